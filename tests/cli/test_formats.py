@@ -345,8 +345,8 @@ def test_a_comparison_has_a_page_with_both_runs_side_by_side(
     html = page.read_text(encoding="utf-8")
     assert (tmp_path / "c" / "comparison.html").read_text(encoding="utf-8") == html
     assert html.index("Regressions: right before, wrong now: 1") < html.index("Fixes: wrong before, right now: 1")
-    assert "<h4>First run: supported, 0.97</h4>" in html
-    assert "<h4>Second run: contradicted, 0.02</h4>" in html
+    assert "<h3>First run: supported, 0.97</h3>" in html
+    assert "<h3>Second run: contradicted, 0.02</h3>" in html
     assert html.count("<tr data-honest") == 2
     assert "[doc-3]" not in html, "the runs keep no evidence"
     told = run("eval", path, "--compare", first, second, "-f", "html").stdout

@@ -114,6 +114,69 @@ def test_langfuse_joins_what_was_retrieved_in_a_trace_to_its_answer(tmp_path: Pa
     assert told(whole) == WHOLE
 
 
+def test_a_trace_that_begins_in_another_service_has_its_answer_at_its_outermost_span(tmp_path: Path) -> None:
+    """Observations as version 5 of Langfuse's own API gives them: the parent of the root may be told elsewhere."""
+    shared = {"traceId": "t1", "projectId": "p", "startTime": "2026-11-27T08:00:00Z", "level": "DEFAULT"}
+    observations = [
+        {
+            **shared,
+            "id": "b7ad6b7169203331",
+            "type": "AGENT",
+            "parentObservationId": "00f067aa0ba902b7",
+            "isRootObservation": True,
+            "input": {"question": ASKED},
+            "output": SAID,
+        },
+        {
+            **shared,
+            "id": "b7ad6b7169203332",
+            "type": "RETRIEVER",
+            "parentObservationId": "b7ad6b7169203331",
+            "input": ASKED,
+            "output": {"documents": [{"content": LEAVE}, {"content": PAY}]},
+        },
+        {
+            **shared,
+            "id": "b7ad6b7169203333",
+            "type": "GENERATION",
+            "parentObservationId": "b7ad6b7169203331",
+            "output": "d",
+        },
+    ]
+    (row,) = read(write(tmp_path, "observations.json", {"data": observations, "meta": {}}), "langfuse")
+    assert told(row) == WHOLE
+    assert (row.id, row.meta["traceId"]) == ("b7ad6b7169203331", "t1")
+    service = {**shared, "id": "00f067aa0ba902b7", "type": "SPAN", "input": "GET /ask", "output": "200"}
+    (row,) = read(write(tmp_path, "with_service.json", {"data": [service, *observations]}), "langfuse")
+    assert told(row) == WHOLE
+    bare = [{key: value for key, value in one.items() if key != "isRootObservation"} for one in observations]
+    (row,) = read(write(tmp_path, "unmarked.json", {"data": bare}), "langfuse")
+    assert told(row) == WHOLE
+
+
+def test_phoenix_spans_as_its_client_gives_them(tmp_path: Path) -> None:
+    """`Client().spans.get_spans`: the context is an object, attributes have dots in their names."""
+    spans = [
+        {
+            "name": "answer",
+            "context": {"trace_id": "t", "span_id": "s1"},
+            "span_kind": "CHAIN",
+            "parent_id": None,
+            "attributes": {"input.value": ASKED, "output.value": SAID},
+        },
+        {
+            "name": "search",
+            "context": {"trace_id": "t", "span_id": "s2"},
+            "span_kind": "RETRIEVER",
+            "parent_id": "s1",
+            "attributes": {"retrieval.documents": [{"document.content": LEAVE}, {"document.content": PAY}]},
+        },
+    ]
+    (row,) = read(write(tmp_path, "spans.json", {"data": spans, "next_cursor": None}), "phoenix")
+    assert told(row) == WHOLE
+    assert row.id == "s1"
+
+
 def test_phoenix_spans_and_its_table_of_questions_with_references(tmp_path: Path) -> None:
     documents = [{"document.id": "hr-1", "document.content": LEAVE}, {"document.content": PAY}]
     spans = [

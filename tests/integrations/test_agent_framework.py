@@ -33,7 +33,7 @@ from assay.integrations.agents.agent_framework import assay_middleware
 Call = tuple[str, dict[str, Any]]
 
 
-class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):  # type: ignore[misc]
+class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
     """Says what a test wrote down; the last of it again and again."""
 
     def __init__(self, *said: Any) -> None:

@@ -77,7 +77,8 @@ def told(model: Scripted) -> str:
 
 
 def test_an_honest_answer_comes_out_with_its_report() -> None:
-    shop, seen = Shop(), []
+    shop = Shop()
+    seen: list[HallucinationReport] = []
     agent = calling(shop, Scripted(order("W-17"), answer(TRUE)), on_report=seen.append)
     assert agent.run(ASKED) == TRUE
     assert shop.asked == ["W-17"]

@@ -25,7 +25,7 @@ STYLE: Final = (
     EVALUATION
     + """
 .sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:.2rem 1.5rem}
-.sides h4{margin:.3rem 0 0;font-size:.875rem;font-weight:600;color:var(--soft)}
+.sides h3{margin:.3rem 0 0;font-size:.875rem;font-weight:600;color:var(--soft)}
 """
 )
 
@@ -190,7 +190,7 @@ class _Sides:
         for name, results in zip(("First run", "Second run"), self._results, strict=True):
             result = results[flip.digest]
             verdict = f"{name}: {result.verdict.replace('_', ' ')}, {_score(result.score)}"
-            sides.append(tag("div", tag("h4", verdict), marked_text(row.text, result.spans, row.spans or ())))
+            sides.append(tag("div", tag("h3", verdict), marked_text(row.text, result.spans, row.spans or ())))
         body.append(tag("div", sides, class_="sides"))
         body += passages(self._evidence.get(flip.digest, ()), row.text)
         return tag("details", head, tag("div", body), class_="row")

@@ -273,11 +273,12 @@ class _CheckedTool(Tool):
         Raises:
             CallRejectedError: the call is rejected.
         """
-        if len(args) == 1 and not named and isinstance(args[0], Mapping) and set(args[0]) <= set(self.inputs):
-            args, named = (), dict(args[0])
-        arguments = {**dict(zip(self.inputs, args, strict=False)), **named}
+        given: list[Any] = list(args)
+        if len(given) == 1 and not named and isinstance(given[0], Mapping) and set(given[0]) <= set(self.inputs):
+            named = dict(given.pop())
+        arguments = {**dict(zip(self.inputs, given, strict=False)), **named}
         how = {"sanitize_inputs_outputs": sanitize_inputs_outputs} if isinstance(self._inner, Tool) else {}
-        return self._checked.call(self, arguments, lambda: self._inner(*args, **named, **how))
+        return self._checked.call(self, arguments, lambda: self._inner(*given, **named, **how))
 
     def forward(self, *args: Any, **named: Any) -> Any:
         """As the call: there is no way around the check."""

@@ -75,7 +75,7 @@ class AssayPlugin(Plugin):
         agent.structured_output = agent.structured_output_async = _unchecked
 
     @hook
-    async def before_tool(self, event: BeforeToolCallEvent) -> None:  # type: ignore[valid-type]
+    async def before_tool(self, event: BeforeToolCallEvent) -> None:
         """Cancel a call that does not pass, or that is not in the agent's messages."""
         call: Any = event  # the hook's own class, of any type where Strands is not installed
         if isinstance(call.selected_tool, StructuredOutputTool):

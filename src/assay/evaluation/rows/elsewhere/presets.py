@@ -20,6 +20,8 @@ class Spans:
     """The kind of a span that retrieves, in any case of letters."""
     documents: tuple[str, ...]
     """Where a span that retrieves holds its documents."""
+    root: tuple[str, ...] = ()
+    """What marks the span that gave the answer, where the tool marks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
                 ("type",),
                 "retriever",
                 ("output.documents", "output"),
+                root=("isRootObservation", "is_root_observation"),
             ),
             source="langfuse.com: export from the UI; observations of type RETRIEVER",
         ),
