@@ -51,38 +51,22 @@ def check_node(
 
     def node(state: Any) -> dict[str, Any]:
         said = _under(answer, state)
-        text = str(said.text) if isinstance(said, BaseMessage) else said
-        if not isinstance(text, str):
-            raise InputError(
-                f"expected the state to have a text or a message as {answer!r}, got {type(said).__name__}; "
-                "name the key with check_node(answer=...)"
-            )
-        passages = _under(evidence, state)
-        if passages is None:
-            raise InputError(f"expected {evidence!r} in the state; name the key with check_node(evidence=...)")
-        asked, failed = _under(question, state), _under("assay_failed", state) or 0
-        report = guard.check(
-            text,
-            passages_of(passages),
-            question=asked if isinstance(asked, str) else None,
-            **{**options, "revisions_failed": failed},
-        )
+        failed = _under("assay_failed", state) or 0
+        passages, asked = _brought(said, answer, evidence, state), _under(question, state)
+        further: AskedCheckOptions = {**options, "revisions_failed": failed}
+        words = asked if isinstance(asked, str) else None
+        report = guard.check(_text_of(said), passages, question=words, **further)
         if on_report is not None:
             on_report(report)
-        left = most - failed
-        feedback = gate.feedback(report, left) if report.action is not Action.EMIT and left > 0 else None
-        action = report.action
-        if feedback is not None:
-            action = Action.REVISE
-        elif action is Action.REVISE:
-            action = Action.BLOCK
+        passes, left = report.action is Action.EMIT, most - failed
+        feedback = gate.feedback(report, left) if not passes and left > 0 else None
         told = answer_of(report)
         return {
-            answer: told if not isinstance(said, BaseMessage) else said if told == text else with_text(said, told),
-            "assay_action": action.value,
+            answer: told if not isinstance(said, BaseMessage) else said if told == said.text else with_text(said, told),
+            "assay_action": _action(report, feedback).value,
             "assay_report": report.model_dump(mode="json"),
             "assay_feedback": feedback or "",
-            "assay_failed": failed + (report.action is not Action.EMIT),
+            "assay_failed": failed + (not passes),
         }
 
     async def anode(state: Any) -> dict[str, Any]:
@@ -101,6 +85,34 @@ def by_action(state: Any) -> str:
     """
     found = _under("assay_action", state)
     return found if isinstance(found, str) and found in set(Action) else Action.BLOCK.value
+
+
+def _brought(said: Any, answer: str, evidence: str, state: Any) -> Any:
+    """The passages of a state.
+
+    Raises:
+        InputError: it has none, or no answer that is text.
+    """
+    if not isinstance(said, str | BaseMessage):
+        raise InputError(
+            f"expected the state to have a text or a message as {answer!r}, got {type(said).__name__}; "
+            "name the key with check_node(answer=...)"
+        )
+    passages = _under(evidence, state)
+    if passages is None:
+        raise InputError(f"expected {evidence!r} in the state; name the key with check_node(evidence=...)")
+    return passages_of(passages)
+
+
+def _text_of(said: str | BaseMessage) -> str:
+    return said if isinstance(said, str) else str(said.text)
+
+
+def _action(report: HallucinationReport, feedback: str | None) -> Action:
+    """What the graph does: it asks again where there is something to mend and an attempt left."""
+    if feedback is not None:
+        return Action.REVISE
+    return Action.BLOCK if report.action is Action.REVISE else report.action
 
 
 def _under(key: str, state: Any) -> Any:
