@@ -116,8 +116,13 @@ def test_langfuse_joins_what_was_retrieved_in_a_trace_to_its_answer(tmp_path: Pa
 
 def test_a_trace_that_begins_in_another_service_has_its_answer_at_its_outermost_span(tmp_path: Path) -> None:
     """Observations as version 5 of Langfuse's own API gives them: the parent of the root may be told elsewhere."""
-    shared = {"traceId": "t1", "projectId": "p", "startTime": "2026-11-27T08:00:00Z", "level": "DEFAULT"}
-    observations = [
+    shared: dict[str, Any] = {
+        "traceId": "t1",
+        "projectId": "p",
+        "startTime": "2026-11-27T08:00:00Z",
+        "level": "DEFAULT",
+    }
+    observations: list[dict[str, Any]] = [
         {
             **shared,
             "id": "b7ad6b7169203331",

@@ -56,7 +56,7 @@ def test_there_are_examples_of_each() -> None:
 
 @pytest.mark.parametrize("heading", EXAMPLES)
 def test_each_example_says_what_passed(
-    heading: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    heading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module, extra = MODULES[heading]
     pytest.importorskip(module, reason=f"needs the extra {extra}: pip install 'assay-ai[{extra}]'")
@@ -65,7 +65,9 @@ def test_each_example_says_what_passed(
     chat = model(heading)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the frameworks' own
-        exec(compile(EXAMPLES[heading], "docs/agents.md", "exec"), {"__name__": "example", "model": chat})  # noqa: S102 our own
+        path = tmp_path / "example.py"  # smolagents reads the source of tools
+        path.write_text(EXAMPLES[heading], encoding="utf-8")
+        exec(compile(EXAMPLES[heading], str(path), "exec"), {"__name__": "example", "model": chat})  # noqa: S102 our own
     said = capsys.readouterr().out
     assert SAID in said
     assert "withheld" not in said

@@ -179,7 +179,7 @@ def _check_all(
         asked = question if question is not None else request.question
         try:
             if request.run is not None:
-                report = guard.check_run(request.run, evidence=own, question=question, **_of_run(options))
+                report = guard.check_run(request.run, **_of_run(options, own, question))
                 yield Checked(request, own, report)
                 continue
             report = checking(request.answer, own, question=asked, **settings)
@@ -188,7 +188,7 @@ def _check_all(
         yield Checked(request, own, report)
 
 
-def _of_run(options: CheckOptions) -> "RunOptions":
+def _of_run(options: CheckOptions, evidence: Sequence[Evidence], question: str | None) -> "RunOptions":
     """The options of a check of a run.
 
     Raises:
@@ -197,7 +197,8 @@ def _of_run(options: CheckOptions) -> "RunOptions":
     for name, given in (("--schema", options.schema), ("--repair", options.repair), ("--as-of", options.as_of)):
         if given:
             raise InputError(f"{name} does not go with --as run: it is about an answer alone")
-    return {} if options.stakes is None else {"stakes": options.stakes.value}
+    told: RunOptions = {"evidence": evidence, "question": question}
+    return told if options.stakes is None else {**told, "stakes": options.stakes.value}
 
 
 def _sources(options: CheckOptions, environ: Mapping[str, str]) -> dict[str, Any]:
