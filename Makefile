@@ -92,7 +92,7 @@ AGENT_TESTS := $(foreach agent,$(AGENTS),test-agents-$(agent))
 test-agents: $(AGENT_TESTS) test-observability  ## agents of CrewAI, Google ADK, smolagents, Microsoft Agent Framework, Strands; scores for Langfuse and Phoenix
 
 $(AGENT_TESTS): test-agents-%: .venv-%/dev
-	ASSAY_FRAMEWORKS=$* PYTHONPATH=. .venv-$*/bin/python -m pytest tests/integrations/test_$(subst -,_,$*).py tests/integrations/test_agent_documents.py
+	ASSAY_FRAMEWORKS=$* PYTHONPATH=. .venv-$*/bin/python -m pytest -W default tests/integrations/test_$(subst -,_,$*).py tests/integrations/test_agent_documents.py
 
 .venv-observability/dev: pyproject.toml
 	test -x .venv-observability/bin/python || $(PYTHON) -m venv .venv-observability

@@ -24,6 +24,8 @@ WORDS: Final[Mapping[bool | None, str]] = {True: "better", False: "worse", None:
 STYLE: Final = (
     EVALUATION
     + """
+.brand bdi{min-width:0;overflow-wrap:anywhere}
+.sides>div{min-width:0}
 .sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:.2rem 1.5rem}
 .sides h3{margin:.3rem 0 0;font-size:.875rem;font-weight:600;color:var(--soft)}
 """

@@ -19,6 +19,7 @@ NO_THRESHOLD: Final = 0.5
 
 STYLE: Final = """
 .threshold{display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center;margin:.6rem 0}
+.threshold[hidden]{display:none}
 .threshold input{flex:1 1 14rem;accent-color:var(--accent);min-height:1.5rem}
 .threshold output{min-width:3rem;font-size:1.25rem;font-variant-numeric:tabular-nums}
 .stopped{fill:none;stroke:var(--bad);stroke-width:2;stroke-dasharray:7 3}
