@@ -27,6 +27,7 @@ STYLE: Final = (
 .brand bdi{min-width:0;overflow-wrap:anywhere}
 .sides>div{min-width:0}
 .sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:.2rem 1.5rem}
+@media(min-width:40.01rem){details.row>summary{grid-template-columns:7.5rem 7.5rem minmax(0,1fr)}}
 .sides h3{margin:.3rem 0 0;font-size:.875rem;font-weight:600;color:var(--soft)}
 """
 )
