@@ -80,6 +80,28 @@ test-litellm: .venv-litellm/dev  ## the guardrail in a real LiteLLM proxy
 test-evaluators: .venv-evaluators/dev  ## scorers and metrics in Inspect, DeepEval, Ragas and MLflow; promptfoo where it is installed
 	PYTHONPATH=. .venv-evaluators/bin/python -m pytest -p no:asyncio -p no:deepeval -W default tests/integrations/test_evaluators.py
 
+AGENTS := crewai google-adk smolagents agent-framework strands
+AGENT_TESTS := $(foreach agent,$(AGENTS),test-agents-$(agent))
+
+.venv-%/dev: pyproject.toml  # an environment of its own for each framework: they pin what others need otherwise
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --editable '.[store,openai,$*]' pytest hypothesis aiohttp
+	touch $@
+
+.PHONY: test-agents $(AGENT_TESTS) test-observability
+test-agents: $(AGENT_TESTS) test-observability  ## agents of CrewAI, Google ADK, smolagents, Microsoft Agent Framework, Strands; scores for Langfuse and Phoenix
+
+$(AGENT_TESTS): test-agents-%: .venv-%/dev
+	ASSAY_FRAMEWORKS=$* PYTHONPATH=. .venv-$*/bin/python -m pytest -W default tests/integrations/test_$(subst -,_,$*).py tests/integrations/test_agent_documents.py
+
+.venv-observability/dev: pyproject.toml
+	test -x .venv-observability/bin/python || $(PYTHON) -m venv .venv-observability
+	.venv-observability/bin/python -m pip install --quiet --editable '.[store,openai,langfuse,phoenix]' pytest hypothesis aiohttp
+	touch $@
+
+test-observability: .venv-observability/dev
+	ASSAY_FRAMEWORKS=langfuse,phoenix PYTHONPATH=. .venv-observability/bin/python -m pytest tests/integrations/test_observability.py
+
 test-ai-sdk: $(VENV)/ai-sdk  ## the Vercel AI SDK through the gateway; needs Node
 	ASSAY_AI_SDK=$(abspath $(VENV)/ai-sdk) ASSAY_AI_SDK_REQUIRED=yes $(BIN)/python -m pytest tests/integrations/test_vercel_ai_sdk.py
 

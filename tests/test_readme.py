@@ -41,6 +41,12 @@ def test_each_check_command_runs(line: str, tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "hr.md").write_text("Partners are entitled to 2 weeks of leave.\n", encoding="utf-8")
     (tmp_path / "facts.jsonl").write_text('{"id": "hr", "text": "Partners are entitled to 2 weeks of leave."}\n')
+    for folder, said in (("answers", 4), ("evidence", 2)):  # what `assay init` writes, in short
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "leave.md").write_text(
+            f"Partners are entitled to {said} weeks of leave.\n", encoding="utf-8"
+        )
+    (tmp_path / "assay.yaml").write_text("version: 1\npolicy:\n  preset: general\n", encoding="utf-8")
     for name in ("answer.md", "answer.txt"):
         (tmp_path / name).write_text("Partners are entitled to 4 weeks of leave.\n", encoding="utf-8")
     command = (

@@ -65,6 +65,13 @@ MODULES: Final = (
     "assay.integrations.openai_agents",
     "assay.integrations.pydantic_ai",
     "assay.integrations.mcp",
+    "assay.integrations.agents.crewai",
+    "assay.integrations.agents.google_adk",
+    "assay.integrations.agents.smolagents",
+    "assay.integrations.agents.agent_framework",
+    "assay.integrations.agents.strands",
+    "assay.integrations.evaluators.langfuse",
+    "assay.integrations.evaluators.phoenix",
     "assay.integrations.opentelemetry",
 )
 """Modules for users that stand behind no door, shown whole; the frameworks they need are not imported for it."""

@@ -1,4 +1,4 @@
-"""The HTML reports of commands, filled with what they can hold: an evaluation, a corpus, a red team."""
+"""The HTML reports of commands, filled with what they can hold: evaluations, a corpus, a red team."""
 
 import random
 from datetime import date
@@ -8,10 +8,11 @@ from typing import Any
 from tests.browser.demo import HOSTILE
 
 from assay.corpus import CorpusOptions, check_corpus, corpus_page
-from assay.evaluation import eval_page
+from assay.evaluation import comparison_page, eval_page
+from assay.evaluation.figures import compare as compare_runs
 from assay.evaluation.figures import summarise
 from assay.evaluation.figures.baselines import decide
-from assay.evaluation.rows import Result, Row
+from assay.evaluation.rows import Result, Row, kept_row
 from assay.guard import Guard
 from assay.redteam.cases import Behavior, Case, Category, Lineage, Passage, Turn
 from assay.redteam.judging import Dimension, Judgement, Outcome, Score
@@ -61,6 +62,34 @@ def evaluation(count: int = 240, extra: str = "") -> str:
     near = decide("an entailment model of another house", [0.4 if row.wrong else 0.6 for row in rows], 0.5)
     identity = {"verifier": "lexical 3 (9f2c51ab77d0)", "policy": "general", "rows": "4f" * 32}
     return eval_page(summarise(rows, results, identity, baselines=[even, near]), rows, results)
+
+
+def comparison(count: int = 120, extra: str = "") -> str:
+    """The page of two runs over the same rows, of which one is better."""
+    draw = random.Random(5)
+    rows: list[Row] = []
+    sides: tuple[dict[str, Result], dict[str, Result]] = ({}, {})
+    for number in range(count):
+        text, label = SAID[number % len(SAID)]
+        one = Row(
+            set=SETS[number // 4 % len(SETS)],
+            id=f"{number:04d}",
+            question="How long is the leave of partners?",
+            evidence=(Evidence(id=f"leave-{number // 8}", text=f"{LEAVE} {number} {extra}"),),
+            text=f"{text} {extra}".strip(),
+            whole=True,
+            label=label,
+            spans=(),
+        )
+        rows.append(one)
+        for results, spread in zip(sides, (0.3, 0.15), strict=True):
+            value = min(1.0, max(0.0, draw.gauss(0.75 if label == "supported" else 0.3, spread)))
+            verdict = "supported" if value >= 0.5 else "unsupported"
+            results[one.digest] = Result(one.digest, verdict, value, 0.1, ((0, 8),))
+    kept = [kept_row(row) for row in rows]
+    evidence = {row.digest: row.evidence for row in rows}
+    names = (f"results/main {extra}".strip(), f"results/new {extra}".strip())
+    return comparison_page(compare_runs(names, kept, *sides, resamples=50), kept, *sides, evidence=evidence)
 
 
 def corpus(folder: Path, extra: str = "") -> str:
@@ -143,7 +172,12 @@ def _judged(case: Case, outcome: Outcome, extra: str) -> Judgement:
 
 def write_reports(folder: Path, extra: str = "") -> dict[str, Path]:
     """The reports as files, by their names."""
-    pages = {"eval": evaluation(extra=extra), "corpus": corpus(folder, extra), "red-team": red_team(extra)}
+    pages = {
+        "eval": evaluation(extra=extra),
+        "compare": comparison(extra=extra),
+        "corpus": corpus(folder, extra),
+        "red-team": red_team(extra),
+    }
     for name, page in pages.items():
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     return {name: folder / f"{name}.html" for name in pages}

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.standin import Run, StandIn
@@ -310,3 +311,62 @@ def test_a_message_cannot_carry_an_escape_sequence(run: Run) -> None:
     result = run("check", "\x1b[2Jnowhere")
     assert "\x1b" not in result.stderr
     assert "\\x1b[2Jnowhere" in result.stderr
+
+
+# Transcripts of agents
+
+
+@pytest.fixture
+def real(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:  # behind `run`, whose guard is another
+    """The guard itself, with a scorer for tests: the stand-in reads no runs."""
+    from assay.cli import check
+    from assay.guard import Guard
+    from assay.testing import FakeScorer
+
+    monkeypatch.setattr(check, "open_guard", lambda *_, **__: Guard("general", scorer=FakeScorer()))
+
+
+def transcript(said: str, order: str = "W-17") -> dict[str, Any]:
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": json.dumps({"order": order})}}
+    schema = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}
+    messages = [
+        {"role": "user", "content": "Where is order W-17?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Order W-17 is in Hamburg. It arrives on 3 May 2026."},
+        {"role": "assistant", "content": said},
+    ]
+    tools = [{"type": "function", "function": {"name": "find", "parameters": schema}}]
+    return {"model": "model-1", "messages": messages, "tools": tools}
+
+
+@pytest.mark.usefixtures("real")
+def test_a_transcript_is_checked_as_a_run_with_its_calls(run: Run, tmp_path: Path) -> None:
+    honest = write(tmp_path, "a.json", json.dumps(transcript("Order W-17 is in Hamburg.")))
+    told = run("check", honest, "--as", "run", "--format", "json")
+    assert told.exit_code == 0, told.output
+    report = json.loads(told.stdout)
+    assert report["claims"][0]["evidence_spans"][0]["evidence_id"].endswith("/find")
+    assert "no evidence" not in told.output
+    wrong = write(tmp_path, "b.json", json.dumps(transcript("It arrives on 9 May 2026.")))
+    assert run("check", wrong, "--as", "run").exit_code == 1
+    invented = write(tmp_path, "c.json", json.dumps(transcript("Order W-17 is in Hamburg.", order="X-99")))
+    assert run("check", invented, "--as", "run").exit_code == 1
+
+
+@pytest.mark.usefixtures("real")
+def test_each_trace_of_a_file_of_spans_has_a_report(run: Run, tmp_path: Path) -> None:
+    from tests.evaluation.test_rows_from_elsewhere import LEAVE, told_in_otlp
+
+    lines = [json.dumps(told_in_otlp(trace * 32, LEAVE)) for trace in "ab"]
+    found = run("check", write(tmp_path, "t.jsonl", "\n".join(lines)), "--as", "run", "--format", "json")
+    reports = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [one["run_id"] for one in reports] == ["a" * 32, "b" * 32]
+
+
+@pytest.mark.usefixtures("real")
+def test_what_is_no_transcript_is_refused_with_the_place(run: Run, tmp_path: Path) -> None:
+    found = run("check", write(tmp_path, "a.json", '{"some": "thing"}'), "--as", "run")
+    assert found.exit_code == 2
+    assert "a.json" in found.output
+    path = write(tmp_path, "b.json", json.dumps(transcript("All is well.")))
+    assert run("check", path, "--as", "run", "--repair").exit_code == 2

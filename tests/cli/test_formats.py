@@ -336,6 +336,23 @@ def test_the_change_of_a_run_against_itself_is_exactly_nothing(run: Run, runs: t
     assert all((one["value"], one["low"], one["high"]) == (0, 0, 0) for one in moved)
 
 
+def test_a_comparison_has_a_page_with_both_runs_side_by_side(
+    run: Run, runs: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    path, first, second = runs
+    page = tmp_path / "compared.html"
+    assert run("eval", "--compare", first, second, "--report", page, "-o", tmp_path / "c").exit_code == 0
+    html = page.read_text(encoding="utf-8")
+    assert (tmp_path / "c" / "comparison.html").read_text(encoding="utf-8") == html
+    assert html.index("Regressions: right before, wrong now: 1") < html.index("Fixes: wrong before, right now: 1")
+    assert "<h3>First run: supported, 0.97</h3>" in html
+    assert "<h3>Second run: contradicted, 0.02</h3>" in html
+    assert html.count("<tr data-honest") == 2
+    assert "[doc-3]" not in html, "the runs keep no evidence"
+    told = run("eval", path, "--compare", first, second, "-f", "html").stdout
+    assert len(told) > len(html), "with the rows named, what they were held against is shown"
+
+
 def test_limits_of_a_comparison_hold_changes_too(run: Run, runs: tuple[Path, Path, Path]) -> None:
     _, first, second = runs
     kept = run("eval", "--compare", first, second, "--fail-under", "balanced_accuracy.change=-0.01")

@@ -1,5 +1,7 @@
 """The page of an evaluation: rows to open, the surest error first, and intervals that hold at the extremes."""
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 
@@ -12,6 +14,7 @@ from assay.evaluation.figures import summarise
 from assay.evaluation.figures.slice_rates import slice_rates
 from assay.evaluation.row_list import MOST_ERRORS, judged_rows, row_sections
 from assay.evaluation.rows import Result, Row
+from assay.evaluation.threshold_panel import SCRIPT
 from assay.schema import Evidence
 from assay.stats import wilson
 
@@ -40,27 +43,34 @@ class Reader(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.summaries: list[str] = []
+        self.scripts = 0
+        self.of_row = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag != "script"
+        self.scripts += tag == "script"
         assert not [name for name, _ in attrs if name.startswith("on") or name in {"style", "src", "href"}]
-        if tag == "summary":
+        if tag == "details":
+            self.of_row = ("class", "row") in attrs
+        if tag == "summary" and self.of_row:
             self.summaries.append("")
-        if tag != "meta":
+        if tag not in {"meta", "input"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "summary" in self.open:
+        if "summary" in self.open and self.of_row:
             self.summaries[-1] += f"{data}|"
 
 
 def read(html: str) -> Reader:
+    """The page, which holds one script at most: the one of ours that its policy names by digest."""
     reader = Reader()
     reader.feed(html)
     assert reader.open == []
+    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    assert html.count(f"<script>{SCRIPT}</script>") == reader.scripts == html.count(f"script-src &#x27;sha256-{digest}")
     return reader
 
 

@@ -114,6 +114,74 @@ def test_langfuse_joins_what_was_retrieved_in_a_trace_to_its_answer(tmp_path: Pa
     assert told(whole) == WHOLE
 
 
+def test_a_trace_that_begins_in_another_service_has_its_answer_at_its_outermost_span(tmp_path: Path) -> None:
+    """Observations as version 5 of Langfuse's own API gives them: the parent of the root may be told elsewhere."""
+    shared: dict[str, Any] = {
+        "traceId": "t1",
+        "projectId": "p",
+        "startTime": "2026-11-27T08:00:00Z",
+        "level": "DEFAULT",
+    }
+    observations: list[dict[str, Any]] = [
+        {
+            **shared,
+            "id": "b7ad6b7169203331",
+            "type": "AGENT",
+            "parentObservationId": "00f067aa0ba902b7",
+            "isRootObservation": True,
+            "input": {"question": ASKED},
+            "output": SAID,
+        },
+        {
+            **shared,
+            "id": "b7ad6b7169203332",
+            "type": "RETRIEVER",
+            "parentObservationId": "b7ad6b7169203331",
+            "input": ASKED,
+            "output": {"documents": [{"content": LEAVE}, {"content": PAY}]},
+        },
+        {
+            **shared,
+            "id": "b7ad6b7169203333",
+            "type": "GENERATION",
+            "parentObservationId": "b7ad6b7169203331",
+            "output": "d",
+        },
+    ]
+    (row,) = read(write(tmp_path, "observations.json", {"data": observations, "meta": {}}), "langfuse")
+    assert told(row) == WHOLE
+    assert (row.id, row.meta["traceId"]) == ("b7ad6b7169203331", "t1")
+    service = {**shared, "id": "00f067aa0ba902b7", "type": "SPAN", "input": "GET /ask", "output": "200"}
+    (row,) = read(write(tmp_path, "with_service.json", {"data": [service, *observations]}), "langfuse")
+    assert told(row) == WHOLE
+    bare = [{key: value for key, value in one.items() if key != "isRootObservation"} for one in observations]
+    (row,) = read(write(tmp_path, "unmarked.json", {"data": bare}), "langfuse")
+    assert told(row) == WHOLE
+
+
+def test_phoenix_spans_as_its_client_gives_them(tmp_path: Path) -> None:
+    """`Client().spans.get_spans`: the context is an object, attributes have dots in their names."""
+    spans = [
+        {
+            "name": "answer",
+            "context": {"trace_id": "t", "span_id": "s1"},
+            "span_kind": "CHAIN",
+            "parent_id": None,
+            "attributes": {"input.value": ASKED, "output.value": SAID},
+        },
+        {
+            "name": "search",
+            "context": {"trace_id": "t", "span_id": "s2"},
+            "span_kind": "RETRIEVER",
+            "parent_id": "s1",
+            "attributes": {"retrieval.documents": [{"document.content": LEAVE}, {"document.content": PAY}]},
+        },
+    ]
+    (row,) = read(write(tmp_path, "spans.json", {"data": spans, "next_cursor": None}), "phoenix")
+    assert told(row) == WHOLE
+    assert row.id == "s1"
+
+
 def test_phoenix_spans_and_its_table_of_questions_with_references(tmp_path: Path) -> None:
     documents = [{"document.id": "hr-1", "document.content": LEAVE}, {"document.content": PAY}]
     spans = [
@@ -283,3 +351,54 @@ def test_every_preset_says_what_it_reads_and_where_that_is_described() -> None:
     assert all(preset.reads and preset.source for preset in PRESETS.values())
     page = (Path(__file__).parents[2] / "docs" / "rows.md").read_text(encoding="utf-8")
     assert [name for name in PRESETS if f"| `{name}` |" not in page] == []
+
+
+def told_in_otlp(trace: str, answer: str, *, evidence: bool = True, model: str = "m-1") -> dict[str, Any]:
+    """A trace as an exporter writes it in OTLP JSON: a model that calls a tool, the tool, and the model again."""
+
+    def span(number: int, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "traceId": trace,
+            "spanId": f"{number:016x}",
+            "parentSpanId": "",
+            "name": name,
+            "startTimeUnixNano": str(number * 1000),
+            "endTimeUnixNano": str(number * 1000 + 500),
+            "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()],
+        }
+
+    asked = {"role": "user", "parts": [{"type": "text", "content": ASKED}]}
+    call = {"type": "tool_call", "id": "c1", "name": "search", "arguments": {"query": "leave"}}
+    result = {"type": "tool_call_response", "id": "c1", "response": f"{LEAVE} {PAY}"}
+    history = (
+        [asked, {"role": "assistant", "parts": [call]}, {"role": "tool", "parts": [result]}] if evidence else [asked]
+    )
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": answer}], "finish_reason": "stop"}]
+    chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model}
+    last = {**chat, "gen_ai.input.messages": json.dumps(history), "gen_ai.output.messages": json.dumps(said)}
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1"}
+    spans = [*([span(1, "execute_tool search", tool)] if evidence else []), span(2, "chat m-1", last)]
+    return {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {"name": "app"}, "spans": spans}]}]}
+
+
+def test_otlp_traces_are_rows_one_of_each(tmp_path: Path) -> None:
+    exports = [
+        told_in_otlp("a" * 32, SAID),
+        told_in_otlp("b" * 32, LEAVE),
+        told_in_otlp("c" * 32, SAID, evidence=False),
+    ]
+    first, second = read(write(tmp_path, "traces.jsonl", exports), "otel")
+    assert (first.text, first.question, first.id) == (SAID, ASKED, "a" * 32)
+    assert [piece.text for piece in first.evidence] == [f"{LEAVE} {PAY}"]
+    assert first.meta["model"] == "m-1"
+    assert second.text == LEAVE
+    whole = {"resourceSpans": [one["resourceSpans"][0] for one in exports]}
+    assert [row.text for row in read(write(tmp_path, "traces.json", whole), "otel")] == [SAID, LEAVE]
+
+
+def test_traces_without_content_say_what_is_lacking(tmp_path: Path) -> None:
+    path = write(tmp_path, "bare.jsonl", [told_in_otlp("c" * 32, SAID, evidence=False)])
+    with pytest.raises(InputError, match="1 traces, 1 with an answer, none with evidence"):
+        read(path, "otel")
+    with pytest.raises(InputError, match="--map has no place"):
+        read(path, "otel", "answer=output")

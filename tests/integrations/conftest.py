@@ -14,6 +14,21 @@ FRAMEWORKS = (
     "mcp.server.mcpserver",
 )
 
-if os.environ.get("ASSAY_FRAMEWORKS") == "required":  # `make test-slow` installs all and lets none be skipped
+ONE_BY_ONE = {
+    "crewai": "crewai",
+    "google-adk": "google.adk",
+    "smolagents": "smolagents",
+    "agent-framework": "agent_framework",
+    "strands": "strands",
+    "langfuse": "langfuse",
+    "phoenix": "phoenix.client",
+}
+"""By their extra, those that have environments of their own (`make test-agents`)."""
+
+asked = os.environ.get("ASSAY_FRAMEWORKS", "")
+if asked == "required":  # `make test-slow` installs all and lets none be skipped
     for framework in FRAMEWORKS:
         importlib.import_module(framework)
+else:  # nothing that is named is skipped
+    for name in filter(None, asked.split(",")):
+        importlib.import_module(ONE_BY_ONE[name])

@@ -4,12 +4,12 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from tests.integrations.orders import ASKED, FALSE, FOUND, SYSTEM, TRUE, WITHHELD, Shop, guard
 
-from assay.errors import CallRejectedError, WithheldError
+from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.schema import Action, HallucinationReport
 
 pytest.importorskip("langchain", reason="needs the extra langchain: pip install 'assay-ai[langchain]'")
@@ -23,11 +23,18 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Huma
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import tools_condition
 from pydantic import BaseModel, Field
 
-from assay.integrations.langchain import AssayMiddleware, checked_answer_node, checked_chain, checked_tool_node
+from assay.integrations.langchain import (
+    AssayMiddleware,
+    by_action,
+    check_node,
+    checked_answer_node,
+    checked_chain,
+    checked_tool_node,
+)
 
 
 class Scripted(GenericFakeChatModel):
@@ -340,3 +347,57 @@ def test_a_chain_that_gives_a_message_gives_one() -> None:
         model(TRUE).invoke(ASKED).text
         == checked_chain(model(TRUE), guard, evidence=lambda given, made: PASSAGES).invoke(ASKED).text
     )
+
+
+class RagState(TypedDict, total=False):
+    question: str
+    documents: list[Document]
+    answer: str
+    assay_action: str
+    assay_report: dict[str, Any]
+    assay_feedback: str
+    assay_failed: int
+
+
+def rag_graph(*said: str, **options: Any) -> tuple[Any, list[str]]:
+    """A graph that retrieves, writes, checks, and writes again where it has to; and what its writer was told."""
+    script, told = list(said), list[str]()
+
+    def write(state: RagState) -> RagState:
+        told.append(state.get("assay_feedback", ""))
+        return {"answer": script.pop(0) if len(script) > 1 else script[0]}
+
+    graph = StateGraph(RagState)
+    graph.add_node("retrieve", lambda state: {"documents": [Document(id="d1", page_content=FOUND)]})
+    graph.add_node("write", write)
+    graph.add_node("check", check_node(guard, **options))
+    graph.add_edge(START, "retrieve")
+    graph.add_edge("retrieve", "write")
+    graph.add_edge("write", "check")
+    graph.add_conditional_edges("check", by_action, {"emit": END, "revise": "write", "block": END, "escalate": END})
+    return graph.compile(), told
+
+
+@ways
+def test_a_node_checks_the_answer_in_the_state_and_the_edge_goes_by_the_action(way: str) -> None:
+    def final(graph: Any) -> Any:
+        given = {"question": ASKED}
+        return graph.invoke(given) if way == "sync" else asyncio.run(graph.ainvoke(given))
+
+    graph, told = rag_graph(FALSE, TRUE)
+    found = final(graph)
+    assert (found["answer"], found["assay_action"], found["assay_failed"]) == (TRUE, "emit", 1)
+    assert "3 May 2026" in told[1]
+    graph, told = rag_graph(FALSE, attempts=2)
+    found = final(graph)
+    assert found["answer"].startswith(WITHHELD)
+    assert found["assay_action"] == "block"
+    assert len(told) == 3
+
+
+def test_a_state_that_was_not_checked_goes_where_what_is_blocked_goes() -> None:
+    assert by_action({}) == by_action({"assay_action": "anything"}) == "block"
+    with pytest.raises(InputError, match="'documents'"):
+        check_node(guard).invoke({"answer": TRUE})
+    with pytest.raises(InputError, match="'answer'"):
+        check_node(guard).invoke({"documents": [FOUND]})

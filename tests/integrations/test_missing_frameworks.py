@@ -14,6 +14,11 @@ ADAPTERS = {
     "llama_index": "llama_index",
     "haystack": "haystack",
     "mcp": "mcp",
+    "agents.crewai": "crewai",
+    "agents.google_adk": "google.adk",
+    "agents.smolagents": "smolagents",
+    "agents.agent_framework": "agent_framework",
+    "agents.strands": "strands",
 }
 
 
@@ -23,7 +28,7 @@ def test_an_adapter_without_its_framework_names_the_extra(adapter: str) -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert "MissingPackageError" in found.stderr
-    assert f"pip install 'assay-ai[{adapter.replace('_', '-')}]'" in found.stderr
+    assert f"pip install 'assay-ai[{adapter.removeprefix('agents.').replace('_', '-')}]'" in found.stderr
 
 
 def test_the_command_says_so_as_well() -> None:

@@ -26,7 +26,7 @@ from assay.evaluation.rows import write_file
 from assay.schema import Action, Evidence, HallucinationReport
 
 if TYPE_CHECKING:
-    from assay.guard import Guard
+    from assay.guard import Guard, RunOptions
     from assay.models.chat import ChatModel
     from assay.policy import Policy
 
@@ -100,7 +100,7 @@ def _noted(checked: "Iterator[Checked]", cases: list[Case], harmless: frozenset[
 
 def _warn_without_evidence(found: Found, evidence: Sequence[Evidence]) -> None:
     """Says what checking against nothing is worth."""
-    bare = sum(not request.evidence for request in found.requests)
+    bare = sum(not request.evidence and request.run is None for request in found.requests)
     if not evidence and bare:
         of = "" if len(found.requests) == bare == 1 else f" for {bare} of {len(found.requests)} answers"
         write_text(
@@ -178,10 +178,27 @@ def _check_all(
             settings["as_of"] = options.as_of or date.today()  # noqa: DTZ011 the day of whoever asks
         asked = question if question is not None else request.question
         try:
+            if request.run is not None:
+                report = guard.check_run(request.run, **_of_run(options, own, question))
+                yield Checked(request, own, report)
+                continue
             report = checking(request.answer, own, question=asked, **settings)
         except InputError as error:
             raise InputError(f"{request.name}: {error}") from error
         yield Checked(request, own, report)
+
+
+def _of_run(options: CheckOptions, evidence: Sequence[Evidence], question: str | None) -> "RunOptions":
+    """The options of a check of a run.
+
+    Raises:
+        InputError: an option was given that is about a text alone.
+    """
+    for name, given in (("--schema", options.schema), ("--repair", options.repair), ("--as-of", options.as_of)):
+        if given:
+            raise InputError(f"{name} does not go with --as run: it is about an answer alone")
+    told: RunOptions = {"evidence": evidence, "question": question}
+    return told if options.stakes is None else {**told, "stakes": options.stakes.value}
 
 
 def _sources(options: CheckOptions, environ: Mapping[str, str]) -> dict[str, Any]:

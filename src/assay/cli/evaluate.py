@@ -18,7 +18,7 @@ from assay.cli.options.evaluating import EvalOptions
 from assay.cli.terminal import clean, write, write_text
 from assay.config import knowledge_file
 from assay.errors import InputError
-from assay.evaluation import Evaluating, eval_page, evaluate
+from assay.evaluation import Evaluating, comparison_page, eval_page, evaluate
 from assay.evaluation.figures import Summary, baselines, compare, summarise, worst_errors
 from assay.evaluation.rows import (
     Result,
@@ -130,21 +130,30 @@ def _compare(
     translation = read_translation(options.preset, options.mapped)
     runs = [folder if folder.is_dir() else folder.parent for folder in folders]
     first, second = (read_results(folder / "results.jsonl" if folder.is_dir() else folder) for folder in folders)
-    if options.files:
-        rows = [kept_row(row) for row in read_all(options.files, options.limit, translation)]
+    named = read_all(options.files, options.limit, translation)
+    if named:
+        rows = [kept_row(row) for row in named]
     else:
         rows = list({row.digest: row for folder in runs for row in read_kept(folder)}.values())
     found = compare((str(folders[0]), str(folders[1])), rows, first, second, options.threshold)
     outcome = Outcome("assay eval --compare", of_eval.compared_cases(found, limits), of_eval.compared_notes(found))
     as_json = json.dumps(found.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+
+    def page() -> str:
+        evidence = {row.digest: row.evidence for row in named}
+        return comparison_page(found, rows, first, second, evidence=evidence, threshold=options.threshold)
+
     if options.out is not None:
         write_file(options.out / "comparison.json", as_json)
+        write_file(options.out / "comparison.html", page())
+    if options.report is not None:
+        write_file(options.report, page())
     if options.format == "json":
         write_text(as_json, sys.stdout)
+    elif options.format == "html":
+        write_text(page(), sys.stdout)
     elif options.format in FORMATS:
         write_text(rendered(options.format, outcome), sys.stdout)
-    elif options.format == "html":
-        raise InputError("a comparison has no page; take text, json, markdown, junit, sarif or github")
     else:
         from assay.cli.reports.comparison_text import comparison_text
 

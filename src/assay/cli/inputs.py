@@ -12,14 +12,15 @@ from typing import Any, Final, Literal
 from assay.errors import InputError
 from assay.evaluation.rows import make_evidence
 from assay.schema import Evidence
+from assay.schema.run import Run
 
 TEXT_ENDINGS: Final = frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".html", ".htm", ""})
 """Endings that are read as text, none included."""
 JSON_ENDINGS: Final = frozenset({".json", ".jsonl"})
 """Endings that are read as JSON, one value or one a line."""
 
-Reading = Literal["auto", "text", "request"]
-"""How an answer that looks like a request object is read."""
+Reading = Literal["auto", "text", "request", "run"]
+"""How an answer that looks like a request object is read; `run` for the transcript of an agent."""
 
 REQUEST_FIELDS: Final = frozenset(
     {"id", "answer", "evidence", "question", "stakes", "task", "schema", "citations", "claim_free", "run_id"}
@@ -48,6 +49,8 @@ class Request:
     """The line of the file on which it begins, as far as that is known."""
     verbatim: bool = False
     """Whether the answer is the text of the file, character by character."""
+    run: Run | None = None
+    """The agent's run that ends with the answer, where a transcript was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,8 @@ def _folder_of_answers(folder: Path, reading: Reading, evidence_given: bool) -> 
 def _one_answer(name: str, where: str, ending: str, text: str, reading: Reading, evidence_given: bool) -> Found:
     if reading == "text":
         return Found((_verbatim(name, where, text),), several=False)
+    if reading == "run":
+        return _transcripts(name, where, ending, text)
     values = _request_values(where, ending, text, reading)
     if values is None:
         return Found((_verbatim(name, where, text),), several=False)
@@ -203,6 +208,34 @@ def _one_answer(name: str, where: str, ending: str, text: str, reading: Reading,
                 "yours, or --as text if it is the output of a model"
             )
     return Found(tuple(requests), several=several)
+
+
+def _transcripts(name: str, where: str, ending: str, text: str) -> Found:
+    """The runs that a file tells of: one, or one of each trace where it holds spans of OpenTelemetry."""
+    from assay.schema.traces import read_run, spans_by_trace
+
+    try:
+        if ending == ".jsonl":
+            lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+            value: Any = [parse_json(line, f"{where}, line {number}") for number, line in lines]
+        else:
+            value = parse_json(text, where)
+        runs = [read_run(value)]
+        if runs[0].format == "otel_genai":
+            traces = spans_by_trace(value)
+            if len(traces) > 1:
+                runs = [read_run(spans, format="otel_genai", run_id=one or None) for one, spans in traces.items()]
+    except InputError as error:
+        raise InputError(f"{where}: {error}; expected the transcript of an agent's run (see --as)") from error
+    several = len(runs) > 1
+    file = None if name == "-" else where
+    return Found(
+        tuple(
+            Request(f"{name}#{run.run_id}" if several else name, run.final_answer or "", file=file, run=run)
+            for run in runs
+        ),
+        several=several,
+    )
 
 
 def _verbatim(name: str, where: str, text: str) -> Request:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.evaluation.compared_page import comparison_page as comparison_page
     from assay.evaluation.report_page import eval_page as eval_page
     from assay.evaluation.report_page import interval as interval
     from assay.evaluation.report_page import margins as margins
@@ -20,6 +21,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".compared_page": ("comparison_page",),
             ".report_page": ("eval_page", "interval", "margins", "signed", "slice_tables", "three_way", "words"),
             ".runner": ("Evaluating", "evaluate", "of_answer", "of_claim"),
         },

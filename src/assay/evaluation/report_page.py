@@ -9,15 +9,18 @@ from assay.evaluation.figures.metrics import FIGURES, Figure, Figures
 from assay.evaluation.figures.slice_rates import SliceRates, slice_rates
 from assay.evaluation.figures.summary import LEAST_DIAGRAM, LEAST_SLICE, Bins, Summary
 from assay.evaluation.row_list import STYLE as ROWS
-from assay.evaluation.row_list import judged_rows, row_sections
+from assay.evaluation.row_list import Judged, judged_rows, row_sections
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.evaluation.rows.slices import CLAIM_TYPES
+from assay.evaluation.threshold_panel import SCRIPT, System, threshold_panel
+from assay.evaluation.threshold_panel import STYLE as PANEL
 from assay.reporting import BASE, Child, Markup, curve, foreign, page, reliability, scrolled, tag
 
 STYLE: Final = (
     BASE
     + ROWS
+    + PANEL
     + """
 .head{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1rem 1.6rem;margin:1.2rem 0}
 .head div{border-top:2px solid var(--accent);padding-top:.4rem}.head dt{font-size:.8125rem;color:var(--soft)}
@@ -77,6 +80,7 @@ def eval_page(
             (tag("p", words) for words in left),
             _headline(overall),
             _gates(summary),
+            threshold_panel(_scored(judged, summary), summary.threshold),
             _systems(summary),
             _plots(summary),
             _table("By set", "Set", summary.sets),
@@ -87,7 +91,19 @@ def eval_page(
             row_sections(judged) if judged else (),
         ),
         _footer(summary),
+        script=SCRIPT,
     )
+
+
+def _scored(judged: Sequence[Judged], summary: Summary) -> list[System]:
+    """The scores that a threshold may stand on: of support, and of whole outputs the overall score of each policy."""
+    found = [System("support", [(one.row.wrong, one.result.score) for one in judged])]
+    for gate in summary.gates:
+        scored = [
+            (one.row.wrong, one.result.gates[gate.policy][1]) for one in judged if gate.policy in one.result.gates
+        ]
+        found.append(System(f"policy {gate.policy}", scored))
+    return found
 
 
 def _headline(overall: Figures) -> Markup:

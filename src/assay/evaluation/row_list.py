@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from assay.evaluation.figures.slice_rates import is_flagged
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.reporting import Child, Markup, foreign, tag
+from assay.schema import Evidence
 from assay.stats import shown_score
 
 MOST_ERRORS: Final = 300
@@ -72,7 +73,16 @@ def row_sections(judged: Sequence[Judged]) -> list[Markup]:
     """Errors with the surest first, then rows judged rightly with the least sure first."""
     wrong = sorted((one for one in judged if one.kind != "right"), key=lambda one: (-one.sure, one.row.set, one.row.id))
     right = sorted((one for one in judged if one.kind == "right"), key=lambda one: (one.sure, one.row.set, one.row.id))
-    legend = tag(
+    legend = mark_legend()
+    return [
+        _section("Errors, the surest first", wrong, MOST_ERRORS, legend),
+        _section("Judged rightly, the least sure first", right, MOST_RIGHT, None),
+    ]
+
+
+def mark_legend() -> Markup:
+    """What each mark stands for."""
+    return tag(
         "p",
         tag("mark", "pointed at by assay"),
         " ",
@@ -83,10 +93,6 @@ def row_sections(judged: Sequence[Judged]) -> list[Markup]:
         tag("mark", "the sentence that shares most words", class_="near"),
         class_="small",
     )
-    return [
-        _section("Errors, the surest first", wrong, MOST_ERRORS, legend),
-        _section("Judged rightly, the least sure first", right, MOST_RIGHT, None),
-    ]
 
 
 def _section(title: str, found: Sequence[Judged], most: int, legend: Markup | None) -> Markup:
@@ -100,36 +106,65 @@ def _row(one: Judged) -> Markup:
     score = "–" if one.result.score is None else shown_score(one.result.score)
     style = {"missed": "bad", "false alarm": "doubt", "not judged": "bad"}.get(one.kind, "good")
     short = one.row.text if len(one.row.text) <= 160 else one.row.text[:159] + "…"
-    head = tag("summary", tag("span", one.kind, class_=style), tag("span", score, class_="num"), foreign(short, "span"))
+    kind = tag("span", one.kind, tag("span", class_="then"), class_=style)
+    head = tag("summary", kind, tag("span", score, class_="num"), foreign(short, "span"))
     facts = f"{one.row.set}/{one.row.id} · labelled {one.row.label} · {one.result.verdict.replace('_', ' ')}"
     body: list[Child] = [tag("p", foreign(facts), class_="small soft")]
     if one.row.question is not None:
         body.append(tag("p", foreign(one.row.question)))
-    body.append(tag("p", list(_marked(one)), dir="auto", class_="text"))
-    body += [_passage(piece.id, piece.text, one.row.text) for piece in one.row.evidence[:PASSAGES]]
-    if len(one.row.evidence) > PASSAGES:
-        body.append(tag("p", f"… and {len(one.row.evidence) - PASSAGES} more passages", class_="soft"))
-    return tag("details", head, tag("div", body), class_="row")
+    body.append(marked_text(one.row.text, one.result.spans, one.row.spans or ()))
+    body += passages(one.row.evidence, one.row.text)
+    return tag(
+        "details",
+        head,
+        tag("div", body),
+        class_="row",
+        data_kind=one.kind,
+        data_wrong=int(one.row.wrong),
+        data_score="" if one.result.score is None else one.result.score,
+    )
 
 
-def _marked(one: Judged) -> Iterator[Child]:
-    """The text with what the verifier pointed at and what the label marks."""
-    text = one.row.text[:LONGEST]
-    ours = {at for start, end in one.result.spans for at in range(start, min(end, len(text)))}
-    theirs = {at for start, end in one.row.spans or () for at in range(start, min(end, len(text)))}
+Spans: TypeAlias = Sequence[tuple[int, int]]
+"""Beginnings and ends of characters."""
+
+
+def marked_text(text: str, pointed: Spans, labelled: Spans) -> Markup:
+    """A text with what the verifier pointed at and what the label marks.
+
+    Args:
+        text: what was said; its beginning is shown where it is long.
+        pointed: the characters that the verifier's issues point at.
+        labelled: those that are wrong by the label.
+    """
+    return tag("p", list(_marked(text, pointed, labelled)), dir="auto", class_="text")
+
+
+def _marked(whole: str, pointed: Spans, labelled: Spans) -> Iterator[Child]:
+    text = whole[:LONGEST]
+    ours = {at for start, end in pointed for at in range(start, min(end, len(text)))}
+    theirs = {at for start, end in labelled for at in range(start, min(end, len(text)))}
     styles = [(at in ours, at in theirs) for at in range(len(text))]
     start = 0
     for at in range(1, len(text) + 1):
         if at == len(text) or styles[at] != styles[start]:
-            pointed, labelled = styles[start]
+            by_us, by_label = styles[start]
             piece = text[start:at]
-            if pointed or labelled:
-                yield tag("mark", piece, class_="both" if pointed and labelled else "label" if labelled else None)
+            if by_us or by_label:
+                yield tag("mark", piece, class_="both" if by_us and by_label else "label" if by_label else None)
             else:
                 yield piece
             start = at
-    if len(one.row.text) > LONGEST:
-        yield f"… {len(one.row.text) - LONGEST:,} characters more"
+    if len(whole) > LONGEST:
+        yield f"… {len(whole) - LONGEST:,} characters more"
+
+
+def passages(evidence: Sequence[Evidence], text: str) -> list[Markup]:
+    """The first passages of a row, each with the sentence marked that shares most words with the text."""
+    shown = [_passage(piece.id, piece.text, text) for piece in evidence[:PASSAGES]]
+    if len(evidence) > PASSAGES:
+        shown.append(tag("p", f"… and {len(evidence) - PASSAGES} more passages", class_="soft"))
+    return shown
 
 
 def _passage(name: str, text: str, claim: str) -> Markup:

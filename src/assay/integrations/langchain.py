@@ -1,4 +1,4 @@
-"""LangChain and LangGraph: an agent middleware, a wrapper of `ToolNode`, a node that answers, a guard around chains.
+"""LangChain and LangGraph: an agent middleware, a wrapper of `ToolNode`, nodes that answer and check, checked chains.
 
 `AssayMiddleware` for `langchain.agents.create_agent` checks each tool call in `wrap_tool_call`: one that is rejected is
 not executed and comes back as a `ToolMessage` with the status `error`. It checks the final answer in `wrap_model_call`
@@ -36,6 +36,7 @@ try:
     from assay.integrations.frameworks.langchain_messages import messages_of, read_call, run_of, told
     from assay.integrations.frameworks.langchain_screen import AssayDocumentFilter, as_retriever_filter
     from assay.integrations.frameworks.langchain_turn import Turn, unstreamed
+    from assay.integrations.frameworks.langgraph_node import by_action, check_node
 except ImportError as error:
     raise missing("langchain", error) from error
 
@@ -44,6 +45,8 @@ __all__ = [
     "AssayMiddleware",
     "AssayState",
     "as_retriever_filter",
+    "by_action",
+    "check_node",
     "checked_answer_node",
     "checked_chain",
     "checked_tool_node",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from assay.reporting.claim_marks import Piece as Piece
     from assay.reporting.claim_marks import pieces as pieces
     from assay.reporting.curves import curve as curve
+    from assay.reporting.curves import rates_by_threshold as rates_by_threshold
     from assay.reporting.curves import reliability as reliability
     from assay.reporting.explained import Explanation as Explanation
     from assay.reporting.explained import explanation_of as explanation_of
@@ -30,7 +31,7 @@ else:
         __name__,
         {
             ".claim_marks": ("Piece", "pieces"),
-            ".curves": ("curve", "reliability"),
+            ".curves": ("curve", "rates_by_threshold", "reliability"),
             ".explained": ("Explanation", "explanation_of", "explanations"),
             ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "scrolled", "tag"),
             ".page_style": ("BASE",),

@@ -60,6 +60,30 @@ def curve(
     return _figure(title, words, _frame(*labels), group(*lines))
 
 
+def rates_by_threshold(
+    title: Child, words: str, emitted: Sequence[float], stopped: Sequence[float], threshold: float
+) -> Markup:
+    """Two rates over the thresholds of a score, and a line that stands at one of them.
+
+    Args:
+        title: what it shows.
+        words: how to read it.
+        emitted: the share of honest outputs that reach the threshold, at even steps from 0 to 1.
+        stopped: the share of wrong outputs that do not, at the same steps.
+        threshold: where the line stands, within 0 and 1; a script finds it by its class `at`.
+    """
+    last = len(emitted) - 1
+    at = _x(threshold)
+    return _figure(
+        title,
+        words,
+        _frame("threshold", "share"),
+        tag("polyline", class_="curve", points=_joined([(i / last, share) for i, share in enumerate(emitted)])),
+        tag("polyline", class_="stopped", points=_joined([(i / last, share) for i, share in enumerate(stopped)])),
+        tag("line", class_="at", x1=at, x2=at, y1=_y(0), y2=_y(1), data_from=_x(0), data_length=_SIZE),
+    )
+
+
 def _joined(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{_x(x)},{_y(y)}" for x, y in points)
 

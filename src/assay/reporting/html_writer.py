@@ -1,8 +1,9 @@
 """A small HTML writer that escapes everything: the only way to get text into a page is through it.
 
 `tag` takes strings as text and escapes them; only `Markup`, which `tag` itself makes, goes in as it is. Pages are
-self-contained: the style sheet is inside, named by its digest in a content security policy that allows nothing else,
-so that neither a script, nor an image, nor a request can come out of foreign text even where an escape were missed.
+self-contained: the style sheet, and a script where a page has one, are inside, named by their digests in a content
+security policy that allows nothing else, so that neither another script, nor an image, nor a request can come out of
+foreign text even where an escape were missed.
 """
 
 import base64
@@ -88,16 +89,18 @@ def scrolled(name: str, *children: Child) -> Markup:
     return tag("div", children, class_="scroll", tabindex=0, role="group", aria_label=name)
 
 
-def page(title: str, style: str, *body: Child) -> str:
+def page(title: str, style: str, *body: Child, script: str | None = None) -> str:
     """A whole document that asks the network for nothing.
 
     Args:
         title: the document's title, escaped.
         style: the style sheet; a constant of ours, never foreign text.
         body: what stands in the body.
+        script: a script that runs when the body is there; a constant of ours as well. The page has to be readable
+            without it.
     """
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    allowed = f"style-src '{_digest(style)}'" + (f"; script-src '{_digest(script)}'" if script is not None else "")
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -108,4 +111,10 @@ def page(title: str, style: str, *body: Child) -> str:
         tag("title", title),
         Markup(f"<style>{style}</style>"),
     )
-    return "<!doctype html>\n" + tag("html", head, tag("body", body), lang="en").html + "\n"
+    ours = None if script is None else Markup(f"<script>{script}</script>")
+    return "<!doctype html>\n" + tag("html", head, tag("body", body, ours), lang="en").html + "\n"
+
+
+def _digest(content: str) -> str:
+    """The source expression of a content security policy for what stands inside an element."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

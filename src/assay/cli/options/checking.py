@@ -39,6 +39,7 @@ class AnswerReading(StrEnum):
     AUTO = "auto"
     TEXT = "text"
     REQUEST = "request"
+    RUN = "run"
 
 
 _HARMLESS = {
@@ -76,7 +77,10 @@ class CheckOptions(GuardOptions, LimitOptions):
     out: OutOption = None
     fail_on: Annotated[FailOn, typer.Option(help="The mildest decision that ends with status 1.")] = FailOn.REVISE
     reading: Annotated[
-        AnswerReading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")
+        AnswerReading,
+        typer.Option(
+            "--as", help="Read ANSWER as text, request objects or agents' transcripts, or decide by its form."
+        ),
     ] = AnswerReading.AUTO
     receipt: Annotated[
         Path | None,

@@ -55,7 +55,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="Who wrote the files: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth.",
+            help="Who wrote them: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
         ),
     ] = None
     mapped: Annotated[

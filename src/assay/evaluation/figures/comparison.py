@@ -34,6 +34,8 @@ class Flip:
     score_before: float | None
     score_after: float | None
     place: tuple[str, int] | None = None
+    digest: str = ""
+    """`Row.digest` of the row."""
 
     @property
     def change(self) -> float:
@@ -147,6 +149,7 @@ def _flip(row: KeptRow, before: Result, after: Result) -> Flip:
         before.score,
         after.score,
         row.place,
+        row.digest,
     )
 
 

@@ -39,7 +39,7 @@ def checked_chain(
         asked = question(given, made) if callable(question) else _under(question, given)
         text = made[answer] if isinstance(made, Mapping) else made
         asked = asked if isinstance(asked, str) else given if isinstance(given, str) else None
-        return Answer(_text_of(text), _passages(found), asked)
+        return Answer(_text_of(text), passages_of(found), asked)
 
     def run(given: Any, config: RunnableConfig) -> Any:
         made = chain.invoke(given, config)
@@ -63,7 +63,7 @@ def _under(key: str | None, *places: Any) -> Any:
     return next((place[key] for place in places if isinstance(place, Mapping) and key in place), None)
 
 
-def _passages(found: Any) -> Any:
+def passages_of(found: Any) -> Any:
     """Evidence of what a chain calls its context: documents become evidence, everything else stays."""
     if isinstance(found, Document):
         return [_passage(1, found)]

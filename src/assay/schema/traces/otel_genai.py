@@ -11,6 +11,7 @@ not continue any earlier one, all of it is read: evidence may then come twice, a
 """
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
@@ -28,6 +29,8 @@ from assay.schema.traces.tools import read_tools
 NAME = "otel_genai"
 """The name of the format."""
 
+_TRAILING: Final = re.compile(r'(?:\s|\\[nrt])+(?=")')
+"""White space before a quotation mark in JSON, escaped or not."""
 _WRAPPERS: Final = frozenset({"invoke_agent", "invoke_workflow", "create_agent"})
 """Operations whose output is that of a span inside of them."""
 
@@ -137,8 +140,10 @@ class _Trace:
 
     def _read_output(self, span: Span, messages: list[Any], where: str) -> None:
         keys = [_key(message) for message in messages]
-        if span.operation in _WRAPPERS and any(history[-len(keys) :] == keys for history in self._histories):
-            return
+        if span.operation in _WRAPPERS:
+            told = [_loosely(key) for key in keys]
+            if any([_loosely(key) for key in history[-len(keys) :]] == told for history in self._histories):
+                return
         self._emit(numbered(messages, where))
         if span.place not in self._of_span:
             self._histories.append([])
@@ -212,6 +217,15 @@ def _key(message: Any) -> str:
     if isinstance(message, dict):
         message = {key: value for key, value in message.items() if key != "finish_reason" and value is not None}
     return _canonical(message)
+
+
+def _loosely(key: str) -> str:
+    """A key without white space before quotation marks: agents print an answer, with a line's end, that a model said.
+
+    >>> _loosely('{"content": "Here. \\\\n"}')
+    '{"content":"Here."}'
+    """
+    return _TRAILING.sub("", key)
 
 
 def _canonical(value: Any) -> str:

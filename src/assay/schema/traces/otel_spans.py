@@ -77,6 +77,33 @@ def spans_of(value: Any, place: str) -> tuple[list[Span], list[Any]]:
     return found, around
 
 
+def spans_by_trace(value: Any) -> dict[str, list[dict[str, Any]]]:
+    """The spans of one export as they stand, by the trace that they are of; spans without one are of the trace ``""``.
+
+    Args:
+        value: spans in any nesting of OTLP groups and arrays.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack += reversed(item)
+        elif isinstance(item, dict):
+            groups = [key for key in _GROUPS if isinstance(item.get(key), list)]
+            if groups:
+                stack += [item[key] for key in reversed(groups)]
+            else:
+                found.setdefault(_trace_id(item) or "", []).append(item)
+    return found
+
+
+def _trace_id(item: dict[str, Any]) -> str | None:
+    context = item.get("context") if isinstance(item.get("context"), dict) else item
+    trace_id = context.get("traceId", context.get("trace_id")) if isinstance(context, dict) else None
+    return trace_id if isinstance(trace_id, str) else None
+
+
 def _read_span(item: dict[str, Any], place: str) -> Span:
     rest = {key: value for key, value in item.items() if key not in ("attributes", "events")}
     attributes, odd = _read_attributes(item.get("attributes"), f"{place}/attributes")
@@ -97,8 +124,6 @@ def _read_span(item: dict[str, Any], place: str) -> Span:
     if events or (item.get("events") and not isinstance(item.get("events"), list)):
         rest["events"] = events or item.get("events")
     operation = attributes.get("gen_ai.operation.name", (None, ""))[0]
-    context = item.get("context") if isinstance(item.get("context"), dict) else item
-    trace_id = context.get("traceId", context.get("trace_id")) if isinstance(context, dict) else None
     return Span(
         place=place,
         attributes=attributes,
@@ -106,7 +131,7 @@ def _read_span(item: dict[str, Any], place: str) -> Span:
         operation=operation if isinstance(operation, str) else None,
         start=_nanoseconds(item.get("startTimeUnixNano", item.get("start_time"))),
         end=_nanoseconds(item.get("endTimeUnixNano", item.get("end_time"))),
-        trace_id=trace_id if isinstance(trace_id, str) else None,
+        trace_id=_trace_id(item),
     )
 
 

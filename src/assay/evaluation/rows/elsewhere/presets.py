@@ -20,6 +20,8 @@ class Spans:
     """The kind of a span that retrieves, in any case of letters."""
     documents: tuple[str, ...]
     """Where a span that retrieves holds its documents."""
+    root: tuple[str, ...] = ()
+    """What marks the span that gave the answer, where the tool marks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Preset:
     """Where the form is described."""
     beside: Mapping[str, str] = field(default_factory=dict)
     """Files beside the one that is named: from the file to the field by which its objects are found."""
+    agent_runs: bool = False
+    """Whether the file holds spans of agent runs, which have no fields of their own for answer and evidence."""
 
 
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -101,6 +105,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
                 ("type",),
                 "retriever",
                 ("output.documents", "output"),
+                root=("isRootObservation", "is_root_observation"),
             ),
             source="langfuse.com: export from the UI; observations of type RETRIEVER",
         ),
@@ -179,6 +184,13 @@ PRESETS: Final[Mapping[str, Preset]] = {
             },
             source="ParticleMedia/RAGTruth, README",
             beside={"source_info.jsonl": "source_id"},
+        ),
+        Preset(
+            "otel",
+            "spans with `gen_ai.*` attributes as OTLP JSON (one export, or one a line), or as the Python SDK has them",
+            {},
+            source="OpenTelemetry: semantic conventions for generative AI 1.42, OTLP 1.9 in JSON",
+            agent_runs=True,
         ),
     )
 }

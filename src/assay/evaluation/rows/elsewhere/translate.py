@@ -1,13 +1,14 @@
 """Records of other tools into the rows that are read here (docs/rows.md)."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from assay.errors import InputError
+from assay.evaluation.rows.elsewhere.agent_traces import trace_rows
 from assay.evaluation.rows.elsewhere.presets import PRESETS, Preset, Spans
 from assay.evaluation.rows.elsewhere.values import as_evidence, as_text, find, opened
 from assay.evaluation.rows.labels import LABELS, read_label
@@ -42,11 +43,18 @@ class Translation:
         Raises:
             InputError: a record has no answer, or a file beside this one is missing.
         """
+        if self.preset.agent_runs:
+            if self.named or self.preset.fields:
+                raise InputError(
+                    f"--from {self.preset.name} reads answers and evidence out of spans: --map has no place"
+                )
+            yield from trace_rows(path, [record for _, record in values])
+            return
         records = [(number, record) for number, value in values for record in self._rows(value)]
         if self.preset.beside:
             records = self._joined(path, records)
         spans = self.preset.spans
-        gathered = [(n, r, ()) for n, r in records] if spans is None else _gather(records, spans)
+        gathered = [(n, r, ()) for n, r in records] if spans is None else _gather(records, spans, self._first)
         made = 0
         for number, record, documents in gathered:
             row = self._row(record, documents, number, f"{path}, {number}", strict=spans is None)
@@ -177,11 +185,17 @@ def read_translation(preset: str | None, mapped: Sequence[str]) -> Translation |
     return Translation(replace(base, fields=fields), flipped, frozenset(named & {"answer", "claim", "evidence"}))
 
 
-def _gather(records: Sequence[Numbered], spans: Spans) -> Iterator[tuple[int, Mapping[str, Any], Sequence[Any]]]:
+def _gather(
+    records: Sequence[Numbered], spans: Spans, first: Callable[[Mapping[str, Any], str], Any]
+) -> Iterator[tuple[int, Mapping[str, Any], Sequence[Any]]]:
     """Each record that may hold an answer, with the documents that were retrieved in its trace.
 
-    Of a trace with spans of several depths only the ones without a parent count; a record without a trace stands alone.
+    Of a trace with spans of several depths only the ones count whose parent is not among them: a trace that begins in
+    a service which tells another tool, or tells nobody, has no span without a parent. A record without a trace stands
+    alone.
     """
+    known = {str(first(record, "id")) for _, record in records}
+    marked = {str(_first_of(record, spans.trace)) for _, record in records if _is_marked(record, spans)}
     retrieved: dict[str, list[Any]] = {}
     for _, record in records:
         trace = _first_of(record, spans.trace)
@@ -192,12 +206,19 @@ def _gather(records: Sequence[Numbered], spans: Spans) -> Iterator[tuple[int, Ma
         trace = _first_of(record, spans.trace)
         if trace is None:
             yield number, record, retrieved.get(str(record.get("id")), ())
-        elif not _is_retriever(record, spans) and _first_of(record, spans.parent) is None:
+        elif str(trace) in marked:
+            if _is_marked(record, spans):
+                yield number, record, retrieved.get(str(trace), ())
+        elif not _is_retriever(record, spans) and str(_first_of(record, spans.parent)) not in known:
             yield number, record, retrieved.get(str(trace), ())
 
 
 def _first_of(record: Mapping[str, Any], paths: Sequence[str]) -> Any:
     return next((found for path in paths if (found := find(record, path)) not in (None, "")), None)
+
+
+def _is_marked(record: Mapping[str, Any], spans: Spans) -> bool:
+    return _first_of(record, spans.root) in (True, "true")
 
 
 def _is_retriever(record: Mapping[str, Any], spans: Spans) -> bool:
