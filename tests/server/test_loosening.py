@@ -10,13 +10,8 @@ from assay.errors import InputError, PolicyError
 from assay.policy import PRESETS, preset
 from assay.policy.order import at_least_as_strict
 from assay.schema import Stakes
-from assay.server.http.permitted_options import (
-    HEADERS,
-    require_held,
-    require_permitted,
-    require_stakes,
-    unknown_headers,
-)
+from assay.server.http.permitted_options import HEADERS, require_permitted, unknown_headers
+from assay.wire import require_held, require_stakes
 
 names = st.sampled_from(sorted(PRESETS))
 

@@ -33,6 +33,7 @@ from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
 from assay.server.telemetry.telemetry import Telemetry
 from assay.server.verdicts import VerdictCache
+from assay.wire import require_held
 
 _AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
 _MEND: Final = "Correct the request; /openapi.json describes what is expected."
@@ -78,6 +79,7 @@ class Api:
         guard = own if name is None else self._guard_of(name)
         if name is not None:
             require_permitted(guard.policy, own.policy, self._settings.policies)
+        require_held(body.task, guard.policy, self._settings.tasks)
         return guard
 
     def _in_force(self, guard: Guard, caller: Caller) -> Any:

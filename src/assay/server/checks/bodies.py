@@ -44,7 +44,8 @@ class CheckBody(BaseModel):
     stakes: Stakes = Stakes.MEDIUM
     """How much hangs on it."""
     task: str = "qa"
-    """The kind of task; a policy may hold some, such as `creative`, to no evidence."""
+    """The kind of task. One that the policy holds to no evidence, such as `creative`, may be declared only where the
+    operator lists it."""
     schema_: Annotated[dict[str, Any] | StrictBool | None, Field(alias="schema")] = None
     """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is held against
     the evidence."""

@@ -43,7 +43,7 @@ from assay.server.gateway.upstream import (
     require_plain,
     response_headers,
 )
-from assay.server.http.permitted_options import require_held, require_permitted, require_stakes
+from assay.server.http.permitted_options import require_permitted
 from assay.server.recording import Keeping, Records, failed_to_keep
 from assay.server.reviews.held_answers import Held
 from assay.server.settings import Mode, Route, ServerSettings
@@ -63,6 +63,8 @@ from assay.wire import (
     read_object,
     read_request_options,
     require_depth,
+    require_held,
+    require_stakes,
     resettled,
     sends_back,
     settled,
