@@ -1,0 +1,144 @@
+"""What a caller or a model might try to get past the guardrail of LiteLLM, at its hooks."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.integrations.client_site import CALL, CHAT, FALSE, TRUE
+
+from assay.config import Guard
+from assay.testing import FakeScorer
+
+pytest.importorskip("litellm", reason="needs the extra litellm: pip install 'assay-ai[litellm]'")
+
+import litellm
+
+from assay.integrations.litellm import AssayGuardrail
+
+LIE = "4 weeks"
+
+
+def guardrail(**more: Any) -> AssayGuardrail:
+    guard = Guard("general", scorer=FakeScorer(), environ={})
+    return AssayGuardrail(guard, guardrail_name="assay", event_hook="post_call", default_on=True, **more)
+
+
+def message(text: str | None, **more: Any) -> Any:
+    said = {"role": "assistant", "content": text, **more}
+    choice = {"index": 0, "finish_reason": "stop", "message": said}
+    return litellm.ModelResponse(id="c-1", created=1, model="model-1", object="chat.completion", choices=[choice])
+
+
+def answered(response: Any, asked: Any = None, guard: AssayGuardrail | None = None, where: str = "assay") -> str:
+    """All that a client is shown of a response; with a member `assay` of the request, or one that hides in another."""
+    hooks = guard or guardrail()
+
+    async def scene() -> Any:
+        data: dict[str, Any] = {**CHAT}
+        if asked is not None:
+            data |= {"assay": asked} if where == "assay" else {"metadata": {"assay": asked}}
+        data = await hooks.async_pre_call_hook(None, None, data, "completion")
+        return await hooks.async_post_call_success_hook(data, None, response)
+
+    return str(asyncio.run(scene()))
+
+
+@pytest.mark.parametrize("where", ["assay", "metadata"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"task": "creative"},
+        {"policy": "creative"},
+        {"policy": "general"},
+        {"stakes": "low"},
+        {"claim_free": True},
+        {"sources": []},
+        {"evidence": []},
+        {"unknown": 1},
+        "creative",
+        ["creative"],
+    ],
+)
+def test_no_request_has_a_lie_let_out(asked: Any, where: str) -> None:
+    assert LIE not in answered(message(FALSE), asked, where=where)
+
+
+def test_what_the_operator_lists_a_request_may_declare() -> None:
+    assert LIE in answered(message(FALSE), {"task": "creative"}, guardrail(tasks=["creative"]))
+    assert TRUE in answered(message(TRUE), {"stakes": "high"})
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"reasoning_content": FALSE},
+        {"thinking_blocks": [{"type": "thinking", "thinking": FALSE, "signature": "x"}]},
+        {"provider_specific_fields": {"answer": FALSE}},
+        {"annotations": [{"type": "url_citation", "url_citation": {"title": FALSE, "url": "https://a.example"}}]},
+        {"audio": {"id": "a", "data": "", "transcript": FALSE, "expires_at": 1}},
+        {"images": [{"type": "image_url", "image_url": {"url": FALSE}}]},
+        {"refusal": FALSE},
+        {"function_call": {"name": "tell", "arguments": '{"text": "Partners get 4 weeks"}'}},
+        {"tool_calls": [{**CALL, "function": {"name": "tell", "arguments": '{"text": "Partners get 4 weeks"}'}}]},
+        {"anything": FALSE},
+    ],
+)
+def test_nothing_beside_the_text_has_a_lie_let_out(more: dict[str, Any]) -> None:
+    assert LIE not in answered(message(TRUE, **more))
+
+
+def test_of_several_choices_each_is_checked() -> None:
+    both = message(TRUE)
+    both.choices.append(litellm.Choices(index=1, finish_reason="stop", message={"role": "assistant", "content": FALSE}))
+    assert LIE not in answered(both)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"choices": [{"message": {"content": FALSE}}]},
+        litellm.TextCompletionResponse(choices=[{"text": FALSE, "index": 0, "finish_reason": "stop"}]),
+        litellm.ImageResponse(data=[{"url": FALSE}]),
+        FALSE,
+        None,
+    ],
+)
+def test_what_is_no_chat_completion_is_withheld(response: Any) -> None:
+    assert LIE not in answered(response)
+
+
+def chunk(finish: str | None = None, index: int = 0, **delta: Any) -> Any:
+    choice = {"index": index, "delta": delta, "finish_reason": finish}
+    return litellm.ModelResponseStream(id="c-1", created=1, model="model-1", choices=[choice])
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [chunk(content=TRUE), chunk(content=f" {FALSE}"), chunk("stop")],
+        [chunk(content=TRUE), chunk("stop"), chunk(content=f" {FALSE}")],
+        [chunk(content=TRUE), chunk(index=1, content=FALSE), chunk("stop"), chunk("stop", index=1)],
+        [chunk(content=TRUE, reasoning_content=FALSE), chunk("stop")],
+        [chunk(content=TRUE, refusal=FALSE), chunk("stop")],
+        [b"data: " + FALSE.encode() + b"\n\n"],
+        [FALSE],
+        [],
+    ],
+)
+def test_no_stream_has_a_lie_let_out(pieces: list[Any]) -> None:
+    hooks = guardrail()
+
+    async def scene() -> list[str]:
+        async def response() -> Any:
+            for piece in pieces:
+                yield piece
+
+        given = hooks.async_post_call_streaming_iterator_hook(None, response(), {**CHAT})
+        seen = []
+        try:
+            seen += [str(piece) async for piece in given]
+        except Exception as error:  # noqa: BLE001 whatever it is, the proxy ends the stream with it
+            seen.append(type(error).__name__)
+        return seen
+
+    assert LIE not in " ".join(asyncio.run(scene()))
