@@ -4,6 +4,7 @@ import asyncio
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -449,6 +450,24 @@ def test_a_json_that_is_labelled_as_a_stream_is_no_way_around_the_check(kind: st
     told, body = look(kind, answer, streamed=asks)
     nothing_of_it(told)
     assert "withheld" in body
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_an_answer_is_called_what_it_was_read_as_and_nothing_else(streamed: bool) -> None:
+    """As text in UTF-7 its plain bytes would say something else; as a page its words would be markup."""
+
+    async def scene() -> None:
+        async with site() as here:
+            kind = "text/event-stream" if streamed else "application/json"
+            others = () if streamed else ("text/plain; charset=utf-7", "text/html", "image/svg+xml", "")
+            for said in (kind, f"{kind}; charset=utf-7", f"{kind}; charset=utf-16", f"{kind};x=<b>", *others):
+                made = stream_answer(chat_stream(TRUE)) if streamed else json_answer(chat_completion(TRUE))
+                here.upstream.script(replace(made, headers={"content-type": said} if said else {}))
+                status, headers, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
+                assert (status, headers["content-type"]) == (200, kind), said
+                assert b"entitled" in body
+
+    play(scene)
 
 
 @pytest.mark.parametrize("coding", ["utf-16", "utf-32", "latin-1"])

@@ -358,8 +358,8 @@ class Gateway:
         if reply.started:
             return
         headers = response_headers(response, changed=changed is not body)
-        if response.content_type == _EVENTS:
-            # A stream that nobody asked for was read as a whole answer, and is one now.
+        if passage.route.mode is Mode.ENFORCE or response.content_type == _EVENTS:
+            # It was read as JSON in UTF-8, a stream that nobody asked for too, and is to be read as nothing else.
             headers = [*(pair for pair in headers if pair[0] != b"content-type"), JSON]
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
 
