@@ -32,7 +32,9 @@ def message(text: str | None, **more: Any) -> Any:
 
 
 def answered(response: Any, asked: Any = None, guard: AssayGuardrail | None = None, where: str = "assay") -> str:
-    """All that a client is shown of a response; with a member `assay` of the request, or one that hides in another."""
+    """All that a client is shown of a response, without what the gate says of it, which names the claims that it
+    refused; with a member `assay` of the request, or one that hides in another.
+    """
     hooks = guard or guardrail()
 
     async def scene() -> Any:
@@ -42,7 +44,8 @@ def answered(response: Any, asked: Any = None, guard: AssayGuardrail | None = No
         data = await hooks.async_pre_call_hook(None, None, data, "completion")
         return await hooks.async_post_call_success_hook(data, None, response)
 
-    return str(asyncio.run(scene()))
+    told = asyncio.run(scene()).model_dump()
+    return str({name: value for name, value in told.items() if name != "assay"})
 
 
 @pytest.mark.parametrize("where", ["assay", "metadata"])
@@ -78,7 +81,7 @@ def test_what_the_operator_lists_a_request_may_declare() -> None:
         {"provider_specific_fields": {"answer": FALSE}},
         {"annotations": [{"type": "url_citation", "url_citation": {"title": FALSE, "url": "https://a.example"}}]},
         {"audio": {"id": "a", "data": "", "transcript": FALSE, "expires_at": 1}},
-        {"images": [{"type": "image_url", "image_url": {"url": FALSE}}]},
+        {"images": [{"type": "image_url", "index": 0, "image_url": {"url": FALSE}}]},
         {"refusal": FALSE},
         {"function_call": {"name": "tell", "arguments": '{"text": "Partners get 4 weeks"}'}},
         {"tool_calls": [{**CALL, "function": {"name": "tell", "arguments": '{"text": "Partners get 4 weeks"}'}}]},

@@ -47,6 +47,8 @@ class Health(BaseModel):
 
 
 _log = logging.getLogger(__name__)
+LOOK_S: Final = 0.001
+"""Seconds that a repeated request waits at least for a person: what was decided meanwhile is told."""
 READY_S: Final = 1.0
 """Seconds for which what is known of the database is told again."""
 _PROBLEMS: Final = documented(401, 403, 409, 413, 422, 429, 503)
@@ -96,7 +98,8 @@ class Api:
         about = _about("check", body, request, callback)
         async with self._repeats.claimed(key, request.scope, caller, about) as (step,):
             report, kept = await self._checked(guard, body, caller, step, callback=callback)
-        return await self._held.answer(_told_report(report, kept, step), report, kept.id, caller, wait)
+        told = _told_report(report, kept, step)
+        return await self._held.answer(told, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
     async def check_run(
         self, body: RunBody, request: Request, key: IdempotencyKey = None, wait: Wait = 0.0, callback: Callback = None
@@ -120,7 +123,8 @@ class Api:
             else:
                 report, evidence = await self._checker.run(work)
                 kept = await self._records.check(guard, report, asked, evidence, caller, "run", callback, step)
-        return await self._held.answer(_told_report(report, kept, step), report, kept.id, caller, wait)
+        told = _told_report(report, kept, step)
+        return await self._held.answer(told, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
     async def batch(self, body: BatchBody, request: Request, key: IdempotencyKey = None) -> Response:
         """Check several outputs; one that cannot be checked does not keep the others from it."""
