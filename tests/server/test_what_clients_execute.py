@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from anthropic import Anthropic, AnthropicError
+from multidict import CIMultiDict
 from openai import APIError, AsyncOpenAI, OpenAI
 from tests.server.gateway_site import play, site
 from tests.server.test_official_clients import (
@@ -466,6 +467,60 @@ def test_an_answer_is_called_what_it_was_read_as_and_nothing_else(streamed: bool
                 status, headers, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
                 assert (status, headers["content-type"]) == (200, kind), said
                 assert b"entitled" in body
+
+    play(scene)
+
+
+CODINGS: list[list[str]] = [["gzip"], ["identity", "gzip"], ["identity, deflate"], ["", "br"], ["Identity", "GZIP"]]
+
+
+@pytest.mark.parametrize("codings", CODINGS)
+@pytest.mark.parametrize("streamed", [True, False])
+def test_an_answer_that_any_header_calls_encoded_is_withheld(codings: list[str], streamed: bool) -> None:
+    """Clients undo what any of several headers names; the gate read the bytes as they are."""
+
+    async def scene() -> None:
+        async with site() as here:
+            made = stream_answer(chat_stream(TRUE)) if streamed else json_answer(chat_completion(TRUE))
+            headers = CIMultiDict(made.headers)
+            for one in codings:
+                headers.add("content-encoding", one)
+            here.upstream.script(replace(made, headers=headers))
+            status, told, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
+            assert "content-encoding" not in told
+            assert b"entitled" not in body
+            assert (status, b"withheld" in body) == (200 if streamed else 502, True)
+            here.upstream.script(replace(made, headers=CIMultiDict([*made.headers.items(), *PLAIN_CODINGS])))
+            _, _, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
+            assert b"entitled" in body
+
+    play(scene)
+
+
+PLAIN_CODINGS = (("content-encoding", "identity"), ("content-encoding", "Identity"))
+STEERING = {
+    "x-accel-redirect": "/elsewhere",
+    "x-accel-charset": "utf-7",
+    "x-sendfile": "/etc/passwd",
+    "x-lighttpd-send-file": "/etc/passwd",
+    "x-reproxy-url": "https://elsewhere.example",
+    "location": "https://elsewhere.example",
+    "content-location": "/elsewhere",
+    "set-cookie": "a=b",
+    "x-assay-action": "emit",
+}
+
+
+def test_no_header_of_an_upstream_has_a_proxy_or_a_client_take_another_answer() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            more = {**STEERING, "x-accel-buffering": "no", "x-request-id": "r-1"}
+            for made in (json_answer(chat_completion(FALSE)), json_answer(chat_completion(TRUE))):
+                here.upstream.script(replace(made, headers={**made.headers, **more}))
+                _, told, _ = await here.post(PATHS["chat"], CHAT)
+                assert not set(STEERING) - {"x-assay-action"} & set(told)
+                assert told["x-assay-action"] == ("emit" if b"2 weeks" in made.body else "block")
+                assert (told["x-accel-buffering"], told["x-request-id"]) == ("no", "r-1")
 
     play(scene)
 

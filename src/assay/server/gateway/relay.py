@@ -39,6 +39,7 @@ from assay.server.gateway.targets import target_of, wire_of
 from assay.server.gateway.upstream import (
     UpstreamClient,
     UpstreamError,
+    coding_of,
     request_headers,
     require_plain,
     response_headers,
@@ -284,9 +285,8 @@ class Gateway:
     ) -> None:
         """Sends an error on as it came, unless it has an answer in it, which nobody has checked, or cannot be read."""
         body = await self._read(response, passage)
-        coded = response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity")
         made = body
-        if coded or response.content_type == _EVENTS or speaks(exchange.wire.name, body):
+        if coding_of(response) is not None or response.content_type == _EVENTS or speaks(exchange.wire.name, body):
             made = encoded(exchange.wire.error(response.status, "the upstream's error was withheld: it has an answer"))
         headers = response_headers(response, changed=made is not body)
         if made is not body:

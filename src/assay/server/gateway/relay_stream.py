@@ -75,8 +75,9 @@ class StreamRelay:
             self._flow.fail(str(error))
         headers = response_headers(self._response, changed=not self._shadows)
         if not self._shadows:
-            # It was read as UTF-8, whatever the upstream calls it.
-            headers = [*(pair for pair in headers if pair[0] != b"content-type"), (b"content-type", _EVENTS)]
+            # It was read as plain UTF-8, whatever the upstream calls it.
+            headers = [pair for pair in headers if pair[0] not in (b"content-type", b"content-encoding")]
+            headers.append((b"content-type", _EVENTS))
         action = "unchecked" if self._shadows else "pending"
         await self._reply.start(self._response.status, [*headers, *self._passage.headers(action)])
         pump, stopped = asyncio.create_task(self._pump()), asyncio.create_task(self._stopped.wait())
