@@ -489,7 +489,7 @@ def test_an_answer_that_any_header_calls_encoded_is_withheld(codings: list[str],
             status, told, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
             assert "content-encoding" not in told
             assert b"entitled" not in body
-            assert (status, b"withheld" in body) == (200 if streamed else 502, True)
+            assert (status, b"withheld" in body) == (200, True)
             here.upstream.script(replace(made, headers=CIMultiDict([*made.headers.items(), *PLAIN_CODINGS])))
             _, _, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
             assert b"entitled" in body

@@ -1,6 +1,6 @@
 """Requests under keys, in both databases: claimed by one, settled with the record, forgotten after their time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -153,7 +153,7 @@ def test_a_record_is_given_for_its_own_request_alone(store: Store) -> None:
     made = record_of(tenant="acme", asked={"answer": "x", "as_of": "2026-03-01"})
     store.record(made)
 
-    def found(asked: dict[str, object], tenant: str = "acme", evidence: object = EVIDENCE) -> bool:
+    def found(asked: Mapping[str, object], tenant: str = "acme", evidence: object = EVIDENCE) -> bool:
         return recorded_report(store, tenant, made.id, asked, evidence, ("as_of",)) is not None  # type: ignore[arg-type]
 
     assert found({"answer": "x", "as_of": None})

@@ -358,9 +358,11 @@ class Gateway:
         if reply.started:
             return
         headers = response_headers(response, changed=changed is not body)
-        if passage.route.mode is Mode.ENFORCE or response.content_type == _EVENTS:
-            # It was read as JSON in UTF-8, a stream that nobody asked for too, and is to be read as nothing else.
-            headers = [*(pair for pair in headers if pair[0] != b"content-type"), JSON]
+        enforces = passage.route.mode is Mode.ENFORCE
+        if enforces or response.content_type == _EVENTS:
+            # It was read as plain JSON in UTF-8, a stream that nobody asked for too, and is to be read as nothing else.
+            of_body = {b"content-type", b"content-encoding"} if enforces else {b"content-type"}
+            headers = [*(pair for pair in headers if pair[0] not in of_body), JSON]
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
 
     def _answered(self, answered: Answered, status: int, body: bytes) -> Answered:
