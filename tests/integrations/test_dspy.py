@@ -82,6 +82,21 @@ def test_the_reasoning_of_an_answer_that_is_withheld_is_withheld_as_well() -> No
     assert sorted(told.keys()) == ["answer", "assay_action", "assay_report", "context"]
 
 
+@pytest.mark.parametrize("own", [[FALSE], FALSE, [FOUND, FALSE]])
+def test_a_model_cannot_bring_the_evidence_for_what_it_says(own: Any) -> None:
+    class Obliging(dspy.Module):
+        def forward(self, question: str, context: Any) -> Any:
+            assert context == [FOUND]
+            return dspy.Prediction(answer=FALSE, context=own)
+
+    with pytest.raises(WithheldError):
+        Checked(Obliging(), guard)(question=ASKED, context=[FOUND])
+    told = Checked(Obliging(), guard, on_withheld="answer")(question=ASKED, context=[FOUND])
+    assert "9 May" not in told.answer
+    assert sorted(told.keys()) == ["answer", "assay_action", "assay_report"]
+    assert metric(guard)(dspy.Example(question=ASKED, context=[FOUND]), Obliging()(ASKED, [FOUND])) < 1
+
+
 def test_the_same_holds_where_a_program_is_awaited() -> None:
     async def awaited(said: str) -> Any:
         with model(said):

@@ -102,6 +102,26 @@ def test_an_approved_output_goes_to_the_caller_who_waits(store: Store) -> None:
     play(scene)
 
 
+def test_a_request_that_is_sent_again_waits_for_the_same_person_and_is_told_of_what_was_decided(store: Store) -> None:
+    async def scene() -> None:
+        async with site(store=store, policy="support-desk") as here:
+            desk, key = Desk(here), {"idempotency_key": "k-1"}
+            first = [await here.post("/v1/check", HELD, **key) for _ in range(2)]
+            assert [headers["x-assay-review-state"] for _, headers, _ in first] == ["open", "open"]
+            ((id_,),) = ({headers["x-assay-review"] for _, headers, _ in first},)
+            waiting = asyncio.create_task(here.post("/v1/check?wait=20", HELD, **key))
+            await desk.decide(id_, "approve", claims={"0": "supported"})
+            for status, headers, body in (await waiting, await here.post("/v1/check", HELD, **key)):
+                assert (status, json.loads(body)["action"], headers["x-assay-review-state"]) == (
+                    200,
+                    "emit",
+                    "approved",
+                )
+            assert len((await desk.get("?state=approved"))[1]["items"]) == 1
+
+    play(scene)
+
+
 def test_a_caller_whose_time_is_up_gets_the_report_and_may_ask_again(store: Store) -> None:
     async def scene() -> None:
         async with site(store=store, policy="support-desk") as here:

@@ -114,7 +114,7 @@ def test_another_tenant_another_verifier_and_another_secret_find_nothing(tmp_pat
             assert looked(second) == {"miss": 1.0}
             cache: VerdictCache = first.app._verdicts
             from assay.config import Guard
-            from assay.server.api import CheckBody
+            from assay.server.checks.bodies import CheckBody
 
             body = CheckBody.model_validate(BODY)
             guard = Guard("general", scorer=FakeScorer(), environ={})

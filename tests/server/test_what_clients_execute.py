@@ -4,10 +4,12 @@ import asyncio
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from anthropic import Anthropic, AnthropicError
+from multidict import CIMultiDict
 from openai import APIError, AsyncOpenAI, OpenAI
 from tests.server.gateway_site import play, site
 from tests.server.test_official_clients import (
@@ -449,6 +451,78 @@ def test_a_json_that_is_labelled_as_a_stream_is_no_way_around_the_check(kind: st
     told, body = look(kind, answer, streamed=asks)
     nothing_of_it(told)
     assert "withheld" in body
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_an_answer_is_called_what_it_was_read_as_and_nothing_else(streamed: bool) -> None:
+    """As text in UTF-7 its plain bytes would say something else; as a page its words would be markup."""
+
+    async def scene() -> None:
+        async with site() as here:
+            kind = "text/event-stream" if streamed else "application/json"
+            others = () if streamed else ("text/plain; charset=utf-7", "text/html", "image/svg+xml", "")
+            for said in (kind, f"{kind}; charset=utf-7", f"{kind}; charset=utf-16", f"{kind};x=<b>", *others):
+                made = stream_answer(chat_stream(TRUE)) if streamed else json_answer(chat_completion(TRUE))
+                here.upstream.script(replace(made, headers={"content-type": said} if said else {}))
+                status, headers, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
+                assert (status, headers["content-type"]) == (200, kind), said
+                assert b"entitled" in body
+
+    play(scene)
+
+
+CODINGS: list[list[str]] = [["gzip"], ["identity", "gzip"], ["identity, deflate"], ["", "br"], ["Identity", "GZIP"]]
+
+
+@pytest.mark.parametrize("codings", CODINGS)
+@pytest.mark.parametrize("streamed", [True, False])
+def test_an_answer_that_any_header_calls_encoded_is_withheld(codings: list[str], streamed: bool) -> None:
+    """Clients undo what any of several headers names; the gate read the bytes as they are."""
+
+    async def scene() -> None:
+        async with site() as here:
+            made = stream_answer(chat_stream(TRUE)) if streamed else json_answer(chat_completion(TRUE))
+            headers = CIMultiDict(made.headers)
+            for one in codings:
+                headers.add("content-encoding", one)
+            here.upstream.script(replace(made, headers=headers))
+            status, told, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
+            assert "content-encoding" not in told
+            assert b"entitled" not in body
+            assert (status, b"withheld" in body) == (200, True)
+            here.upstream.script(replace(made, headers=CIMultiDict([*made.headers.items(), *PLAIN_CODINGS])))
+            _, _, body = await here.post(PATHS["chat"], {**CHAT, "stream": streamed})
+            assert b"entitled" in body
+
+    play(scene)
+
+
+PLAIN_CODINGS = (("content-encoding", "identity"), ("content-encoding", "Identity"))
+STEERING = {
+    "x-accel-redirect": "/elsewhere",
+    "x-accel-charset": "utf-7",
+    "x-sendfile": "/etc/passwd",
+    "x-lighttpd-send-file": "/etc/passwd",
+    "x-reproxy-url": "https://elsewhere.example",
+    "location": "https://elsewhere.example",
+    "content-location": "/elsewhere",
+    "set-cookie": "a=b",
+    "x-assay-action": "emit",
+}
+
+
+def test_no_header_of_an_upstream_has_a_proxy_or_a_client_take_another_answer() -> None:
+    async def scene() -> None:
+        async with site() as here:
+            more = {**STEERING, "x-accel-buffering": "no", "x-request-id": "r-1"}
+            for made in (json_answer(chat_completion(FALSE)), json_answer(chat_completion(TRUE))):
+                here.upstream.script(replace(made, headers={**made.headers, **more}))
+                _, told, _ = await here.post(PATHS["chat"], CHAT)
+                assert not set(STEERING) - {"x-assay-action"} & set(told)
+                assert told["x-assay-action"] == ("emit" if b"2 weeks" in made.body else "block")
+                assert (told["x-accel-buffering"], told["x-request-id"]) == ("no", "r-1")
+
+    play(scene)
 
 
 @pytest.mark.parametrize("coding", ["utf-16", "utf-32", "latin-1"])

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,7 @@ class Answer:
 
     body: bytes = b""
     status: int = 200
-    headers: dict[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
+    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
     chunks: list[bytes] | None = None
     """The body of a stream, a chunk at a time."""
     gates: dict[int, asyncio.Event] = field(default_factory=dict)

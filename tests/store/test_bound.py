@@ -22,13 +22,14 @@ from tests.store.bound import (
     state_of,
     tampered,
     verified,
+    verified_since,
 )
 from tests.store.making import KEYS, record_of
 from tests.store.older import make_older
 
 from assay.errors import StoreError
 from assay.schema.access import Role
-from assay.store.access.users import change_user
+from assay.store.access.users import change_user, create_user
 from assay.store.audit.binding import touch
 from assay.store.audit.merkle.checkpoint import read_checkpoint
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
@@ -250,6 +251,29 @@ def test_a_database_of_an_older_version_is_bound_from_then_on(tmp_path: Path, mo
         assert [one for one in outcome.missed if not any(name in one for name in untold)] == []
     with Store(url) as store, store.reading_across() as connection:
         assert connection.execute(select(func.sum(tables.audit_logs.c.size))).scalar_one() == size
+
+
+@pytest.mark.parametrize("since", [False, True])
+def test_rows_that_were_added_before_tables_were_put_back_are_not_taken_over_unseen(
+    tmp_path: Path, since: bool
+) -> None:
+    """Who can write the database makes it one of an older version, with a user more in it, and lets a server start."""
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    with Store(url) as store:
+        create_user(store, "ann", [Role.VIEWER], password="hash")  # noqa: S106
+        if since:
+            store.record(record_of())
+        made = Full(store, make_checkpoint(store, KEYS, "default"))
+        state = state_of(made) if since else None
+        with writing(store.engine).begin() as connection:
+            own = dict(connection.execute(select(tables.users)).one()._mapping)
+            connection.execute(insert(tables.users).values({**own, "id": "e" * 32, "name": "eve", "seal": None}))
+    make_older(tmp_path / "x.db", "0005")
+    with Store(url) as store, altering(store) as connection:
+        again = Full(store, made.anchor)
+        found = verified(connection, again)
+        assert "taken over" in " ".join(one.message for one in found.findings)
+        assert state is None or not verified_since(connection, again, state)
 
 
 def test_rows_are_not_bound_by_what_is_no_change_of_the_writer(tmp_path: Path) -> None:

@@ -58,10 +58,11 @@ class Fields:
                 f"expected the prediction to have a text as {self.answer!r}, got {type(answer).__name__}; "
                 "name the field with Fields(answer=...)"
             )
-        evidence = _of(self.evidence, prediction, given)
+        # What the caller gave comes first: a field of this name in the prediction may be the model's own.
+        evidence = _of(self.evidence, given, prediction)
         if evidence is None:
             raise InputError(
-                f"expected {self.evidence!r} in the prediction or in what the module was called with, found it in "
+                f"expected {self.evidence!r} in what the module was called with or in the prediction, found it in "
                 "neither; have the module return what it retrieved, or name the field with Fields(evidence=...)"
             )
         question = _of(self.question, given, prediction)
@@ -131,8 +132,9 @@ class Checked(dspy.Module):
         if report.action is not Action.EMIT and self._on_withheld == "raise":
             raise WithheldError(answer_instead(report), report)
         # What does not pass stays here, and so does what a module says on the way to it, such as its reasoning.
+        kept = None if given.get(self._fields.evidence) is not None else self._fields.evidence
         emitted = report.action is Action.EMIT
-        shown = {name: value for name, value in prediction.items() if emitted or name == self._fields.evidence}
+        shown = {name: value for name, value in prediction.items() if emitted or name == kept}
         told = {**shown, self._fields.answer: answer_of(report)}
         return dspy.Prediction(**told, assay_action=report.action.value, assay_report=report.model_dump(mode="json"))
 

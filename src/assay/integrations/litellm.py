@@ -23,7 +23,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -33,7 +33,17 @@ from assay.guard import Guard, Ruling, unchecked
 from assay.integrations.run_gate import missing
 from assay.policy import Mode
 from assay.schema import Stakes
-from assay.wire import ChatCompletions, Exchange, RequestOptions, encoded, read_object, read_request_options, settled
+from assay.wire import (
+    ChatCompletions,
+    Exchange,
+    RequestOptions,
+    encoded,
+    read_object,
+    read_request_options,
+    require_held,
+    require_stakes,
+    settled,
+)
 
 try:
     import litellm
@@ -64,6 +74,7 @@ class AssayGuardrail(CustomGuardrail):
         policy: str | None = None,
         stakes: str = "medium",
         fail_on: str = "revise",
+        tasks: Collection[str] = (),
         **kept: Any,
     ) -> None:
         """Make the guardrail; the proxy does from its configuration.
@@ -71,8 +82,10 @@ class AssayGuardrail(CustomGuardrail):
         Args:
             guard: what checks; one under `policy` by default.
             policy: the name of a preset or of a file; what `ASSAY_CONFIG` names, else `general`, by default.
-            stakes: how much hangs on answers.
+            stakes: how much hangs on answers; a request may raise them.
             fail_on: `revise`, or `block` to let answers pass that ask for a revision.
+            tasks: of the tasks that the policy holds to no evidence, such as `creative`, those that a request may
+                declare.
             kept: what LiteLLM's own class takes, such as `guardrail_name`, `event_hook` and `default_on`.
 
         Raises:
@@ -80,7 +93,7 @@ class AssayGuardrail(CustomGuardrail):
         """
         super().__init__(supported_event_hooks=[GuardrailEventHooks.pre_call, GuardrailEventHooks.post_call], **kept)
         self._guard = guard if guard is not None else ConfiguredGuard(policy)
-        self._stakes, self._fail_on = Stakes(stakes), fail_on
+        self._stakes, self._fail_on, self._tasks = Stakes(stakes), fail_on, frozenset(tasks)
 
     async def async_pre_call_hook(
         self,
@@ -142,6 +155,8 @@ class AssayGuardrail(CustomGuardrail):
             options = read_request_options(asked, None, None) if asked is not None else RequestOptions()
             if options.policy is not None:
                 raise InputError("the policy is that of the proxy's configuration; a request cannot name another one")
+            require_held(options.task, self._guard.policy, self._tasks)
+            require_stakes(options.stakes, self._stakes)
             exchange = Exchange(
                 ChatCompletions(),
                 read_object(encoded(request), "the request"),

@@ -3,23 +3,24 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, date, datetime
-from typing import Annotated, Any, Final
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from assay._version import __version__
 from assay.errors import BusyError, InputError, PolicyError, StoreError
-from assay.guard import CheckRequest, Guard
-from assay.guard.runs import DEFAULT_SOURCES
-from assay.schema import Evidence, HallucinationReport, Permission, Stakes, Structure, coerce_evidence
+from assay.guard import Guard
+from assay.schema import Evidence, HallucinationReport, Permission, coerce_evidence
 from assay.server.caller import Caller, called
 from assay.server.checking import CheckFailedError
+from assay.server.checks.bodies import BatchAnswer, BatchBody, BatchItem, CheckBody, RunBody
+from assay.server.checks.repeats import IdempotencyKey, Repeats, Step
 from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
 from assay.server.gateway.asgi import ClientGoneError, given_again, header, other_encoding, read_body
@@ -32,143 +33,10 @@ from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
 from assay.server.telemetry.telemetry import Telemetry
 from assay.server.verdicts import VerdictCache
+from assay.wire import require_held
 
 _AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
 _MEND: Final = "Correct the request; /openapi.json describes what is expected."
-
-
-def _day(value: object) -> date | None:
-    if value is None:
-        return None
-    try:
-        return date.fromisoformat(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        # Not what pydantic would read as well: a number that counts seconds is no day.
-        raise ValueError(f"a day is written as in 2025-06-01, got {str(value)[:40]!r}") from error
-
-
-def _number(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError(f"expected a whole number, got {str(value).lower()}")  # noqa: TRY004 pydantic tells of this one
-    return value
-
-
-class CheckBody(BaseModel):
-    """One output to be checked against its evidence."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-    answer: str
-    """The output."""
-    evidence: list[str | dict[str, Any]] | str | None = None
-    """Texts, or objects with `text` and where known `id`, `title`, `source`, `version`, dates and `metadata`."""
-    question: str | None = None
-    """What the output answers."""
-    policy: str | None = None
-    """A preset; the server's own policy by default."""
-    stakes: Stakes = Stakes.MEDIUM
-    """How much hangs on it."""
-    task: str = "qa"
-    """The kind of task; a policy may hold some, such as `creative`, to no evidence."""
-    schema_: Annotated[dict[str, Any] | StrictBool | None, Field(alias="schema")] = None
-    """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is held against
-    the evidence."""
-    structure: Structure | None = None
-    """How an output in JSON is checked beside its schema: rules over several fields, references into the evidence,
-    which values are no claims. A schema may carry it itself, under `x-assay`."""
-    as_of: Annotated[date | None, BeforeValidator(_day)] = None
-    """The day that the output is to hold on: evidence that has expired by then is said to have. Without one no clock is
-    read, and evidence is compared with evidence only."""
-    citations: list[dict[str, Any]] | None = None
-    """Citation objects as model providers give them."""
-    claim_free: StrictBool = False
-    """Whether the output is declared to contain no claims."""
-    revisions_failed: Annotated[int, BeforeValidator(_number)] = Field(default=0, ge=0)
-    """How many revisions of it have failed already."""
-    run_id: str | None = Field(default=None, min_length=1)
-    """A name for the run; derived from the content by default."""
-
-    def asked(self) -> dict[str, Any]:
-        """What the check is given beside its evidence, as it is recorded."""
-        return {
-            "answer": self.answer, "question": self.question, "stakes": self.stakes.value, "task": self.task,
-            "schema": self.schema_, "citations": self.citations, "claim_free": self.claim_free,
-            "revisions_failed": self.revisions_failed, "run_id": self.run_id,
-            "structure": None if self.structure is None else self.structure.model_dump(mode="json"),
-            "as_of": None if self.as_of is None else self.as_of.isoformat(),
-        }  # fmt: skip
-
-    def request(self, evidence: Sequence[Evidence]) -> CheckRequest:
-        """The check as the guard takes it."""
-        return CheckRequest(
-            self.answer, evidence, self.question, self.stakes, self.task, self.schema_, self.citations,
-            self.claim_free, self.revisions_failed, self.run_id, structure=self.structure, as_of=self.as_of,
-        )  # fmt: skip
-
-
-class RunBody(BaseModel):
-    """One agent run to be checked: its tool calls, and its final answer against what the run saw."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-    run: dict[str, Any] | list[Any]
-    """A transcript in any format that assay reads, or a run in its normal form."""
-    format: str | None = None
-    """The transcript's format, where it is known."""
-    tools: list[dict[str, Any]] = Field(default_factory=list)
-    """Declarations that the transcript does not carry."""
-    sources: list[str] = Field(default_factory=lambda: list(DEFAULT_SOURCES))
-    """What of the run may be evidence: `tools`, `passages`, `user`, `system`."""
-    evidence: list[str | dict[str, Any]] | str | None = None
-    """Evidence beside the run."""
-    question: str | None = None
-    policy: str | None = None
-    """A preset; the server's own policy by default."""
-    stakes: Stakes = Stakes.MEDIUM
-    task: str = "qa"
-    claim_free: StrictBool = False
-    revisions_failed: Annotated[int, BeforeValidator(_number)] = Field(default=0, ge=0)
-    run_id: str | None = Field(default=None, min_length=1)
-
-    def options(self, now: datetime) -> dict[str, Any]:
-        """What the guard takes beside the run and its evidence."""
-        return {
-            "format": self.format, "tools": self.tools, "now": now, "sources": self.sources, "question": self.question,
-            "stakes": self.stakes.value, "task": self.task, "claim_free": self.claim_free,
-            "revisions_failed": self.revisions_failed, "run_id": self.run_id,
-        }  # fmt: skip
-
-    def asked(self, now: datetime) -> dict[str, Any]:
-        """What the check is given beside its evidence, as it is recorded."""
-        return {**self.options(now), "run": self.run, "now": now.isoformat()}
-
-
-class BatchBody(BaseModel):
-    """Several outputs, each with its own evidence."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-    requests: list[CheckBody] = Field(min_length=1)
-    """The checks, at most as many as the server's limit."""
-
-
-class BatchItem(BaseModel):
-    """What became of one check of a batch: its report, or why there is none."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    id: str | None = None
-    """The id under which it is recorded; none where the server records nothing."""
-    report: HallucinationReport | None = None
-    receipt: str | None = None
-    """Where the gate emits and the server has keys."""
-    problem: Problem | None = None
-
-
-class BatchAnswer(BaseModel):
-    """One item for each request, in order."""
-
-    results: list[BatchItem]
 
 
 class Health(BaseModel):
@@ -179,9 +47,11 @@ class Health(BaseModel):
 
 
 _log = logging.getLogger(__name__)
+LOOK_S: Final = 0.001
+"""Seconds that a repeated request waits at least for a person: what was decided meanwhile is told."""
 READY_S: Final = 1.0
 """Seconds for which what is known of the database is told again."""
-_PROBLEMS: Final = documented(401, 403, 413, 422, 429, 503)
+_PROBLEMS: Final = documented(401, 403, 409, 413, 422, 429, 503)
 
 
 class Api:
@@ -190,7 +60,7 @@ class Api:
     def __init__(self, services: Services, ready: Callable[[], bool], held: Held, verdicts: VerdictCache) -> None:
         """Routes over what the server has; `held` is what waits for people, `verdicts` makes checks."""
         self._settings, self._guard_of, self._checker = services.settings, services.guard_of, services.checker
-        self._records, self._verdicts = Records(services), verdicts
+        self._records, self._verdicts, self._repeats = Records(services), verdicts, Repeats(services)
         self._held = held
         self._ready = ready
         self._kept = services.kept
@@ -211,6 +81,7 @@ class Api:
         guard = own if name is None else self._guard_of(name)
         if name is not None:
             require_permitted(guard.policy, own.policy, self._settings.policies)
+        require_held(body.task, guard.policy, self._settings.tasks)
         return guard
 
     def _in_force(self, guard: Guard, caller: Caller) -> Any:
@@ -218,54 +89,67 @@ class Api:
         return self._overlays.over(guard, caller.tenant).for_tenant(caller.tenant)
 
     async def check(
-        self, body: CheckBody, request: Request, wait: Wait = 0.0, callback: Callback = None
+        self, body: CheckBody, request: Request, key: IdempotencyKey = None, wait: Wait = 0.0, callback: Callback = None
     ) -> Response:  # fmt: skip
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
         guard = self._in_force(self._guard_for(body, request), caller)
-        body = _dated(guard, body)
-        report, evidence = await self._verdicts.check(guard, body, caller.tenant)
-        kept = await self._records.check(guard, report, body.asked(), evidence, caller, callback=callback)
-        return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
+        about = _about("check", body, request, callback)
+        async with self._repeats.claimed(key, request.scope, caller, about) as (step,):
+            report, kept = await self._checked(guard, body, caller, step, callback=callback)
+        told = _told_report(report, kept, step)
+        return await self._held.answer(told, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
     async def check_run(
-        self, body: RunBody, request: Request, wait: Wait = 0.0, callback: Callback = None
+        self, body: RunBody, request: Request, key: IdempotencyKey = None, wait: Wait = 0.0, callback: Callback = None
     ) -> Response:  # fmt: skip
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
         guard = self._in_force(self._guard_for(body, request), caller)
         now = datetime.now(UTC)
+        asked = body.asked(now)
 
         def work() -> tuple[HallucinationReport, tuple[Evidence, ...]]:
             evidence = coerce_evidence(body.evidence)
             return guard.check_run(body.run, evidence=evidence, **body.options(now)), evidence
 
-        report, evidence = await self._checker.run(work)
-        asked = body.asked(now)
-        kept = await self._records.check(guard, report, asked, evidence, caller, "run", callback)
-        return await self._held.answer(_told_report(report, kept), report, kept.id, caller, wait)
+        about = _about("run", body, request, callback)
+        async with self._repeats.claimed(key, request.scope, caller, about) as (step,):
+            if step.run is not None:
+                report = await step.report(asked, body.evidence, ("now",))
+                kept = await self._records.again(guard, report, step, caller)
+            else:
+                report, evidence = await self._checker.run(work)
+                kept = await self._records.check(guard, report, asked, evidence, caller, "run", callback, step)
+        told = _told_report(report, kept, step)
+        return await self._held.answer(told, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
-    async def batch(self, body: BatchBody, request: Request) -> Response:
+    async def batch(self, body: BatchBody, request: Request, key: IdempotencyKey = None) -> Response:
         """Check several outputs; one that cannot be checked does not keep the others from it."""
         caller = allowed(request.scope, Permission.CHECK)
-        most = self._settings.limits.batch
-        if len(body.requests) > most:
-            raise InputError(f"a batch has at most {most} requests, got {len(body.requests)}; send them in parts")
-        size = called().read // len(body.requests)
-        results = await asyncio.gather(
-            *(self._one(one, number, size, caller, request) for number, one in enumerate(body.requests))
-        )
+        most, many = self._settings.limits.batch, len(body.requests)
+        if many > most:
+            raise InputError(f"a batch has at most {most} requests, got {many}; send them in parts")
+        size = called().read // many
+        about = _about("batch", body, request)
+        async with self._repeats.claimed(key, request.scope, caller, about, many) as steps:
+            results = await asyncio.gather(
+                *(
+                    self._one(one, number, size, caller, request, step)
+                    for number, (one, step) in enumerate(zip(body.requests, steps, strict=True))
+                )
+            )
         return _json(BatchAnswer(results=results).model_dump_json(exclude_none=False))
 
-    async def _one(self, body: CheckBody, number: int, size: int, caller: Caller, request: Request) -> BatchItem:
+    async def _one(
+        self, body: CheckBody, number: int, size: int, caller: Caller, request: Request, step: Step
+    ) -> BatchItem:
         where = f"#/requests/{number}"
         try:
             guard = self._in_force(self._guard_for(body, request), caller)
-            body = _dated(guard, body)
-            report, evidence = await self._verdicts.check(guard, body, caller.tenant, size=size)
-            kept = await self._records.check(guard, report, body.asked(), evidence, caller)
+            report, kept = await self._checked(guard, body, caller, step, size=size)
         except (InputError, PolicyError) as error:
             said = problem(422, str(error), code="input.invalid", instance=where, todo=_MEND)
         except CheckFailedError as error:
@@ -277,6 +161,25 @@ class Api:
             receipt = kept.receipt.to_text() if kept.receipt is not None else None
             return BatchItem(report=report, id=kept.id, receipt=receipt)
         return BatchItem(problem=Problem.model_validate(said))
+
+    async def _checked(
+        self,
+        guard: Guard,
+        body: CheckBody,
+        caller: Caller,
+        step: Step,
+        *,
+        size: int | None = None,
+        callback: str | None = None,
+    ) -> tuple[HallucinationReport, Kept]:
+        """The report of a check and what became of it: made and recorded now, or by an earlier request."""
+        if step.run is not None:
+            report = await step.report(body.asked(), body.evidence, () if body.as_of is not None else ("as_of",))
+            return report, await self._records.again(guard, report, step, caller)
+        body = _dated(guard, body)
+        report, evidence = await self._verdicts.check(guard, body, caller.tenant, size=size)
+        asked = body.asked()
+        return report, await self._records.check(guard, report, asked, evidence, caller, callback=callback, step=step)
 
     async def health(self) -> Health:
         """Whether the process lives."""
@@ -383,9 +286,17 @@ def _dated(guard: Guard, body: CheckBody) -> CheckBody:
     return body.model_copy(update={"as_of": datetime.now(UTC).date()})
 
 
-def _told_report(report: HallucinationReport, kept: Kept) -> Response:
+def _about(route: str, body: BaseModel, request: Request, callback: str | None = None) -> dict[str, Any]:
+    """Everything that the answer to a request depends on."""
+    policy = header(request.scope, b"x-assay-policy")
+    return {"route": route, "policy": policy, "callback": callback, "body": body.model_dump()}
+
+
+def _told_report(report: HallucinationReport, kept: Kept, step: Step) -> Response:
     """The report as the answer; under which id it is recorded, and its receipt where it has one, in headers."""
     made = _json(report.model_dump_json())
+    if step.run is not None:
+        made.raw_headers.append((b"idempotent-replayed", b"true"))
     if kept.id is not None:
         made.raw_headers.append((b"x-assay-report-id", kept.id.encode()))
     if kept.receipt is not None:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from assay.errors import AssayError, BusyError, InputError, ReceiptError, StoreError
 from assay.guard import Guard, Ruling
@@ -19,11 +19,15 @@ from assay.policy import Mode
 from assay.receipt import Receipt, refusal
 from assay.schema import Evidence, HallucinationReport
 from assay.server.caller import Caller
+from assay.server.checks.repeats import ALONE, Step
 from assay.server.services import Services
 from assay.server.telemetry.telemetry import Answered
 from assay.store.records import CheckRecord, new_id
 from assay.verify.tools import CallCheck
 from assay.wire import Exchange, Json, Part, parts_of_answer, parts_of_job, unchecked_part
+
+if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
+    from assay.store.db import Act
 
 GATEWAY: Final = "gateway"
 """The kind of a record that the gateway made."""
@@ -67,8 +71,11 @@ class Records:
         caller: Caller,
         kind: str = "check",
         callback: str | None = None,
+        step: Step = ALONE,
     ) -> Kept:
         """Remember a check, and sign a receipt where the gate emits and the guard has keys.
+
+        `step` is which check it is of a request that came under a key.
 
         Raises:
             BusyError: too much waits to be stored; nothing was stored.
@@ -78,12 +85,24 @@ class Records:
         """
         self.telemetry.checked(report, kind)
         part = Part(report, asked, tuple(evidence))
-        ids = await self.remember(guard, [part], caller, kind, new_id(), callback=callback)
+        first, signs = new_id(), _signs(guard, report)
+        act = step.recorded(first, settled=not signs)
+        ids = await self.remember(guard, [part], caller, kind, first, callback=callback, act=act)
         id_ = ids[0] if ids else None
-        receipt = None
-        if guard.has_keys and refusal(report) is None:
-            receipt = await self.sign(lambda: guard.issue(report), id_, caller)
+        receipt = await self.sign(lambda: guard.issue(report), id_, caller, step) if signs else None
         return Kept(id_, receipt)
+
+    async def again(self, guard: Guard, report: HallucinationReport, step: Step, caller: Caller) -> Kept:
+        """What was remembered of an earlier request, with its receipt; signed now where that did not come to it.
+
+        Raises:
+            CheckFailedError, StoreError: as `check` does.
+        """
+        known = step.known
+        if known is None or known.settled or not _signs(guard, report):
+            text = None if known is None else known.receipt
+            return Kept(step.run, None if text is None else Receipt.from_text(text))
+        return Kept(step.run, await self.sign(lambda: guard.issue(report), step.run, caller, step))
 
     async def remember(
         self,
@@ -95,6 +114,7 @@ class Records:
         *,
         held: bool = True,
         callback: str | None = None,
+        act: "Act | None" = None,
     ) -> tuple[str, ...]:
         """Remember parts in one transaction: all of them or none.
 
@@ -106,6 +126,7 @@ class Records:
             first: the id of the first record; the others get new ones.
             held: whether what the gate escalates is held back until a person decides.
             callback: which of the operator's targets hears of that decision.
+            act: what else is stored in the same transaction.
 
         Returns:
             The id of each; empty where nothing is remembered.
@@ -132,20 +153,21 @@ class Records:
         ]
         try:
             async with asyncio.timeout(self._seconds):
-                await self._store.arecord_all(records)
+                await self._store.arecord_all(records, act)
         except TimeoutError as error:
             raise BusyError(f"it could not be recorded within {self._seconds:g} seconds; try again later") from error
         except ReceiptError as error:
             raise InputError(f"it cannot be recorded: {error}") from error
         return tuple(record.id for record in records)
 
-    async def sign(self, issue: Callable[[], Signed], id_: str | None, caller: Caller) -> Signed:
+    async def sign(self, issue: Callable[[], Signed], id_: str | None, caller: Caller, step: Step = ALONE) -> Signed:
         """A receipt, off the event loop, and told to the log before it may go out.
 
         Args:
             issue: makes the receipt; none where there is to be none.
             id_: the record that it is for; none where the server remembers nothing.
             caller: who asked.
+            step: which check it is of a request that came under a key.
 
         Raises:
             CheckFailedError: it cannot be signed.
@@ -155,7 +177,8 @@ class Records:
         if receipt is not None and self._store is not None and id_ is not None:
             from assay.store.records import receipt_change
 
-            await self._store.aapply(receipt_change(id_, receipt, caller.tenant))
+            change = receipt_change(id_, receipt, caller.tenant, beside=step.issued(id_, receipt.to_text()))
+            await self._store.aapply(change)
         return receipt
 
 
@@ -265,6 +288,10 @@ class Keeping:
             if receipt is not None:
                 made.append(receipt.to_text())
         return replace(ruling, receipts=tuple(made))
+
+
+def _signs(guard: Guard, report: HallucinationReport) -> bool:
+    return guard.has_keys and refusal(report) is None
 
 
 def _waits(part: Part) -> bool:

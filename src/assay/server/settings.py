@@ -172,6 +172,8 @@ class ServerSettings:
     policies: tuple[str, ...] | None = None
     """The policies that a request to the REST API may name; by default those that are at least as strict as the
     server's own."""
+    tasks: tuple[str, ...] = ()
+    """Of the tasks that a policy holds to no evidence, those that a request to the REST API may declare."""
     model: Path | None = None
     """The directory of another cross-encoder."""
     keys: Path | None = None
@@ -245,7 +247,7 @@ def is_loopback(host: str) -> bool:
 
 
 _SECTIONS: Final = frozenset(
-    {"version", "upstreams", "routes", "policies", "limits", "access", "notify", "audit", "judge", "cache"}
+    {"version", "upstreams", "routes", "policies", "tasks", "limits", "access", "notify", "audit", "judge", "cache"}
 )
 
 
@@ -276,12 +278,10 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
     audit = audit_settings(_mapping(given["audit"], "audit")) if given.get("audit") else base.audit
     judge = judge_settings(_mapping(given["judge"], "judge"), environ) if given.get("judge") else base.judge
     cache = cache_settings(_mapping(given["cache"], "cache"), environ) if given.get("cache") else base.cache
-    listed = given.get("policies", base.policies)
-    if listed is not None and (not isinstance(listed, list | tuple) or any(not isinstance(one, str) for one in listed)):
-        raise PolicyError(f"policies are a list of names that requests may give, got {listed!r}")
     return replace(
         base,
-        policies=None if listed is None else tuple(listed),
+        policies=_names(given, "policies", base.policies),
+        tasks=_names(given, "tasks", base.tasks) or (),
         upstreams=upstreams or base.upstreams,
         routes={**base.routes, **routes},
         limits=limits,
@@ -291,6 +291,13 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
         judge=judge,
         cache=cache,
     )
+
+
+def _names(given: Mapping[str, Any], section: str, base: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    listed = given.get(section, base)
+    if listed is not None and (not isinstance(listed, list | tuple) or any(not isinstance(one, str) for one in listed)):
+        raise PolicyError(f"{section} are a list of names that requests may give, got {listed!r}")
+    return None if listed is None else tuple(listed)
 
 
 def _upstream(name: str, value: object, environ: Mapping[str, str]) -> Upstream:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from assay.wire.record_parts import unchecked_part as unchecked_part
     from assay.wire.request_options import RequestOptions as RequestOptions
     from assay.wire.request_options import read_request_options as read_request_options
+    from assay.wire.request_options import require_held as require_held
+    from assay.wire.request_options import require_stakes as require_stakes
     from assay.wire.responses import Responses as Responses
     from assay.wire.revising import Ask as Ask
     from assay.wire.revising import Reviser as Reviser
@@ -55,7 +57,7 @@ else:
             ".interface": ("FIELD", "Json", "Wire"),
             ".messages": ("Messages",),
             ".record_parts": ("Part", "calls_again", "parts_of_answer", "parts_of_job", "unchecked_part"),
-            ".request_options": ("RequestOptions", "read_request_options"),
+            ".request_options": ("RequestOptions", "read_request_options", "require_held", "require_stakes"),
             ".responses": ("Responses",),
             ".revising": ("Ask", "Reviser", "sends_back"),
             ".sse": ("comment",),

@@ -4,15 +4,17 @@ Without evidence of its own an answer is checked against what the request carrie
 user and the system prompt state (`assay.guard.runs.evidence`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import InputError
 from assay.guard.runs import SOURCES
+from assay.policy import Policy
 from assay.schema import Evidence, Stakes, coerce_evidence, coerce_text
 
 _FIELDS: Final = frozenset({"evidence", "sources", "question", "stakes", "policy", "task", "claim_free"})
+_RANK: Final = {Stakes.LOW: 0, Stakes.MEDIUM: 1, Stakes.HIGH: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +91,26 @@ def _sources(value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list) or any(one not in SOURCES for one in value):
         raise InputError(f"assay.sources is an array of {', '.join(SOURCES)}; got {value!r}")
     return tuple(value)
+
+
+def require_held(task: str, policy: Policy, listed: Collection[str] | None) -> None:
+    """Refuse a task by whose name a request would have its claims held to no evidence.
+
+    Raises:
+        InputError: the policy holds such a task to nothing, and the operator does not list it.
+    """
+    if task in policy.ungrounded_tasks and task not in (listed or ()):
+        raise InputError(
+            f"the policy {policy.name!r} holds the task {task!r} to no evidence, so a request may not declare it; the "
+            "operator may list it under `tasks`"
+        )
+
+
+def require_stakes(asked: Stakes | None, own: Stakes) -> None:
+    """Let a request raise the stakes and not lower them.
+
+    Raises:
+        InputError: they are lower than those that the operator set.
+    """
+    if asked is not None and _RANK[asked] < _RANK[own]:
+        raise InputError(f"a request may raise the stakes of this route from {own.value}; got {asked.value}")

@@ -39,11 +39,12 @@ from assay.server.gateway.targets import target_of, wire_of
 from assay.server.gateway.upstream import (
     UpstreamClient,
     UpstreamError,
+    coding_of,
     request_headers,
     require_plain,
     response_headers,
 )
-from assay.server.http.permitted_options import require_held, require_permitted, require_stakes
+from assay.server.http.permitted_options import require_permitted
 from assay.server.recording import Keeping, Records, failed_to_keep
 from assay.server.reviews.held_answers import Held
 from assay.server.settings import Mode, Route, ServerSettings
@@ -63,6 +64,8 @@ from assay.wire import (
     read_object,
     read_request_options,
     require_depth,
+    require_held,
+    require_stakes,
     resettled,
     sends_back,
     settled,
@@ -282,9 +285,8 @@ class Gateway:
     ) -> None:
         """Sends an error on as it came, unless it has an answer in it, which nobody has checked, or cannot be read."""
         body = await self._read(response, passage)
-        coded = response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity")
         made = body
-        if coded or response.content_type == _EVENTS or speaks(exchange.wire.name, body):
+        if coding_of(response) is not None or response.content_type == _EVENTS or speaks(exchange.wire.name, body):
             made = encoded(exchange.wire.error(response.status, "the upstream's error was withheld: it has an answer"))
         headers = response_headers(response, changed=made is not body)
         if made is not body:
@@ -356,9 +358,11 @@ class Gateway:
         if reply.started:
             return
         headers = response_headers(response, changed=changed is not body)
-        if response.content_type == _EVENTS:
-            # A stream that nobody asked for was read as a whole answer, and is one now.
-            headers = [*(pair for pair in headers if pair[0] != b"content-type"), JSON]
+        enforces = passage.route.mode is Mode.ENFORCE
+        if enforces or response.content_type == _EVENTS:
+            # It was read as plain JSON in UTF-8, a stream that nobody asked for too, and is to be read as nothing else.
+            of_body = {b"content-type", b"content-encoding"} if enforces else {b"content-type"}
+            headers = [*(pair for pair in headers if pair[0] not in of_body), JSON]
         await reply.whole(response.status, [*headers, *passage.headers(ruling.action)], changed)
 
     def _answered(self, answered: Answered, status: int, body: bytes) -> Answered:

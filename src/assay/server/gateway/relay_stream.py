@@ -22,6 +22,7 @@ from assay.server.recording import Keeping, failed_to_keep
 from assay.server.settings import Limits, Mode
 from assay.wire import Exchange, WireFlow, comment
 
+_EVENTS: Final = b"text/event-stream"
 BEAT_S: Final = 15.0
 """Seconds between two comments while a stream waits for a person: well below the minute after which proxies give up."""
 
@@ -73,6 +74,10 @@ class StreamRelay:
         except InputError as error:
             self._flow.fail(str(error))
         headers = response_headers(self._response, changed=not self._shadows)
+        if not self._shadows:
+            # It was read as plain UTF-8, whatever the upstream calls it.
+            headers = [pair for pair in headers if pair[0] not in (b"content-type", b"content-encoding")]
+            headers.append((b"content-type", _EVENTS))
         action = "unchecked" if self._shadows else "pending"
         await self._reply.start(self._response.status, [*headers, *self._passage.headers(action)])
         pump, stopped = asyncio.create_task(self._pump()), asyncio.create_task(self._stopped.wait())

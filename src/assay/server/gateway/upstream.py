@@ -30,8 +30,13 @@ _NOT_FORWARDED: Final = _HOP_BY_HOP | {b"host", b"content-length", b"expect"}
 _OF_KEYS: Final = frozenset({b"authorization", b"x-api-key"})
 _OF_PLACES: Final = frozenset(
     {b"location", b"content-location", b"refresh", b"alt-svc", b"set-cookie", b"set-cookie2", b"clear-site-data"}
+    | {b"x-sendfile", b"x-sendfile2", b"x-lighttpd-send-file", b"x-lighttpd-send-tempfile", b"x-reproxy-url"}
 )
-"""Headers by which an upstream would send clients elsewhere, or act on what browsers keep of this server."""
+"""Headers by which an upstream would send clients elsewhere, act on what browsers keep of this server, or have a proxy
+before it send another body."""
+_OF_PROXIES: Final = b"x-accel-"
+_BUFFERING: Final = b"x-accel-buffering"
+"""Of those by which nginx is steered the one that changes nothing of what is sent."""
 _OF_ONE_FORM: Final = frozenset({b"content-length", b"etag", b"content-md5", b"digest"})
 """Headers that speak of the very bytes of a body."""
 
@@ -100,6 +105,9 @@ class UpstreamClient:
             except (aiohttp.ClientError, OSError, ValueError) as error:
                 raise UpstreamError(502, f"the upstream {upstream.name} gave no answer that can be read") from error
             else:
+                if response.status < 200:
+                    response.close()
+                    raise UpstreamError(502, f"the upstream {upstream.name} gave no answer ({response.status})")
                 if 300 <= response.status < 400 and response.status != NOT_MODIFIED:
                     response.close()
                     # Clients follow a redirect by themselves, and would get an answer past the gate from wherever it
@@ -156,9 +164,14 @@ def require_plain(response: aiohttp.ClientResponse) -> None:
     Raises:
         InputError: the upstream compressed it, though it was asked not to.
     """
-    coding = response.headers.get("content-encoding", "identity")
-    if coding != "identity":
+    if (coding := coding_of(response)) is not None:
         raise InputError(f"the upstream compressed its answer ({coding[:40]}) though it was asked not to")
+
+
+def coding_of(response: aiohttp.ClientResponse) -> str | None:
+    """How a body is encoded; none where no header says that it is. Clients undo what any of several headers names."""
+    said = ", ".join(response.headers.getall("content-encoding", ()))
+    return None if all(one.strip().lower() in ("", "identity") for one in said.split(",")) else said
 
 
 def response_headers(response: aiohttp.ClientResponse, *, changed: bool) -> list[tuple[bytes, bytes]]:
@@ -166,4 +179,9 @@ def response_headers(response: aiohttp.ClientResponse, *, changed: bool) -> list
     is another."""
     dropped = _HOP_BY_HOP | _OF_PLACES | (_OF_ONE_FORM if changed else frozenset())
     lowered = [(name.lower(), value) for name, value in response.raw_headers]
-    return [pair for pair in lowered if pair[0] not in dropped and not pair[0].startswith(_OURS)]
+    return [pair for pair in lowered if pair[0] not in dropped and not _is_ours(pair[0])]
+
+
+def _is_ours(name: bytes) -> bool:
+    """Whether a header is one that only this server, or the proxy before it, may set."""
+    return name.startswith(_OURS) or (name.startswith(_OF_PROXIES) and name != _BUFFERING)

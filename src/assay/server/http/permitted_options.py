@@ -3,15 +3,13 @@
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from assay.errors import InputError, PolicyError
+from assay.errors import PolicyError
 from assay.policy import Policy, looser_settings
-from assay.schema import Stakes
 
 HEADERS: Final = frozenset({b"x-assay-policy", b"x-assay-stakes", b"x-assay-upstream", b"x-assay-key", b"x-assay-csrf"})
 """The headers of ours that a request may carry."""
 _PREFIX: Final = b"x-assay-"
 _MOST_SHOWN: Final = 6
-_RANK: Final = {Stakes.LOW: 0, Stakes.MEDIUM: 1, Stakes.HIGH: 2}
 
 
 def unknown_headers(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
@@ -46,26 +44,3 @@ def require_permitted(asked: Policy, own: Policy, listed: Collection[str] | None
             f"a request may name a policy that is at least as strict as {own.name!r}; {asked.name!r} is not, by its "
             f"{', '.join(looser[:_MOST_SHOWN])}{more}. The operator of this server may list it under `policies`."
         )
-
-
-def require_held(task: str, policy: Policy, listed: Collection[str] | None) -> None:
-    """Refuse a task by whose name a request would have its claims held to no evidence.
-
-    Raises:
-        InputError: the policy holds such a task to nothing, and the operator does not list it.
-    """
-    if task in policy.ungrounded_tasks and task not in (listed or ()):
-        raise InputError(
-            f"the policy {policy.name!r} holds the task {task!r} to no evidence, so a request may not declare it; the "
-            "operator of this server may list it under `tasks`"
-        )
-
-
-def require_stakes(asked: Stakes | None, own: Stakes) -> None:
-    """Let a request raise the stakes and not lower them.
-
-    Raises:
-        InputError: they are lower than those that the operator set.
-    """
-    if asked is not None and _RANK[asked] < _RANK[own]:
-        raise InputError(f"a request may raise the stakes of this route from {own.value}; got {asked.value}")

@@ -26,7 +26,7 @@ from assay.server.telemetry.telemetry import Telemetry
 from assay.server.verdicts.settings import CacheSettings
 
 if TYPE_CHECKING:
-    from assay.server.api import CheckBody
+    from assay.server.checks.bodies import CheckBody
     from assay.store.db import Store
 
 Made = tuple[HallucinationReport, tuple[Evidence, ...]]

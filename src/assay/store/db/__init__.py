@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.store.db.tables import receipt_uses as receipt_uses
     from assay.store.db.tables import review_items as review_items
     from assay.store.db.tables import runs as runs
+    from assay.store.db.writer import Act as Act
     from assay.store.db.writer import Change as Change
 else:
     __all__, __getattr__, __dir__ = lazy(
@@ -42,6 +43,6 @@ else:
                 "review_items",
                 "runs",
             ),
-            ".writer": ("Change",),
+            ".writer": ("Act", "Change"),
         },
     )

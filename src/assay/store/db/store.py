@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
@@ -21,7 +21,7 @@ from assay.store.db import tables
 from assay.store.db.engine import make_engine
 from assay.store.db.migrate import migrate, reason
 from assay.store.db.row_security import EVERY_TENANT, enforce_row_security, set_acting_tenant
-from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Change, Stored, Writer
+from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Act, Change, Stored, Writer
 from assay.store.records.interface import DEFAULT_TENANT, CheckRecord, Recorded
 from assay.store.records.recording import change_of, checked_tenant, micros, moment_at, together
 
@@ -188,8 +188,12 @@ class Store:
         """As `record`, off the event loop."""
         return (await self.arecord_all([record]))[0]
 
-    async def arecord_all(self, records: Sequence[CheckRecord]) -> list[Recorded]:
+    async def arecord_all(self, records: Sequence[CheckRecord], act: Act | None = None) -> list[Recorded]:
         """Remember several checks of one tenant in one transaction: all of them or none.
+
+        Args:
+            records: the checks.
+            act: what else is to be stored with them; where it raises, nothing is.
 
         Raises:
             BusyError: too much waits; nothing was stored.
@@ -202,7 +206,7 @@ class Store:
             raise StoreError("expected checks of one tenant to be recorded together, got others")
         now = self._clock()
         changes = await asyncio.to_thread(lambda: [change_of(record, now) for record in records])
-        entries = (await self.aapply(together(changes))).entries
+        entries = (await self.aapply(replace(together(changes), act=act))).entries
         # Each change begins with the entry of its decision.
         begins = accumulate((len(change.entries) for change in changes), initial=0)
         return [

@@ -247,6 +247,13 @@ verdict_cache = _table(
 )  # fmt: skip
 """Reports kept by what they depend on, for equal requests (`assay.store.records.verdict_cache`)."""
 
+idempotency_keys = _table(
+    "idempotency_keys", ("caller", "key", "position"),
+    _text("caller"), _text("key"), _int("position"), _text("fingerprint"), _long("created"), _text("holder"),
+    _long("until"), _text("run", null=True), _text("receipt", null=True), indexes=(("caller", "created"), ("run",)),
+)  # fmt: skip
+"""What became of requests that a caller sent under a key (`assay.store.records.idempotency_keys`)."""
+
 receipt_uses = _table(
     "receipt_uses", ("key", "receipt"),
     _text("key"), _text("receipt"), _text("digest"), _text("claim"), _text("holder"), _long("issued"), _long("claimed"),

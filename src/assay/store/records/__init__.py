@@ -10,6 +10,15 @@ if TYPE_CHECKING:
     from assay.store.records.erasure import erase_evidence as erase_evidence
     from assay.store.records.erasure import erase_runs as erase_runs
     from assay.store.records.erasure import find_runs as find_runs
+    from assay.store.records.idempotency_keys import Check as Check
+    from assay.store.records.idempotency_keys import Claiming as Claiming
+    from assay.store.records.idempotency_keys import RequestKey as RequestKey
+    from assay.store.records.idempotency_keys import claim_request as claim_request
+    from assay.store.records.idempotency_keys import drop_old_keys as drop_old_keys
+    from assay.store.records.idempotency_keys import give_up as give_up
+    from assay.store.records.idempotency_keys import note_issued as note_issued
+    from assay.store.records.idempotency_keys import note_record as note_record
+    from assay.store.records.idempotency_keys import recorded_report as recorded_report
     from assay.store.records.interface import DEFAULT_TENANT as DEFAULT_TENANT
     from assay.store.records.interface import CheckRecord as CheckRecord
     from assay.store.records.interface import new_id as new_id
@@ -57,6 +66,17 @@ else:
         {
             ".deferred_receipt_uses": ("UsesAt",),
             ".erasure": ("erase_before", "erase_evidence", "erase_runs", "find_runs"),
+            ".idempotency_keys": (
+                "Check",
+                "Claiming",
+                "RequestKey",
+                "claim_request",
+                "drop_old_keys",
+                "give_up",
+                "note_issued",
+                "note_record",
+                "recorded_report",
+            ),
             ".interface": ("CheckRecord", "DEFAULT_TENANT", "new_id"),
             ".receipt_uses": ("StoredUse", "list_uses"),
             ".recording": ("checked_tenant", "micros", "moment_at"),

@@ -1,7 +1,8 @@
 """Erasure and retention: content goes, the log stays provable.
 
 Erased are the texts (question, output, claims, evidence that no other run had, tool arguments, what chat models said,
-comments, what reviewers saw and wrote, verdicts that are kept for equal requests), every name that the caller gave,
+comments, what reviewers saw and wrote, verdicts that are kept for equal requests, digests of requests that came under
+a key), every name that the caller gave,
 and the run's salt, without which the commitments in the log say nothing. What stays is what was decided, when, with
 which scores, under which policy. Each erasure is an entry of the log itself: content that is missing without one was
 removed by somebody else, and verification says so.
@@ -30,6 +31,7 @@ from assay.store.db.engine import writing
 from assay.store.db.migrate import reason as reason_of
 from assay.store.db.store import Store, rows_in_parts
 from assay.store.db.writer import Change
+from assay.store.records.idempotency_keys import forget_requests
 from assay.store.records.recording import checked_tenant, micros, storable
 from assay.store.records.verdict_cache import forget_verdicts
 
@@ -159,6 +161,7 @@ def _erasing(
         else:
             _erase(connection, tenant, found, micros(now))
             forget_verdicts(connection, tenant)
+            forget_requests(connection, tenant, found)
         return [entry(ERASURE, run, told) for run in found]
 
     return act

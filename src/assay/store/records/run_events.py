@@ -14,7 +14,7 @@ from assay.store.audit.units import RUN
 from assay.store.db import tables
 from assay.store.db.raw_statements import insert_rows
 from assay.store.db.store import Store
-from assay.store.db.writer import Change
+from assay.store.db.writer import Act, Change
 from assay.store.records.interface import DEFAULT_TENANT, new_id
 from assay.store.records.recording import checked_tenant, micros, storable
 
@@ -40,8 +40,8 @@ def note_receipt(store: Store, run: str, receipt: Receipt, tenant: str = DEFAULT
     return store.apply(receipt_change(run, receipt, tenant)).entries[0]
 
 
-def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT) -> Change:
-    """As `note_receipt`, as a change for who stores it in another way.
+def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT, *, beside: Act | None = None) -> Change:
+    """As `note_receipt`, as a change for who stores it in another way; `beside` is what else is stored with it.
 
     Raises:
         StoreError: the name of the tenant is malformed.
@@ -51,7 +51,8 @@ def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT) -> 
 
     def act(connection: Connection) -> Sequence[Entry]:
         _salt(connection, tenant, run)
-        return [entry(RECEIPT, run, told)]
+        more = () if beside is None else beside(connection)
+        return [entry(RECEIPT, run, told), *more]
 
     return Change(checked_tenant(tenant), act=act)
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from assay.errors import AssayError
 from assay.receipt import moment_of
 from assay.store.audit.adoption import hourly_digest, read_hourly
-from assay.store.audit.entries import ADOPTION, DECISION
+from assay.store.audit.entries import ADOPTION, DECISION, ROWS
 from assay.store.audit.verification.log import FindingCode, Findings
 from assay.store.db import tables
 from assay.store.insights.hourly_counting import ACTION, CATEGORY, HOUR, LATENCY, VERDICT
@@ -49,6 +49,9 @@ class DerivedCheck:
 
     def __init__(self, before: Derived | None = None) -> None:
         """Before the first entry, or where an earlier verification ended."""
+        # A state is left only of a database whose rows are bound.
+        self._binds = before is not None
+        self._taken_over_again = 0
         before = before or Derived()
         self._counts: Counter[tuple[int, str, str]] = Counter()
         self._adopted: str | None = before.hourly or None
@@ -62,6 +65,9 @@ class DerivedCheck:
         """The next entry of the log."""
         if told["kind"] == ADOPTION:
             self._adopted = str(told.get("hourly"))
+            self._taken_over_again += self._binds
+            self._binds = True
+        self._binds |= told["kind"] == ROWS and not told.get("adopted")
         if told["kind"] != DECISION:
             return
         try:
@@ -77,6 +83,7 @@ class DerivedCheck:
             self._named.setdefault((table.name, named["digest"]), (storable(named["name"]), moment, exact))
         if not exact:
             return
+        self._binds = True
         if told["policy_kept"]:
             self._kept.add(told["policy"]["digest"])
         hour = moment // HOUR
@@ -88,6 +95,12 @@ class DerivedCheck:
 
     def finish(self, connection: Connection, tenant: str, findings: Findings) -> Derived:
         """Compare it with what is stored; what the next verification may begin with if nothing is found."""
+        if self._taken_over_again:
+            findings.add(
+                FindingCode.ALTERED_CONTENT,
+                "the database was taken over as one of an older version although its rows were bound already: tables "
+                "were put back, and rows may have been added or changed before they were bound anew",
+            )
         for table in (tables.policies, tables.verifiers):
             self._names(connection, tenant, table, findings)
         stored = read_hourly(connection, tenant)
