@@ -139,6 +139,13 @@ class Store:
         self._writer.close()
         self.engine.dispose()
 
+    def release(self) -> None:
+        """Close the connections that are not in use; others are opened when they are needed.
+
+        A store in which nothing was written yet holds nothing then that two processes could not have: it may be forked.
+        """
+        self.engine.dispose()
+
     @property
     def waiting(self) -> int:
         """How many changes wait to be stored, about."""
