@@ -203,7 +203,7 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     from assay.server.app import create_app, open_store
     from assay.server.guards import Guards
     from assay.server.telemetry.tracing import is_asked_for
-    from assay.server.workers import Workers, can_share, fill_gaps, give_back_free_memory, warm
+    from assay.server.workers import Workers, can_share, warm
 
     # Brought to its tables before there are several who could; nothing of it is open when the workers are forked.
     if (store := open_store(settings)) is not None:
@@ -231,10 +231,7 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     def work() -> None:
         uvicorn.Server(config(application)).run(sockets=[shared])
 
-    give_back_free_memory()
-    gaps = fill_gaps()
     status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
-    del gaps
     if status:
         raise SystemExit(status)
 

@@ -1,16 +1,13 @@
 """What a server does before it is forked, so that its workers share the pages of it.
 
-A page of memory is shared by forked processes until one of them writes into it. Python writes much: every function
-that is called and every value that is looked at has a count of references beside it, and what is made new goes into
-the gaps that older values left behind, all over the memory. So everything that can be made before the fork is made
-there, by doing all of it once with a sample, and the gaps are filled.
+A page of memory is shared by forked processes until one of them writes into it. What a worker makes for itself is its
+own, so everything that can be made before the fork is made there, by doing all of it once with a sample. What remains
+are the pages of Python's values: each has a count of references beside it, which is written when it is looked at.
 """
 
 import asyncio
 import contextlib
-import ctypes
 import json
-import sys
 import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -25,13 +22,6 @@ if TYPE_CHECKING:
 SAMPLE: Final = "On 3 March 2024 Ada Byrne paid 20% of 1,200 euros. The staff did not get 4 weeks of leave [1]."
 _EVIDENCE: Final = (SAMPLE, "Partners are entitled to 2 weeks of leave.")
 _QUESTION: Final = "How long is the leave?"
-
-_POOL_BYTES: Final = 16 * 1024
-"""A pool of Python's allocator: blocks of one size (`Objects/obmalloc.c`, 3.10 and later)."""
-_LARGEST: Final = 512
-"""The largest block of Python's allocator, in bytes; sizes go in steps of 16."""
-_MOST_BLOCKS: Final = 50_000
-"""Blocks of one size that are filled at most: a bound for an allocator that works otherwise."""
 
 
 def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
@@ -107,32 +97,3 @@ class _Body:
 
 async def _ignore(message: MutableMapping[str, Any]) -> None:
     """The answer is for nobody."""
-
-
-def fill_gaps() -> list[bytes]:
-    """Fills the gaps between Python's values, so that what is made later goes into new pages.
-
-    Returns:
-        What fills them, for as long as they are to stay filled. Some megabytes, which all processes share.
-    """
-    kept: list[bytes] = []
-    if sys.implementation.name != "cpython":
-        return kept
-    head = sys.getsizeof(b"")
-    for size in range((head // 16 + 1) * 16, _LARGEST + 1, 16):
-        whole, run, last = (_POOL_BYTES - 48) // size - 1, 0, 0
-        for _ in range(_MOST_BLOCKS):
-            block = bytes(size - head)
-            kept.append(block)
-            # Blocks of a pool that nobody used before come one behind the other: there were no gaps left.
-            run = run + 1 if id(block) == last + size else 0
-            last = id(block)
-            if run >= whole:
-                break
-    return kept
-
-
-def give_back_free_memory() -> None:
-    """Gives free pages of C's allocator back to the system, where it is glibc's."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
