@@ -7,7 +7,7 @@
 
 Rows are made by a seed: a sentence of one to three claims beside one passage, right or with a wrong value. Speed is the
 wall time of the whole command, start of the workers included; the ratio of two workers to one worker on one processor
-is what counts, since machines differ. Memory is the driver's own at its highest, over the course of a run.
+is what counts, since machines differ. Memory is that of the driver and of its largest worker, over the course of a run.
 """
 
 import argparse
@@ -107,23 +107,26 @@ def resident(pid: int) -> int:
 
 
 def memory(folder: Path, count: int) -> None:
-    """The driver's memory at a tenth of the way and at its highest after that, over claims that are quickly judged."""
+    """The memory of the driver and of its largest worker in the first tenth of the time and at the most, over rows that
+    are quickly judged."""
     source = folder / "rows.jsonl"
     with source.open("w", encoding="utf-8") as stream:
         for number in range(count):
             stream.write(json.dumps({"id": number, "evidence": [], "answer": "Thank you very much!"}) + "\n")
     out = folder / "out"
     with subprocess.Popen(command(source, out, 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
-        seen: list[int] = []
+        seen: list[tuple[int, int]] = []
         begun = time.monotonic()
         while driver.poll() is None:
-            seen.append(resident(driver.pid))
-            time.sleep(0.2)
+            largest = max((resident(one) for one in below(driver.pid)), default=0)
+            seen.append((resident(driver.pid), largest))
+            time.sleep(0.5)
     done = json.loads((out / "summary.json").read_text())["rows"]
-    early = max(seen[: max(1, len(seen) // 10)])
-    taken, most = time.monotonic() - begun, max(seen)
-    told = f"driver {early / 1024:.0f} MB in the first tenth, {most / 1024:.0f} MB at most"
-    print(f"{done:,} rows in {taken:.0f} s; {told}")
+    taken = time.monotonic() - begun
+    print(f"{done:,} rows in {taken:.0f} s")
+    for name, sizes in zip(("driver", "largest worker"), zip(*seen, strict=True), strict=True):
+        early, most = max(sizes[: max(1, len(sizes) // 10)]), max(sizes)
+        print(f"{name}: {early / 1024:.0f} MB in the first tenth of the time, {most / 1024:.0f} MB at most")
 
 
 def below(pid: int) -> list[int]:
