@@ -5,9 +5,9 @@
     python -m benchmarks.batch kills --rows 1000 --kills 100
     python -m benchmarks.batch engines --rows 4000          (needs the extra `ray`)
 
-Rows are made by a seed: a sentence of one to three claims beside one passage, right or with a wrong value. Speed is that
-from the first part to the last, since the start weighs as much as some hundred rows; one worker has one processor, two
-have two. Memory is that of the driver and of its largest worker, over the course of a run.
+Rows are made by a seed: a sentence of one to three claims beside one passage, right or with a wrong value. Speed is
+that from the first part to the last, since the start weighs as much as some hundred rows; one worker has one processor,
+two have two. Memory is that of the driver and of its largest worker, over the course of a run.
 """
 
 import argparse
