@@ -121,6 +121,7 @@ def spin(database: str) -> None:
 
     for _ in range(10):
         once()
+    said: dict[str, Any]
     with Store(database) as store:
         for line in sys.stdin:
             what, _, given = line.strip().partition(" ")
