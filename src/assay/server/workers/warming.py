@@ -8,8 +8,9 @@ are the pages of Python's values: each has a count of references beside it, whic
 import asyncio
 import contextlib
 import json
+import logging
 import tempfile
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,8 +41,20 @@ def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
     with contextlib.suppress(AssayError):
         checking.check(SAMPLE, list(_EVIDENCE), question=_QUESTION)
     if with_store:
-        with tempfile.TemporaryDirectory(prefix="assay-warm-") as folder, contextlib.suppress(AssayError):
+        # What cannot be warmed up is made by each worker: a server starts all the same.
+        with contextlib.suppress(AssayError, OSError), _silence(), tempfile.TemporaryDirectory() as folder:
             asyncio.run(_answer_one(Path(folder) / "warm.db", scorer))
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing is logged: what an application says of its sample is no news of the server."""
+    before = logging.root.manager.disable
+    logging.disable()
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 async def _answer_one(database: Path, scorer: "PairScorer") -> None:
@@ -53,7 +66,7 @@ async def _answer_one(database: Path, scorer: "PairScorer") -> None:
 
     settings = ServerSettings(database=str(database))
     body = json.dumps({"answer": SAMPLE, "evidence": list(_EVIDENCE), "question": _QUESTION}).encode()
-    # Of the environment nothing is taken: no keys, no sources, no figures.
+    # No source is asked, and nothing is counted among the server's figures.
     made = create_app(
         settings, guards=lambda: Guards(scorer=scorer, environ={}, database=str(database)), telemetry=Telemetry()
     )
