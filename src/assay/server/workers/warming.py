@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import tempfile
+import threading
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from assay.policy import Policy
 
 SAMPLE: Final = "On 3 March 2024 Ada Byrne paid 20% of 1,200 euros. The staff did not get 4 weeks of leave [1]."
+_ENDING_S: Final = 30.0
+"""Seconds that a thread gets to end."""
 _EVIDENCE: Final = (SAMPLE, "Partners are entitled to 2 weeks of leave.")
 _QUESTION: Final = "How long is the leave?"
 
@@ -36,6 +39,7 @@ def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
     """
     from assay.guard import Guard
 
+    running = set(threading.enumerate())
     # Without a chat model and without sources: nobody outside hears of it.
     checking = Guard(policy, scorer=scorer)
     with contextlib.suppress(AssayError):
@@ -44,6 +48,8 @@ def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
         # What cannot be warmed up is made by each worker: a server starts all the same.
         with contextlib.suppress(AssayError, OSError), _silence(), tempfile.TemporaryDirectory() as folder:
             asyncio.run(_answer_one(Path(folder) / "warm.db", scorer))
+    for thread in set(threading.enumerate()) - running:
+        thread.join(_ENDING_S)  # a pool that was closed does not wait for its last thread
 
 
 @contextlib.contextmanager
