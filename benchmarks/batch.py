@@ -156,8 +156,8 @@ def resident(pid: int) -> int:
 
 
 def memory(folder: Path, count: int) -> None:
-    """The memory of the driver and of its largest worker in the first tenth of the time and at the most, over rows that
-    are quickly judged."""
+    """The memory of the driver and of its largest worker in the first tenth of the time after the first part, and at the
+    most, over rows that are quickly judged."""
     source = folder / "rows.jsonl"
     with source.open("w", encoding="utf-8") as stream:
         for number in range(count):
@@ -167,8 +167,9 @@ def memory(folder: Path, count: int) -> None:
         seen: list[tuple[int, int]] = []
         begun = time.monotonic()
         while driver.poll() is None:
-            largest = max((resident(one) for one in below(driver.pid)), default=0)
-            seen.append((resident(driver.pid), largest))
+            if any((out / "parts").glob("*.parquet")):  # what is loaded before is loaded once
+                largest = max((resident(one) for one in below(driver.pid)), default=0)
+                seen.append((resident(driver.pid), largest))
             time.sleep(0.5)
     done = json.loads((out / "summary.json").read_text())["rows"]
     taken = time.monotonic() - begun
