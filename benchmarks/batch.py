@@ -156,8 +156,8 @@ def resident(pid: int) -> int:
 
 
 def memory(folder: Path, count: int) -> None:
-    """The memory of the driver and of its largest worker in the first tenth of the time after the first part, and at the
-    most, over rows that are quickly judged."""
+    """The memory of the driver and of its largest worker over rows that are quickly judged: in the first tenth of the
+    time after the first part, and at the most."""
     source = folder / "rows.jsonl"
     with source.open("w", encoding="utf-8") as stream:
         for number in range(count):
