@@ -53,12 +53,17 @@ $(VENV)/ray: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,ray]'
 	touch $@
 
-test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VENV)/ci $(VENV)/docs  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO and Ray
+$(VENV)/s3: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet 'moto[s3,server]>=5' s3fs
+	touch $@
+
+test-slow: $(VENV)/frameworks $(VENV)/postgres $(VENV)/openvino $(VENV)/ray $(VENV)/s3 $(VENV)/ci $(VENV)/docs  ## those that take minutes, of every framework, on PostgreSQL, with OpenVINO and Ray
 	ASSAY_DOCS=required $(BIN)/python -m pytest -m slow
 	ASSAY_POSTGRES=required $(BIN)/python -m pytest tests/store -m 'not slow' -k postgresql
 	ASSAY_FRAMEWORKS=required $(BIN)/python -m pytest tests/integrations tests/redteam/test_target_contract.py
 	ASSAY_OPENVINO=required $(BIN)/python -m pytest tests/models/test_runtime.py tests/models/test_scorer_contract.py
 	ASSAY_RAY=required $(BIN)/python -m pytest tests/batch/test_engines.py tests/cli/test_batch_command.py -k ray
+	ASSAY_S3=required $(BIN)/python -m pytest tests/batch/test_object_store.py
 	$(BIN)/python -m pytest tests/pytest_plugin tests/schema tests/evaluation tests/cli/test_formats.py
 
 $(VENV)/ai-sdk: $(VENV)/dev

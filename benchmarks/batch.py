@@ -5,9 +5,9 @@
     python -m benchmarks.batch kills --rows 1000 --kills 100
     python -m benchmarks.batch engines --rows 4000          (needs the extra `ray`)
 
-Rows are made by a seed: a sentence of one to three claims beside one passage, right or with a wrong value. Speed is the
-wall time of the whole command, start of the workers included; the ratio of two workers to one worker on one processor
-is what counts, since machines differ. Memory is the driver's own at its highest, over the course of a run.
+Rows are made by a seed: a sentence of one to three claims beside one passage, right or with a wrong value. Speed is
+that from the first part to the last, since the start weighs as much as some hundred rows; one worker has one processor,
+two have two. Memory is that of the driver and of its largest worker, over the course of a run.
 """
 
 import argparse
@@ -19,12 +19,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 UNITS = ("weeks", "days", "hours", "euros", "pages", "seats", "litres", "metres")
 THINGS = ("leave", "notice", "training", "the deposit", "the manual", "the hall", "the tank", "the fence")
+PARTITION = 50
+"""Rows of a partition."""
 WHO = ("Partners", "Students", "Members", "Guests", "Tenants", "Suppliers", "Nurses", "Drivers")
 
 
@@ -52,17 +54,49 @@ def write(path: Path, count: int, seed: int = 1) -> Path:
 
 def command(source: Path, out: Path, workers: int, *more: str) -> list[str]:
     """The command that is measured."""
-    options = ["--out", str(out), "--workers", str(workers), "--partition-rows", "50", "--format", "json", *more]
+    options = [
+        "--out",
+        str(out),
+        "--workers",
+        str(workers),
+        "--partition-rows",
+        str(PARTITION),
+        "--format",
+        "json",
+        *more,
+    ]
     return [sys.executable, "-m", "assay", "batch", str(source), *options]
 
 
-def timed(source: Path, out: Path, workers: int, *more: str) -> float:
+def started(source: Path, out: Path, workers: int, *more: str, on: Sequence[int] = ()) -> "subprocess.Popen[bytes]":
+    """A run that was begun, on these processors alone where some are named."""
+    words = command(source, out, workers, *more)
+    if on:
+        words = ["taskset", "--cpu-list", ",".join(str(one) for one in on), *words]
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ended(run: "subprocess.Popen[bytes]") -> None:
+    """Waits for a run.
+
+    Raises:
+        SystemExit: it failed.
+    """
+    if run.wait() != 0:
+        raise SystemExit(f"a run ended with status {run.returncode}")
+
+
+def timed(source: Path, out: Path, workers: int, *more: str, on: Sequence[int] = ()) -> float:
     """Seconds of a run."""
     begun = time.monotonic()
-    subprocess.run(
-        command(source, out, workers, *more), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    ended(started(source, out, workers, *more, on=on))
     return time.monotonic() - begun
+
+
+def steady(out: Path) -> float:
+    """Rows a second of a run from its first part to its last: without the start and the end."""
+    times = sorted(path.stat().st_mtime for path in (out / "parts").glob("*.parquet"))
+    return PARTITION * (len(times) - 1) / max(1e-9, times[-1] - times[0])
 
 
 def contents(out: Path) -> dict[str, bytes]:
@@ -71,17 +105,30 @@ def contents(out: Path) -> dict[str, bytes]:
 
 
 def speed(folder: Path, count: int) -> None:
-    """Rows a second with one and with two workers, in turns."""
+    """Rows a second of one worker on one processor, of two on two, and of two runs side by side with one each: what the
+    machine gives to two that share nothing. In turns, the best of two."""
     source = write(folder / "rows.jsonl", count)
-    taken: dict[int, list[float]] = {1: [], 2: []}
+    processors = sorted(os.sched_getaffinity(0))[:2]
+    if len(processors) < 2:
+        raise SystemExit("two processors are needed")
+    rates: dict[str, list[float]] = {"one": [], "two": [], "apart": []}
+    whole: dict[str, list[float]] = {"one": [], "two": []}
     for turn in range(2):
-        for workers, times in taken.items():
-            times.append(timed(source, folder / f"out{workers}-{turn}", workers))
-    best = {workers: min(times) for workers, times in taken.items()}
-    for workers, seconds in best.items():
-        print(f"{workers} worker(s): {count / seconds:,.1f} rows a second ({seconds:.1f} s, best of two)")
-    same = contents(folder / "out1-0") == contents(folder / "out2-1")
-    print(f"two workers to one: {best[1] / best[2]:.2f}; same bytes: {same}")
+        for name, workers in (("one", 1), ("two", 2)):
+            out = folder / f"{name}-{turn}"
+            whole[name].append(timed(source, out, workers, on=processors[:workers]))
+            rates[name].append(steady(out))
+        apart = [folder / f"apart-{turn}-{one}" for one in processors]
+        for run in [started(source, out, 1, on=[one]) for one, out in zip(processors, apart, strict=True)]:
+            ended(run)
+        rates["apart"].append(sum(steady(out) for out in apart))
+    best = {name: max(found) for name, found in rates.items()}
+    print(f"rows a second without start and end: {', '.join(f'{name} {rate:.1f}' for name, rate in best.items())}")
+    print(f"seconds of the whole command: one {min(whole['one']):.1f}, two {min(whole['two']):.1f}")
+    print(
+        f"two workers to one: {best['two'] / best['one']:.2f}; two runs apart to one: {best['apart'] / best['one']:.2f}"
+    )
+    print(f"same bytes: {contents(folder / 'one-0') == contents(folder / 'two-1')}")
 
 
 def engines(folder: Path, count: int) -> None:
@@ -92,7 +139,9 @@ def engines(folder: Path, count: int) -> None:
         for name, times in taken.items():
             times.append(timed(source, folder / f"{name}-{turn}", 2, "--engine", name))
     best = {name: min(times) for name, times in taken.items()}
+    rates = {name: max(steady(folder / f"{name}-{turn}") for turn in range(2)) for name in taken}
     print(", ".join(f"{name}: {seconds:.1f} s" for name, seconds in best.items()))
+    print(f"rows a second without start and end: local {rates['local']:.1f}, ray {rates['ray']:.1f}")
     same = contents(folder / "ray-0") == contents(folder / "local-0")
     print(f"ray to local: {best['ray'] / best['local']:.3f}; same bytes: {same}")
 
@@ -107,23 +156,27 @@ def resident(pid: int) -> int:
 
 
 def memory(folder: Path, count: int) -> None:
-    """The driver's memory at a tenth of the way and at its highest after that, over claims that are quickly judged."""
+    """The memory of the driver and of its largest worker over rows that are quickly judged: in the first tenth of the
+    time after the first part, and at the most."""
     source = folder / "rows.jsonl"
     with source.open("w", encoding="utf-8") as stream:
         for number in range(count):
             stream.write(json.dumps({"id": number, "evidence": [], "answer": "Thank you very much!"}) + "\n")
     out = folder / "out"
     with subprocess.Popen(command(source, out, 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
-        seen: list[int] = []
+        seen: list[tuple[int, int]] = []
         begun = time.monotonic()
         while driver.poll() is None:
-            seen.append(resident(driver.pid))
-            time.sleep(0.2)
+            if any((out / "parts").glob("*.parquet")):  # what is loaded before is loaded once
+                largest = max((resident(one) for one in below(driver.pid)), default=0)
+                seen.append((resident(driver.pid), largest))
+            time.sleep(0.5)
     done = json.loads((out / "summary.json").read_text())["rows"]
-    early = max(seen[: max(1, len(seen) // 10)])
-    taken, most = time.monotonic() - begun, max(seen)
-    told = f"driver {early / 1024:.0f} MB in the first tenth, {most / 1024:.0f} MB at most"
-    print(f"{done:,} rows in {taken:.0f} s; {told}")
+    taken = time.monotonic() - begun
+    print(f"{done:,} rows in {taken:.0f} s")
+    for name, sizes in zip(("driver", "largest worker"), zip(*seen, strict=True), strict=True):
+        early, most = max(sizes[: max(1, len(sizes) // 10)]), max(sizes)
+        print(f"{name}: {early / 1024:.0f} MB in the first tenth of the time, {most / 1024:.0f} MB at most")
 
 
 def below(pid: int) -> list[int]:

@@ -1,234 +1,34 @@
-"""A discrete-event model of a deployment: what throughput, latency and cost come of replicas, caches and commits.
+"""The model of a deployment (`benchmarks.deployment`) beside real runs, and what it says of large rates.
 
-    python -m benchmarks.simulation check            # beside real runs at one and two replicas: some minutes
+    python -m benchmarks.simulation check            # beside real runs at 1, 2 and 4 replicas: some ten minutes
     python -m benchmarks.simulation plan             # 1,000 and 100,000 checks a second
 
-The model. A request goes to a replica. Where the verdict is kept (`hits`), it costs a look into the database; else it
-waits for one of the replica's check threads and is judged there. Then it is committed: what waits of a replica is
-committed together, and commits of one tenant are one after the other, whichever replica makes them (ADR 14). Judging
-and all else that computes shares the processors evenly; with k requests that compute, each runs at share(k) / k of a
-core's speed. On a machine of one's own share(k) is the smaller of k and the number of cores; on one that is shared with
-many others, times on the clock of one client alone hold what the others take, and share(k) is the smaller of k and the
-cores that would make of them.
-Nothing is fitted to the runs that the model is held against: times and their spread come from one client alone at the
-same replicas, before and after the runs, and commits from a table of their own.
+Nothing is fitted to the runs that the model is held against. For each deployment its costs are measured right before
+and right after the real runs, so that both see the same machine:
+
+- the speed that k pieces of work have together, by processes that check in a loop, one and several at a time;
+- the network's part of a check, and what recording one and several takes, in one of these processes;
+- processor time of replicas, database, and of this process (clients and balancer), under one client alone;
+- what of that client's waiting is none of these: time in which nothing computes.
 """
 
 import argparse
 import asyncio
-import heapq
 import itertools
-import random
+import json
+import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 from benchmarks.cluster import Postgres
-from benchmarks.replicas import Load, cluster
-
-THREADS = 2
-"""Check threads of a replica (`limits.check_threads`)."""
-
-
-# The model
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What one check costs."""
-
-    check_ms: Sequence[float]
-    """Processor time of a check within a replica, drawn at random."""
-    rest_ms: float
-    """Processor time of everything else on the same processors, such as the database and the clients."""
-    commit_ms: Sequence[float]
-    """Time on the clock of one commit of several records, drawn at random."""
-    look_ms: float = 1.0
-    """Time on the clock of a look into the cache of verdicts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A deployment, or the cell of one that shares processors and a tenant."""
-
-    replicas: int
-    share: Callable[[int], float]
-    """Cores that k computing requests get together."""
-    hits: float = 0.0
-    """The share of requests whose verdict is kept."""
-    threads: int = THREADS
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the model says."""
-
-    per_second: float
-    p50_ms: float
-    p95_ms: float
-    busy: float
-    """Cores that computed, on average."""
-
-
-@dataclass
-class _Replica:
-    free: int
-    waiting: deque[int] = field(default_factory=deque)
-    uncommitted: list[int] = field(default_factory=list)
-    asked: bool = False
-    """Whether it waits for the tenant's lock, or commits."""
-
-
-class Model:
-    """One run of the model. Arrivals are a closed loop of clients, or a Poisson stream.
-
-    >>> own = Site(1, lambda k: min(k, 2))
-    >>> found = Model(own, Costs([100.0], 0.0, [10.0]), clients=1, seconds=100).run()
-    >>> round(found.per_second, 1), round(found.p95_ms)
-    (9.1, 110)
-    >>> found = Model(own, Costs([100.0], 0.0, [0.0]), clients=4, seconds=100).run()
-    >>> round(found.per_second), round(found.p95_ms)
-    (20, 200)
-    """
-
-    def __init__(
-        self, site: Site, costs: Costs, *, clients: int = 0, rate: float = 0.0, seconds: float = 60.0, seed: int = 1
-    ) -> None:
-        """Of a site under `clients` that ask again as soon as they are answered, or `rate` requests a second."""
-        self._site, self._costs, self._clients, self._rate, self._seconds = site, costs, clients, rate, seconds
-        self._rng = random.Random(seed)
-        self._now = 0.0
-        self._events: list[tuple[float, int, Callable[[], None]]] = []
-        self._order = itertools.count()
-        self._replicas = [_Replica(site.threads) for _ in range(site.replicas)]
-        self._begun: dict[int, float] = {}
-        self._names = itertools.count()
-        self._turn = itertools.count()
-        self._done: list[tuple[float, float]] = []
-        # Processor sharing: `_virtual` is the work that each computing request has been given.
-        self._virtual, self._touched, self._epoch, self._busy = 0.0, 0.0, 0, 0.0
-        self._computing: list[tuple[float, int, Callable[[], None]]] = []
-        self._lock: deque[_Replica] = deque()
-        self._locked = False
-
-    def run(self) -> Found:
-        """The figures, without the first tenth of the time."""
-        for _ in range(self._clients):
-            self._arrive()
-        if self._rate:
-            self._later(self._rng.expovariate(self._rate), self._stream)
-        while self._events:
-            at, _, act = heapq.heappop(self._events)
-            if at > self._seconds:
-                break
-            self._now = at
-            act()
-        self._spread()
-        warm = self._seconds / 10
-        spans = sorted(end - begun for begun, end in self._done if begun >= warm)
-        if not spans:
-            return Found(0.0, float("inf"), float("inf"), 0.0)
-        ended = sum(end >= warm for _, end in self._done)
-        return Found(
-            ended / (self._seconds - warm),
-            1000 * spans[len(spans) // 2],
-            1000 * spans[int(0.95 * len(spans))],
-            self._busy / self._seconds,
-        )
-
-    def _later(self, seconds: float, act: Callable[[], None]) -> None:
-        heapq.heappush(self._events, (self._now + seconds, next(self._order), act))
-
-    def _stream(self) -> None:
-        self._arrive()
-        self._later(self._rng.expovariate(self._rate), self._stream)
-
-    def _arrive(self) -> None:
-        name = next(self._names)
-        self._begun[name] = self._now
-        replica = self._replicas[next(self._turn) % len(self._replicas)]
-        if self._rng.random() < self._site.hits:
-            self._later(
-                self._costs.look_ms / 1000, lambda: self._compute(self._costs.rest_ms, lambda: self._put(replica, name))
-            )
-            return
-        replica.waiting.append(name)
-        self._judge(replica)
-
-    def _judge(self, replica: _Replica) -> None:
-        while replica.free and replica.waiting:
-            replica.free -= 1
-            name = replica.waiting.popleft()
-            self._compute(self._rng.choice(self._costs.check_ms), lambda name=name: self._judged(replica, name))  # type: ignore[misc]
-
-    def _judged(self, replica: _Replica, name: int) -> None:
-        replica.free += 1
-        self._judge(replica)
-        self._compute(self._costs.rest_ms, lambda: self._put(replica, name))
-
-    def _put(self, replica: _Replica, name: int) -> None:
-        replica.uncommitted.append(name)
-        if not replica.asked:
-            replica.asked = True
-            self._lock.append(replica)
-            self._commit()
-
-    def _commit(self) -> None:
-        if self._locked or not self._lock:
-            return
-        self._locked, replica = True, self._lock.popleft()
-        group, replica.uncommitted = replica.uncommitted, []
-
-        def committed() -> None:
-            self._locked = False
-            for name in group:
-                self._done.append((self._begun.pop(name), self._now))
-                if self._clients:
-                    self._arrive()
-            replica.asked = bool(replica.uncommitted)
-            if replica.asked:
-                self._lock.append(replica)
-            self._commit()
-
-        self._later(self._rng.choice(self._costs.commit_ms) / 1000, committed)
-
-    # The processors
-
-    def _spread(self) -> None:
-        """Gives everything that computes what it got since this was last done."""
-        count = len(self._computing)
-        if count:
-            cores = self._site.share(count)
-            self._virtual += (self._now - self._touched) * cores / count
-            self._busy += (self._now - self._touched) * cores
-        self._touched = self._now
-
-    def _compute(self, ms: float, then: Callable[[], None]) -> None:
-        self._spread()
-        heapq.heappush(self._computing, (self._virtual + ms / 1000, next(self._order), then))
-        self._plan()
-
-    def _plan(self) -> None:
-        self._epoch += 1
-        if self._computing:
-            epoch, count = self._epoch, len(self._computing)
-            left = max(0.0, self._computing[0][0] - self._virtual)
-            self._later(left * count / self._site.share(count), lambda: self._computed(epoch))
-
-    def _computed(self, epoch: int) -> None:
-        if epoch != self._epoch:
-            return  # something began or ended meanwhile
-        self._spread()
-        _, _, then = heapq.heappop(self._computing)
-        self._plan()
-        then()
-
+from benchmarks.deployment import Costs, Model, Site
+from benchmarks.replicas import Load, body, cluster
 
 # Measuring
 
@@ -262,78 +62,244 @@ def _quantile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def commits(url: str, count: int) -> list[float]:
-    """Milliseconds for which a commit of some KB holds a lock of the database: an update, an insert, a sync to disk."""
-    import psycopg
+class Checking:
+    """A process that checks in a loop when it is told to (`spin`)."""
 
-    found = []
-    with psycopg.connect(url) as connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS benchmark (one int, body bytea)")
-        connection.execute("INSERT INTO benchmark VALUES (0, '')")
-        connection.commit()
-        for _ in range(count):
-            begun = time.perf_counter()
-            connection.execute("UPDATE benchmark SET one = one + 1 WHERE body = ''")
-            connection.execute("INSERT INTO benchmark VALUES (1, %s)", (bytes(7_000),))
-            connection.commit()
-            found.append(1000 * (time.perf_counter() - begun))
-    return found
+    def __init__(self, database: str) -> None:
+        """Starts it; it is ready when `ask` first answers."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.simulation", "spin", "--database", database],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        if self._process.stdin is None or self._process.stdout is None:
+            raise RuntimeError("a process was started without its pipes")
+        self._asking, self._answering = self._process.stdin, self._process.stdout
+
+    def tell(self, what: str) -> None:
+        """Gives it something to do."""
+        self._asking.write(what + "\n")
+        self._asking.flush()
+
+    def answer(self) -> Any:
+        """What came of it."""
+        line = self._answering.readline()
+        if not line:
+            raise SystemExit("a process that checks has ended")
+        return json.loads(line)
+
+    def ask(self, what: str) -> Any:
+        """Gives it something to do, and what came of it."""
+        self.tell(what)
+        return self.answer()
+
+    def end(self) -> None:
+        """Ends it."""
+        self._process.kill()
+        self._process.wait()
+        self._asking.close()
+        self._answering.close()
 
 
-async def _alone(url: str, cluster_cpu: Callable[[], tuple[float, float]], database: str, seconds: float) -> Costs:
-    """What a check costs when one client asks alone; `check_ms` is on the clock, as far as it is not the commit."""
-    took = await asyncio.to_thread(commits, database, 30)
-    before = cluster_cpu()
+def spin(database: str) -> None:
+    """Checks, or records, as lines of the standard input say, and writes what it took."""
+    from assay.config import Guard, scorer_of
+    from assay.policy import preset
+    from assay.schema import Evidence
+    from assay.store.db import Store
+    from assay.store.records import CheckRecord
+
+    scorer = _Timed(scorer_of(None, {}, threads=1))
+    guard, policy, numbers = Guard("general", scorer=scorer, environ={}), preset("general"), itertools.count(1_000_000)
+
+    def once() -> CheckRecord:
+        asked = body(next(numbers))
+        evidence = [Evidence(**one) for one in asked["evidence"]]
+        report = guard.check(asked["answer"], evidence, question=asked["question"])
+        return CheckRecord(report, {"answer": asked["answer"]}, tuple(evidence), policy, tenant="spinning")
+
+    for _ in range(10):
+        once()
+    said: dict[str, Any]
+    with Store(database) as store:
+        for line in sys.stdin:
+            what, _, given = line.strip().partition(" ")
+            if what == "check":
+                ends, count, used, before = time.monotonic() + float(given), 0, time.process_time(), scorer.seconds
+                begun = time.monotonic()
+                while time.monotonic() < ends:
+                    once()
+                    count += 1
+                lasted = time.monotonic() - begun
+                said = {
+                    "per_second": count / lasted,
+                    "cpu_ms": 1000 * (time.process_time() - used) / count,
+                    "network_ms": 1000 * (scorer.seconds - before) / count,
+                }
+            else:
+                together, took = int(given), []
+                for _ in range(12):
+                    records = [once() for _ in range(together)]
+                    used, begun = time.process_time(), time.perf_counter()
+                    asyncio.run(store.arecord_all(records))
+                    took.append((1000 * (time.process_time() - used), 1000 * (time.perf_counter() - begun)))
+                said = {"cpu_ms": median(one for one, _ in took), "clock_ms": [one for _, one in took]}
+            sys.stdout.write(json.dumps(said) + "\n")
+            sys.stdout.flush()
+
+
+class _Timed:
+    """A scorer, and the processor time of its network."""
+
+    def __init__(self, scorer: Any) -> None:
+        self._scorer, self.seconds = scorer, 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scorer, name)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        """As the scorer, and timed."""
+        begun = time.process_time()
+        try:
+            return self._scorer.score(pairs)
+        finally:
+            self.seconds += time.process_time() - begun
+
+    def score_words(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        """As the scorer, and timed."""
+        begun = time.process_time()
+        try:
+            return self._scorer.score_words(pairs)
+        finally:
+            self.seconds += time.process_time() - begun
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was measured at one time."""
+
+    costs: Costs
+    speeds: tuple[float, ...]
+    """The speed of 1, 2, ... pieces of work together, of which one alone has 1."""
+
+    def share(self, pieces: int) -> float:
+        """The speed that so many pieces have together; more than there are processors have no more.
+
+        >>> Calibration(Costs(1.0), (1.0, 1.6)).share(5)
+        1.6
+        """
+        return self.speeds[min(pieces, len(self.speeds)) - 1]
+
+
+async def calibrated(
+    url: str, spinning: Sequence[Checking], cpu: Callable[[], tuple[float, float, float]], seconds: float
+) -> Calibration:
+    """What checks cost now.
+
+    Args:
+        url: of the deployment, which serves nobody else meanwhile.
+        spinning: one process for each processor.
+        cpu: seconds of processor time of replicas, database, and clients with the balancer, so far.
+        seconds: how long one client asks.
+    """
+
+    def together(count: int) -> list[dict[str, float]]:
+        for one in spinning[:count]:
+            one.tell("check 3")
+        return [one.answer() for one in spinning[:count]]
+
+    found = [await asyncio.to_thread(together, count + 1) for count in range(len(spinning))]
+    rates = [sum(one["per_second"] for one in some) for some in found]
+    speeds = tuple(max(1.0, *(rate / rates[0] for rate in rates[: count + 1])) for count in range(len(rates)))
+    one, four = [await asyncio.to_thread(spinning[0].ask, f"record {many}") for many in (1, 4)]
+    network = found[0][0]["network_ms"]
+    before = cpu()
     load, _ = await _under(url, 1, seconds)
-    check_cpu, rest_cpu = (
-        1000 * (now - then) / len(load.acked) for then, now in zip(before, cluster_cpu(), strict=True)
+    inside, database, client = (
+        1000 * (now - then) / max(1, len(load.acked)) for then, now in zip(before, cpu(), strict=True)
     )
-    commit = median(took)
-    spans = [max(check_cpu + rest_cpu, 1000 * one - commit) for one in load.seconds]
-    share = check_cpu / (check_cpu + rest_cpu)
-    return Costs([share * one for one in spans], (1 - share) * mean(spans), took)
+    write = min(one["cpu_ms"], max(0.0, inside - network))
+    spans = [1000 * span for span in load.seconds]
+    sync = [max(0.0, span - one["cpu_ms"] - database) for span in one["clock_ms"]]
+    computed = inside + database + client
+    idle = max(0.0, mean(spans) - computed - mean(sync))
+    # What differs between checks of one client alone is put down to what they compute.
+    steady = idle + database + client + write + mean(sync)
+    factors = [max(0.1, span - steady) for span in spans]
+    return Calibration(
+        Costs(
+            network_ms=network,
+            python_ms=max(0.0, inside - network - write),
+            write_ms=write,
+            more_ms=max(0.0, four["cpu_ms"] - one["cpu_ms"]) / 3,
+            database_ms=database,
+            client_ms=client,
+            commit_ms=sync,
+            idle_ms=idle,
+            spread=[one / mean(factors) for one in factors],
+        ),
+        speeds,
+    )
 
 
-async def check(folder: Path, rounds: int, clients: Sequence[int], seconds: float) -> None:
+def _between(first: Calibration, last: Calibration) -> Calibration:
+    """The mean of what was measured before and after."""
+    names = ("network_ms", "python_ms", "write_ms", "more_ms", "database_ms", "client_ms", "idle_ms")
+    halves = {name: (getattr(first.costs, name) + getattr(last.costs, name)) / 2 for name in names}
+    return Calibration(
+        Costs(
+            **halves,
+            commit_ms=[*first.costs.commit_ms, *last.costs.commit_ms],
+            spread=[*first.costs.spread, *last.costs.spread],
+        ),
+        tuple((one + other) / 2 for one, other in zip(first.speeds, last.speeds, strict=True)),
+    )
+
+
+async def check(folder: Path, rounds: int, replicas: Sequence[int], clients: Sequence[int], seconds: float) -> None:
     """Real runs beside the model's."""
     from assay.models import usable_cpus
 
     rows: dict[tuple[int, int], list[tuple[float, float, float, float]]] = {}
-    for turn, count in itertools.product(range(rounds), (1, 2)):
+    for turn, count in itertools.product(range(rounds), replicas):
         place = folder / f"{turn}-{count}"
         place.mkdir(parents=True)
         async with cluster(place, count) as (postgres, _, balancer, _):
             url = f"http://127.0.0.1:{balancer.port}"
 
-            def cpu(balancer: Any = balancer, postgres: Postgres = postgres) -> tuple[float, float]:
+            def cpu(balancer: Any = balancer, postgres: Postgres = postgres) -> tuple[float, float, float]:
                 inside = sum(one.cpu_s() for one in balancer.replicas)
-                return inside, _cpu_of(_postmaster(postgres)) + time.process_time()
+                return inside, _cpu_of(_postmaster(postgres)), time.process_time()
 
-            await _under(url, 1, 4)
-            used = cpu()
-            first = await _alone(url, cpu, postgres.url, seconds)
-            real = {many: await _under(url, many, seconds) for many in clients}
-            checks = sum(len(load.acked) for load, _ in real.values())
-            per_check = 1000 * (sum(cpu()) - sum(used)) / max(1, checks)
-            last = await _alone(url, cpu, postgres.url, seconds)
-            costs = Costs(
-                [*first.check_ms, *last.check_ms],
-                (first.rest_ms + last.rest_ms) / 2,
-                [*first.commit_ms, *last.commit_ms],
+            spinning = [Checking(postgres.url) for _ in range(min(8, usable_cpus()))]
+            try:
+                for one in spinning:
+                    await asyncio.to_thread(one.ask, "check 0.5")
+                await _under(url, 2 * count, 4)
+                first = await calibrated(url, spinning, cpu, seconds)
+                real = {many: await _under(url, many, seconds) for many in clients}
+                last = await calibrated(url, spinning, cpu, seconds)
+            finally:
+                for one in spinning:
+                    one.end()
+            told = _between(first, last)
+            costs = told.costs
+            speeds = " ".join(f"{one:.2f}" for one in told.speeds)
+            sys.stdout.write(
+                f"{count} replica(s): network {costs.network_ms:.1f} + Python {costs.python_ms:.1f} + commit "
+                f"{costs.write_ms:.1f} (+{costs.more_ms:.1f}) + database {costs.database_ms:.1f} + clients "
+                f"{costs.client_ms:.1f} CPU ms, sync {mean(costs.commit_ms):.1f} and idle {costs.idle_ms:.1f} ms; "
+                f"speeds {speeds} (before {first.speeds[-1]:.2f}, after {last.speeds[-1]:.2f})\n"
             )
-            # Times on the clock hold what others take: of a core a request has the rest, until those are used up.
-            least = usable_cpus() * max(1.0, (mean(costs.check_ms) + costs.rest_ms) / per_check)
-            site = Site(count, lambda k, least=least: min(k, least))  # type: ignore[misc]
             for many, (load, lasted) in real.items():
-                said = Model(site, costs, clients=many, seconds=300).run()
+                said = Model(Site(count, told.share), costs, clients=many, seconds=200).run()
                 speed, slow = len(load.acked) / lasted, 1000 * _quantile(load.seconds, 0.95)
                 rows.setdefault((count, many), []).append((speed, said.per_second, slow, said.p95_ms))
-                words = (
-                    f"{count} replica(s), {many} clients: {speed:.2f} a second (model {said.per_second:.2f}), p95 "
-                    f"{slow:.0f} ms (model {said.p95_ms:.0f}); a check alone {mean(costs.check_ms):.0f} + "
-                    f"{costs.rest_ms:.0f} ms and a commit of {median(costs.commit_ms):.0f} ms; {per_check:.0f} CPU ms"
+                sys.stdout.write(
+                    f"  {many} client(s): {speed:.2f} a second (model {said.per_second:.2f}), p95 {slow:.0f} ms "
+                    f"(model {said.p95_ms:.0f})\n"
                 )
-                sys.stdout.write(words + "\n")
                 sys.stdout.flush()
     print("\n| replicas | clients | a second | model | off by | p95 ms | model | off by |")
     print("|---|---|---|---|---|---|---|---|")
@@ -376,10 +342,10 @@ def plan_rows() -> Iterator[str]:
     for rate, (claims, cpu_ms, record_kb), hits in itertools.product((1_000, 100_000), TABLE, (0.0, 0.3)):
         cores = rate * (1 - hits) * cpu_ms / 1000 / 0.7
         machines = max(1, round(cores / CELL_CORES + 0.5))
-        spread = [cpu_ms * one for one in (0.5, 0.8, 1.0, 1.2, 1.5)]
+        costs = Costs(cpu_ms, python_ms=2.0, commit_ms=COMMITS, spread=(0.5, 0.8, 1.0, 1.2, 1.5))
         cell = Site(CELL_CORES, lambda k: min(k, CELL_CORES), hits, threads=1)
         seconds = max(30.0, 200 * cpu_ms / 1000)
-        found = Model(cell, Costs(spread, 2.0, COMMITS), rate=rate / machines, seconds=seconds).run()
+        found = Model(cell, costs, rate=rate / machines, seconds=seconds).run()
         bases = max(1, round(rate * record_kb / GROUP_KB_S + 0.5))
         hour = (machines * CELL_CORES + bases * 32) * PRICE
         cells = (
@@ -413,16 +379,21 @@ def plan() -> None:
 def main() -> None:
     """Reads arguments, runs, prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("check", "plan"))
+    parser.add_argument("what", choices=("check", "plan", "spin"))
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--replicas", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--clients", type=int, nargs="+", default=[2, 6])
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each real run")
+    parser.add_argument("--seconds", type=float, default=15.0, help="of each real run")
+    parser.add_argument("--database", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.what == "plan":
         plan()
         return
+    if given.what == "spin":
+        spin(given.database)
+        return
     with tempfile.TemporaryDirectory(prefix="assay-simulation-") as name:
-        asyncio.run(check(Path(name), given.rounds, given.clients, given.seconds))
+        asyncio.run(check(Path(name), given.rounds, given.replicas, given.clients, given.seconds))
 
 
 if __name__ == "__main__":

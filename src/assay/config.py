@@ -52,7 +52,7 @@ class Settings:
     verifier: str | None = None
     """`ASSAY_VERIFIER`: the network that judges where a caller names none, by its name or its folder."""
     runtime: str | None = None
-    """`ASSAY_RUNTIME`: what runs the network where a caller names nothing, `onnxruntime` or `openvino`."""
+    """`ASSAY_RUNTIME`: what runs the network where a caller names nothing, `onnxruntime`, `openvino` or `cuda`."""
     database: str | None = None
     """`ASSAY_DATABASE_URL`: the database in which used receipts are remembered, and which the commands work on."""
 
@@ -272,8 +272,8 @@ class Guard(CoreGuard):
                 `assay.Chat("gpt-5")`.
             budget: what one check may spend on it.
             judging: how it is asked as a judge, where the policy has one asked.
-            runtime: what runs the network, `onnxruntime` or `openvino` (needs the extra of that name); what
-                `ASSAY_RUNTIME` names by default, else `onnxruntime`.
+            runtime: what runs the network, `onnxruntime`, `openvino` (needs the extra of that name) or `cuda` (PyTorch
+                weights on a GPU; needs the extra `torch`); what `ASSAY_RUNTIME` names by default, else `onnxruntime`.
             knowledge: the sources outside of the evidence that are asked about claims which it does not bear out, or a
                 file that lists them; those of the policy's file or of the one that `ASSAY_CONFIG` names by default,
                 and none where it is False.

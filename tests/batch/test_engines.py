@@ -16,6 +16,7 @@ from tests.batch.scripted import record
 
 from assay.batch.engines import Died, Done, open_engine
 from assay.batch.engines.processes import ProcessEngine
+from assay.batch.engines.ray_actors import gpus_of_one
 from assay.batch.values import Piece, RawRow, Recipe
 from assay.errors import InputError, MissingPackageError, VerifierError
 
@@ -145,6 +146,31 @@ def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(MissingPackageError, match=r"assay-ai\[ray\]"):
         open_engine("ray", Recipe(), workers=1)
+
+
+@pytest.mark.parametrize(("workers", "gpus", "each"), [(1, 1, 1.0), (2, 8, 1.0), (4, 2, 0.5), (3, 2, 0.5), (5, 1, 0.2)])
+def test_actors_share_the_gpus_of_a_cluster(workers: int, gpus: int, each: float) -> None:
+    on_gpu = Recipe("general", environ={"ASSAY_RUNTIME": "cuda"})
+    assert gpus_of_one(on_gpu, workers, gpus) == pytest.approx(each)
+    assert gpus_of_one(Recipe("general"), workers, gpus) == 0
+
+
+def test_a_network_on_a_gpu_is_refused_by_a_cluster_without_one() -> None:
+    with pytest.raises(VerifierError, match="has no GPU"):
+        gpus_of_one(Recipe(environ={"ASSAY_RUNTIME": "cuda"}), 2, 0)
+
+
+@RAY
+def test_an_actor_for_a_gpu_begins_where_one_is_and_says_why_it_cannot_use_it() -> None:
+    """Ray believes what it is told of GPUs: the actor is placed, and finds a graph where weights are needed."""
+    import ray
+
+    ray.init(address="local", num_cpus=2, num_gpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        with pytest.raises(VerifierError, match="runs PyTorch weights"):
+            open_engine("ray", Recipe("general", environ={"ASSAY_RUNTIME": "cuda"}), workers=2)
+    finally:
+        ray.shutdown()
 
 
 @pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="needs a fork server")

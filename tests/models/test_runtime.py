@@ -72,8 +72,8 @@ def test_asking_for_a_runtime_that_is_not_installed_says_what_to_install(weights
 
 
 def test_a_name_that_is_no_runtime_lists_those_that_there_are(weights: Path) -> None:
-    assert [read_runtime(name) for name in RUNTIMES] == ["onnxruntime", "openvino"]
-    with pytest.raises(ModelError, match=r"\(onnxruntime, openvino\), got 'tensorrt'"):
+    assert [read_runtime(name) for name in RUNTIMES] == ["onnxruntime", "openvino", "cuda"]
+    with pytest.raises(ModelError, match=r"\(onnxruntime, openvino, cuda\), got 'tensorrt'"):
         Guard(environ={"ASSAY_RUNTIME": "tensorrt"})
 
 
@@ -101,6 +101,18 @@ def test_weights_without_a_graph_have_no_other_runtime(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ModelError, match="holds no ONNX graph, which the runtime openvino needs"):
         load_scorer(tmp_path, runtime="openvino")
+
+
+def test_a_graph_is_not_run_on_a_gpu(weights: Path) -> None:
+    with pytest.raises(ModelError, match="runs PyTorch weights, and this is an ONNX graph"):
+        Guard(environ={"ASSAY_RUNTIME": "cuda"})
+
+
+def test_weights_for_a_gpu_need_the_extra_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    with pytest.raises(ModelError, match=r"pip install 'assay-ai\[torch\]'"):
+        load_scorer(tmp_path, runtime="cuda")
 
 
 @needs_openvino

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.batch.run import Progress as Progress
     from assay.batch.run import run_batch as run_batch
     from assay.batch.sources import open_sources as open_sources
+    from assay.batch.sources import record_rows as record_rows
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -22,6 +23,6 @@ else:
             ".mapping": ("Mapped", "MappedWork"),
             ".results": ("PARTS", "Totals"),
             ".run": ("BatchSettings", "Progress", "run_batch"),
-            ".sources": ("open_sources",),
+            ".sources": ("open_sources", "record_rows"),
         },
     )

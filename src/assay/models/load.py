@@ -12,12 +12,14 @@ from assay.models.torch_cross_encoder import WEIGHTS, TorchCrossEncoder
 
 
 def load_scorer(directory: Path | str, *, threads: int | None = None, runtime: Runtime = DEFAULT_RUNTIME) -> PairScorer:
-    """The cross-encoder in a directory: its ONNX graph where there is one, else its PyTorch weights.
+    """The cross-encoder in a directory: its ONNX graph where there is one, else its PyTorch weights. On a GPU it is
+    the weights.
 
     Args:
         directory: a Hugging Face model directory.
         threads: how many pairs are judged at once; the usable CPUs by default.
-        runtime: what runs an ONNX graph; `openvino` needs the extra of that name.
+        runtime: what runs it; `openvino` runs an ONNX graph and needs the extra of that name, `cuda` runs PyTorch
+            weights on a GPU and needs the extra `torch`.
 
     Raises:
         ModelError: nothing in the directory can judge claims; the message names the file and says what to do.
@@ -25,7 +27,10 @@ def load_scorer(directory: Path | str, *, threads: int | None = None, runtime: R
     directory = Path(directory)
     if not directory.is_dir():
         raise ModelError(f"{directory}: expected the directory of a cross-encoder, got no directory")
-    if find_graph(directory) is None and any((directory / name).exists() for name in WEIGHTS):
+    weights = any((directory / name).exists() for name in WEIGHTS)
+    if runtime == "cuda" and weights:
+        return TorchCrossEncoder.load(directory, runtime=runtime)
+    if weights and find_graph(directory) is None:
         if runtime != DEFAULT_RUNTIME:
             raise ModelError(f"{directory}: holds no ONNX graph, which the runtime {runtime} needs; export the model")
         return TorchCrossEncoder.load(directory)

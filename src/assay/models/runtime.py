@@ -1,4 +1,4 @@
-"""What runs a graph: ONNX Runtime, or OpenVINO where it is asked for.
+"""What runs a network: ONNX Runtime, or OpenVINO or a GPU where it is asked for.
 
 Which one it is, is a setting and never a matter of what happens to be installed: scores differ in the last digits,
 and sometimes in more where rounding falls to another side.
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Runtime = Literal["onnxruntime", "openvino"]
+Runtime = Literal["onnxruntime", "openvino", "cuda"]
 DEFAULT_RUNTIME: Final[Runtime] = "onnxruntime"
-"""What runs a graph where nothing else is asked for."""
+"""What runs a network where nothing else is asked for: PyTorch on the processor, where it is no ONNX graph."""
 RUNTIMES: Final[tuple[Runtime, ...]] = get_args(Runtime)
+"""`cuda` is PyTorch on a GPU, for a folder that holds PyTorch weights."""
 
 
 class NetworkSession(Protocol):
@@ -66,6 +67,11 @@ def start_session(graph: Path, runtime: Runtime, threads: int) -> NetworkSession
     Raises:
         ModelError: the file or the runtime cannot be used.
     """
+    if runtime == "cuda":
+        raise ModelError(
+            f"{graph}: the runtime cuda runs PyTorch weights, and this is an ONNX graph; name the folder of a "
+            "checkpoint with --verifier or ASSAY_VERIFIER, or take another runtime"
+        )
     if runtime == "openvino":
         from assay.models.openvino_session import open_openvino
 

@@ -1,10 +1,11 @@
 """A cross-encoder whose weights are not exported to ONNX, run by PyTorch (extra `torch`).
 
-For trying a model out; an export to ONNX in int8 is several times faster on a CPU.
+For trying a model out, and for GPUs; an export to ONNX in int8 is several times faster on a CPU.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from assay.models.fair_queue import current_ticket, turn_of
 from assay.models.labels import LabelOrder, read_labels
 from assay.models.manifest import read_json, read_manifest, verify_files
 from assay.models.pair_tokens import PairTokenizer, load_tokenizer, position_limit
+from assay.models.runtime import DEFAULT_RUNTIME, Runtime, known_as
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +28,15 @@ class TorchCrossEncoder:
     """A scorer of pairs over a `transformers` checkpoint, one pair a run as everywhere. Build it with `load`."""
 
     def __init__(
-        self, *, name: str, digest: str, model: Any, tokenizer: PairTokenizer, labels: LabelOrder, max_pair_tokens: int
+        self,
+        *,
+        name: str,
+        digest: str,
+        model: Any,
+        tokenizer: PairTokenizer,
+        labels: LabelOrder,
+        max_pair_tokens: int,
+        device: str = "cpu",
     ) -> None:
         self._name = name
         self._digest = digest
@@ -34,10 +44,16 @@ class TorchCrossEncoder:
         self._tokenizer = tokenizer
         self._labels = labels
         self._max_pair_tokens = max_pair_tokens
+        self._device, self._placed, self._placing = device, device == "cpu", threading.Lock()
 
     @classmethod
-    def load(cls, directory: Path | str) -> TorchCrossEncoder:
+    def load(cls, directory: Path | str, *, runtime: Runtime = DEFAULT_RUNTIME) -> TorchCrossEncoder:
         """Read a `transformers` checkpoint; code inside the directory is never run.
+
+        Args:
+            directory: as `save_pretrained` writes it.
+            runtime: `cuda` for a GPU, to which the weights go with the first pair: a process that only says which
+                network others judge with needs none, and a process may be forked until then.
 
         Raises:
             ModelError: torch or transformers is not installed, or the checkpoint cannot be read.
@@ -61,7 +77,7 @@ class TorchCrossEncoder:
         parts = sorted({*directory.glob("*.safetensors"), *directory.glob("pytorch_model*.bin")})
         files = [*parts, directory / "tokenizer.json", directory / "config.json"]
         digest = verify_files(directory, files, read_manifest(directory))
-        name = str(config.get("_name_or_path") or directory.name)
+        name, digest = known_as(str(config.get("_name_or_path") or directory.name), digest, runtime)
         return cls(
             name=name,
             digest=digest,
@@ -69,6 +85,7 @@ class TorchCrossEncoder:
             tokenizer=tokenizer,
             labels=labels,
             max_pair_tokens=position_limit(config, directory),
+            device="cuda" if runtime == "cuda" else "cpu",
         )
 
     @property
@@ -124,15 +141,27 @@ class TorchCrossEncoder:
             raise VerifierError(
                 f"{self._name}: a pair has {len(tokens.ids)} tokens, the network reads {self._max_pair_tokens}"
             )
+        self._place(torch)
         feed = {
-            "input_ids": torch.tensor([tokens.ids]),
-            "attention_mask": torch.ones(1, len(tokens.ids), dtype=torch.int64),
+            "input_ids": torch.tensor([tokens.ids], device=self._device),
+            "attention_mask": torch.ones(1, len(tokens.ids), dtype=torch.int64, device=self._device),
         }
         if "token_type_ids" in inspect.signature(self._model.forward).parameters:
-            feed["token_type_ids"] = torch.tensor([tokens.types])
+            feed["token_type_ids"] = torch.tensor([tokens.types], device=self._device)
         try:
             with torch.inference_mode():
-                output: NDArray[np.float32] = self._model(**feed).logits[0].float().numpy()
+                output: NDArray[np.float32] = self._model(**feed).logits[0].float().cpu().numpy()
         except (RuntimeError, IndexError, ValueError) as error:
             raise VerifierError(f"{self._name}: the network failed on a pair: {error}") from error
         return output
+
+    def _place(self, torch: Any) -> None:
+        """Moves the weights to their device, once."""
+        with self._placing:
+            if self._placed:
+                return
+            if not torch.cuda.is_available():
+                raise VerifierError(
+                    f"{self._name}: the runtime cuda needs a GPU that PyTorch can use, and this process sees none"
+                )
+            self._model, self._placed = self._model.to(self._device), True

@@ -21,7 +21,7 @@ from assay.server.access.refusals import Refusals
 from assay.server.api import make_api
 from assay.server.background import Background
 from assay.server.cadence.overlays import Overlays
-from assay.server.cadence.passing import Passing
+from assay.server.cadence.passing import Passing, new_source
 from assay.server.caller import SCOPE_KEY, ActiveRequest, Caller, answering, owner_of
 from assay.server.checking import Checker
 from assay.server.gateway.asgi import (
@@ -271,6 +271,20 @@ class Application:
 
     def _is_ready(self) -> bool:
         return self._ready is not None and not self.checker.full
+
+    def before_fork(self) -> None:
+        """Lets go of what processes must not share: connections, and the files of figures.
+
+        For an application that was made and not started. No thread of it runs yet.
+        """
+        if self._owned is not None:
+            self._owned.release()
+        self._telemetry.release()
+
+    def after_fork(self) -> None:
+        """In a new process: what tells processes apart is its own."""
+        self.services.passing.source = new_source()
+        self._telemetry.follow(self.checker, self._settings.limits.check_queue, self.services.kept)
 
     @asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:

@@ -21,14 +21,17 @@ PRELOAD: Final = "ASSAY_BATCH_PRELOAD"
 
 
 def begun(work: Work) -> Callable[[Any], list[Any]]:
-    """What answers the rows of pieces.
+    """What answers the rows of pieces. The network has judged one pair then, on the device that it runs on.
 
     Raises:
         ModelError: the network cannot be used.
+        VerifierError: it fails, such as for want of a device.
         AssayError: something else that the work needs cannot be used.
     """
     os.environ.update(work.environ)
-    return work.begin(_scorer(work.model, work.threads))
+    scorer = _scorer(work.model, work.threads)
+    scorer.score([("One premise.", "One claim.")])
+    return work.begin(scorer)
 
 
 @lru_cache(maxsize=1)

@@ -1,5 +1,6 @@
 """Actors of a Ray cluster, each with a network of its own."""
 
+import math
 from typing import Any
 
 from assay.batch.engines.interface import STARTS, Died, Done
@@ -44,10 +45,16 @@ class RayEngine:
         self._ray, self._work, self._count = ray, work, workers
         self._started = not ray.is_initialized()
         self._pieces: dict[Any, tuple[Piece, Any]] = {}
+        self._idle: list[Any] = []
         self._early = 0
         if self._started:
             _connect(ray, workers, address)
-        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Judge)
+        try:
+            gpus = gpus_of_one(work, workers, float(ray.cluster_resources().get("GPU", 0)))
+        except VerifierError:
+            self.close()
+            raise
+        self._actor = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_task_retries=0)(Judge)
         self._idle = [self._actor.remote(work) for _ in range(workers)]
         self._first_answer()
 
@@ -105,6 +112,20 @@ class RayEngine:
         self._pieces.clear()
         if self._started and self._ray.is_initialized():
             self._ray.shutdown()
+
+
+def gpus_of_one(work: Work, workers: int, gpus: float) -> float:
+    """The GPUs that one actor gets: none where the network runs on processors (`ASSAY_RUNTIME`), else a whole one, or
+    a part of one where there are more actors than GPUs.
+
+    Raises:
+        VerifierError: the network runs on a GPU, and the cluster has none.
+    """
+    if work.environ.get("ASSAY_RUNTIME") != "cuda":
+        return 0.0
+    if gpus < 1:
+        raise VerifierError("ASSAY_RUNTIME is cuda, and the Ray cluster has no GPU")
+    return 1 / math.ceil(workers / math.floor(gpus))
 
 
 def _connect(ray: Any, workers: int, address: str | None) -> None:

@@ -122,7 +122,8 @@ def _remote_opener(system: Any, path: str) -> Callable[[], AbstractContextManage
     @contextmanager
     def opened() -> Iterator[IO[bytes]]:
         try:
-            with system.open(path, "rb") as stream:
+            # Files of fsspec read a line to its end, however long it is; Python's reader stops where it is told to.
+            with system.open(path, "rb") as raw, cast("IO[bytes]", io.BufferedReader(raw)) as stream:
                 yield stream
         except OSError as error:
             raise InputError(f"{system.unstrip_protocol(path)}: cannot be read: {error}") from error

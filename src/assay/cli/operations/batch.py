@@ -3,7 +3,8 @@
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,9 +13,11 @@ import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.operations.engines import AddressOption, Crew, Engine, WorkersOption, carried
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.batch import Totals
+    from assay.batch.values import RawRow
 
 _EVERY_S: Final = 5.0
 """Seconds between two lines of progress."""
@@ -44,6 +47,12 @@ def batch(
     query: Annotated[
         str | None, typer.Option("--query", metavar="SQL", help="Rows of this query; name columns with AS.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="The outputs that are recorded in --database, the oldest first.")
+    ] = False,
+    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose record.")] = "default",
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Of the record, only from this moment on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Of the record, only before this moment.")] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Processes of this machine, or actors of Ray.")] = (
         Engine.LOCAL
     ),
@@ -64,12 +73,38 @@ def batch(
     with reporting_errors():
         recipe = Recipe(policy, verifier, Crew(engine, workers).threads, reports, carried())
         settings = BatchSettings(out, {**_identity(policy, verifier), "reports": str(reports).lower()}, partition)
-        rows = open_sources(paths or (), database=database, query=query)
-        totals = run_batch(
-            settings, rows, lambda: open_engine(engine.value, recipe, workers=workers, address=address), _progress()
-        )
+        with ExitStack() as closing:
+            if record:
+                rows = closing.enter_context(_recorded(database, tenant, since, until))
+                if paths or query is not None:
+                    raise InputError("--record is a source of its own: name no files and no query beside it")
+            else:
+                if since is not None or until is not None:
+                    raise InputError("--since and --until go with --record")
+                rows = open_sources(paths or (), database=database, query=query)
+            totals = run_batch(
+                settings, rows, lambda: open_engine(engine.value, recipe, workers=workers, address=address), _progress()
+            )
         _print(totals, out, format_)
         raise typer.Exit(FINDINGS if totals.rejected else CLEAN)
+
+
+@contextmanager
+def _recorded(database: str | None, tenant: str, since: str | None, until: str | None) -> "Iterator[Iterator[RawRow]]":
+    """The rows of a record, which stays open for as long as they are read.
+
+    Raises:
+        InputError: no database is named, there is none, or a moment is none.
+    """
+    from assay.batch import record_rows
+    from assay.cli.database import opened_record
+    from assay.cli.monitoring.turns import moment_of
+
+    if database is None:
+        raise InputError("--record reads the record of a server; name its database with --database")
+    bounds = [None if text is None else moment_of(text) for text in (since, until)]
+    with opened_record(database) as store:
+        yield record_rows(store, tenant, since=bounds[0], until=bounds[1])
 
 
 def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:

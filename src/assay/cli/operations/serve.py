@@ -1,9 +1,7 @@
 """`assay serve`: the server, in one process or several."""
 
 import atexit
-import contextlib
 import functools
-import importlib
 import logging
 import math
 import os
@@ -17,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.cli.options.serving import ServerOptions
 from assay.config import read_policy
-from assay.errors import AssayError, InputError, PolicyError
+from assay.errors import InputError, PolicyError
 
 if TYPE_CHECKING:
-    from assay.models import PairScorer
-    from assay.policy import Policy
+    from assay.server.app import Application
     from assay.server.judge_settings import JudgeSettings
     from assay.server.logs.lines import LogSettings
     from assay.server.settings import ServerSettings
@@ -205,7 +202,8 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
 
     from assay.server.app import create_app, open_store
     from assay.server.guards import Guards
-    from assay.server.workers import Workers, can_share
+    from assay.server.telemetry.tracing import is_asked_for
+    from assay.server.workers import Workers, can_share, warm
 
     # Brought to its tables before there are several who could; nothing of it is open when the workers are forked.
     if (store := open_store(settings)) is not None:
@@ -213,57 +211,29 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     shared: socket.socket = config(alone).bind_socket()
     guards = Guards(settings.policy, model=settings.model, judge=settings.judge, database=settings.database)
     warm(guards.default.policy, guards.scorer, with_store=settings.database is not None)
+    make = functools.partial(create_app, settings, guards=lambda: guards, owns_process=True)
+    # Traces are sent by threads, which a fork would leave behind: then each worker makes an application for itself.
+    made = None if is_asked_for(os.environ) else make()
+    if made is not None:
+        made.before_fork()
     if not can_share():
         _log.warning("each worker loads the network for itself: there are threads already, or the system is not Linux")
         # A worker that loads the network does not answer for a while.
         Multiprocess(config(alone, workers=settings.workers, timeout_worker_healthcheck=60), [shared]).run()
         return
 
+    def application() -> "Application":
+        if made is None:
+            return make()
+        made.after_fork()
+        return made
+
     def work() -> None:
-        made = config(functools.partial(create_app, settings, guards=lambda: guards, owns_process=True))
-        uvicorn.Server(made).run(sockets=[shared])
+        uvicorn.Server(config(application)).run(sockets=[shared])
 
     status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
     if status:
         raise SystemExit(status)
-
-
-_SAMPLE: Final = "On 3 March 2024 Ada Byrne paid 20% of 1,200 euros. The staff did not get 4 weeks of leave [1]."
-_ROUTES: Final = (
-    "assay.server.access.authentication",
-    "assay.server.access.router",
-    "assay.server.audit.router",
-    "assay.server.audit.timers",
-    "assay.server.monitoring.router",
-    "assay.server.notify.delivery",
-    "assay.server.panels.router",
-    "assay.server.panels.watching",
-    "assay.server.reports.router",
-    "assay.server.reports.rules",
-    "assay.server.reviews.deadlines",
-    "assay.server.reviews.router",
-)
-
-
-def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
-    """Loads what the first check and the first requests would, so that workers have it from the process that they are
-    forked from, and not each for itself. Nothing is asked but the network, and its threads end with the check.
-
-    Args:
-        policy: the one in force; a check under it reads what its checks read.
-        scorer: the network.
-        with_store: whether there are routes over a database.
-    """
-    from assay.guard import Guard
-
-    # Without a chat model and without sources: nobody outside hears of it.
-    checking = Guard(policy, scorer=scorer)
-    with contextlib.suppress(AssayError):
-        checking.check(
-            _SAMPLE, [_SAMPLE, "Partners are entitled to 2 weeks of leave."], question="How long is the leave?"
-        )
-    for name in _ROUTES if with_store else ():
-        importlib.import_module(name)
 
 
 def _share_figures() -> None:

@@ -42,13 +42,19 @@ class _Noted:
     size: int
 
 
+def new_source() -> str:
+    """A name that no other process has."""
+    return secrets.token_hex(8)
+
+
 @dataclass(slots=True)
 class Passing:
     """What passed through one process and was not stored yet."""
 
     on: bool = False
     """Whether anything is noted at all."""
-    source: str = field(default_factory=lambda: secrets.token_hex(8))
+    source: str = field(default_factory=new_source)
+    """The process, by a random name."""
     _waiting: deque[_Noted] = field(default_factory=deque)
     _bytes: int = 0
 

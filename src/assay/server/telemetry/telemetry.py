@@ -53,6 +53,11 @@ class Telemetry:
 
             self.metrics.read = Gauges(store)
 
+    def release(self) -> None:
+        """Count nothing for this process, which is about to be forked and serves nobody itself."""
+        if self.metrics is not None:
+            self.metrics.queue_most.set(0)
+
     def level(self) -> None:
         """Take down how much waits now."""
         if self.metrics is not None and self._levels is not None:

@@ -145,17 +145,22 @@ _FIELDS: Final = frozenset(
 """Headers by which a trace goes on; which of them count says `OTEL_PROPAGATORS`."""
 
 
+def is_asked_for(environ: Mapping[str, str]) -> bool:
+    """Whether the `OTEL_*` variables of the environment ask for spans or events; sending them takes threads."""
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    return _wanted(environ, *TRACES) or _wanted(environ, *EVENTS)
+
+
 def tracing_of(environ: Mapping[str, str]) -> Tracing | None:
     """The tracing that the `OTEL_*` variables of the environment ask for; none where they ask for none.
 
     Spans and events go out over OTLP. Where a variable asks for it and a package is missing, the operator is told and
     the server starts without: a variable that is set for a whole cluster must not keep a gate from working.
     """
-    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+    if not is_asked_for(environ):
         return None
     traces, events = _wanted(environ, *TRACES), _wanted(environ, *EVENTS)
-    if not traces and not events:
-        return None
     captures = environ.get(CAPTURE, "").strip().lower() == "true"
     try:
         tracers = _tracers(environ) if traces else None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.store.db.store import StoredCheck as StoredCheck
     from assay.store.db.store import read_check as read_check
     from assay.store.db.store import run_of as run_of
+    from assay.store.db.store import stored_checks as stored_checks
     from assay.store.db.tables import alerts as alerts
     from assay.store.db.tables import audit_anchors as audit_anchors
     from assay.store.db.tables import audit_checkpoints as audit_checkpoints
@@ -32,7 +33,7 @@ else:
             ".engine": ("database_url", "make_engine"),
             ".leases": ("take_lease",),
             ".migrate": ("HEAD", "revision"),
-            ".store": ("MOST_LISTED", "Store", "StoredCheck", "read_check", "run_of"),
+            ".store": ("MOST_LISTED", "Store", "StoredCheck", "read_check", "run_of", "stored_checks"),
             ".tables": (
                 "alerts",
                 "audit_anchors",

@@ -28,6 +28,8 @@ from assay.store.records.recording import change_of, checked_tenant, micros, mom
 MOST_LISTED: Final = 1_000
 """The most rows of one page."""
 
+_READ_TOGETHER: Final = 64
+"""Checks that are read together when all are."""
 _PAUSE_S: Final = 0.01
 """How long a coroutine waits before it looks for a place again."""
 
@@ -137,6 +139,13 @@ class Store:
     def close(self) -> None:
         """Store what waits, and let go of the database."""
         self._writer.close()
+        self.engine.dispose()
+
+    def release(self) -> None:
+        """Close the connections that are not in use; others are opened when they are needed.
+
+        A store in which nothing was written yet holds nothing then that two processes could not have: it may be forked.
+        """
         self.engine.dispose()
 
     @property
@@ -307,6 +316,40 @@ class Store:
         query = _listing(checked_tenant(tenant), before, action, since, until).limit(max(0, min(limit, MOST_LISTED)))
         with self.reading(tenant) as connection:
             return [_listed(row) for row in connection.execute(query)]
+
+
+def stored_checks(
+    store: Store, tenant: str, *, since: datetime | None = None, until: datetime | None = None
+) -> Iterator[StoredCheck]:
+    """All checks of a tenant, the oldest first, a few at a time: none is left out that was there from the start.
+
+    Args:
+        store: where they are.
+        tenant: whose.
+        since: only those from this moment on.
+        until: only those before this moment.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    table, last = tables.runs.c, None
+    while True:
+        query = select(table.id, table.created).where(table.tenant == checked_tenant(tenant))
+        if since is not None:
+            query = query.where(table.created >= micros(since))
+        if until is not None:
+            query = query.where(table.created < micros(until))
+        if last is not None:
+            query = query.where(
+                or_(table.created > last.created, and_(table.created == last.created, table.id > last.id))
+            )
+        with store.reading(tenant) as connection:
+            rows = connection.execute(query.order_by(table.created, table.id).limit(_READ_TOGETHER)).all()
+            found = [one for row in rows if (one := read_check(connection, tenant, row.id)) is not None]
+        if not rows:
+            return
+        yield from found
+        last = rows[-1]
 
 
 def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | None:

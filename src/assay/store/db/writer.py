@@ -80,7 +80,10 @@ class Writer:
         most_waiting: int = MOST_WAITING,
         most_together: int = MOST_TOGETHER,
     ) -> None:
-        """Start the thread; `close` ends it."""
+        """A writer whose thread starts with the first change, and which `close` ends.
+
+        Until then it may be forked: each process that has it gets a thread of its own.
+        """
         self._engine = writing(engine)
         self._appender = Appender(origin)
         self._most_waiting, self._most_together = most_waiting, most_together
@@ -90,8 +93,7 @@ class Writer:
         self._came, self._left = threading.Condition(lock), threading.Condition(lock)
         self._closed = False
         self._failed: tuple[float, str] | None = None
-        self._thread = threading.Thread(target=self._work, name="assay-store", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
 
     @property
     def waiting(self) -> int:
@@ -125,6 +127,9 @@ class Writer:
                     f"{self._most_waiting:,} changes wait to be stored already; nothing was stored, try again later"
                 )
             self._waiting.append((change, future))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="assay-store", daemon=True)
+                self._thread.start()
             if len(self._waiting) == 1:
                 self._came.notify()
         return future
@@ -135,7 +140,8 @@ class Writer:
             self._closed = True
             self._came.notify()
             self._left.notify_all()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     # The thread
 

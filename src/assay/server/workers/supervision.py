@@ -24,6 +24,8 @@ STARTS: Final = 5
 """How often in a row a worker may end before it has lived for `SETTLED_S`; then something is wrong with all of them."""
 SETTLED_S: Final = 5.0
 """Seconds after which a worker counts as one that had started."""
+ENDING_S: Final = 2.0
+"""Seconds for which `can_share` waits for threads to be gone."""
 PAUSE_S: Final = 0.1
 """Seconds before a worker that ended early is replaced; twice as many each time."""
 KILL_AFTER_S: Final = 5.0
@@ -33,9 +35,19 @@ _WATCHED: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD) if hasattr(sig
 
 
 def can_share() -> bool:
-    """Whether this process can be forked safely: the system offers it, and no thread is running beside this one."""
+    """Whether this process can be forked safely: the system offers it, and no thread is running beside this one.
+
+    A thread that Python has seen to its end is there for a moment longer, so it is looked for more than once.
+    """
     tasks = Path("/proc/self/task")
-    return sys.platform == "linux" and tasks.exists() and len(list(tasks.iterdir())) == 1
+    if sys.platform != "linux" or not tasks.exists():
+        return False
+    until = time.monotonic() + ENDING_S
+    while len(list(tasks.iterdir())) > 1:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 class Workers:
