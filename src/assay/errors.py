@@ -127,6 +127,15 @@ class ProposalError(StoreError):
         has decided on it. `refused`: not this way."""
 
 
+class DatasetError(StoreError):
+    """A change of a dataset, an experiment or a saved view was refused, and nothing was changed."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+        """`missing`: the tenant has none such. `taken`: the name is in use. `refused`: not this way."""
+
+
 class AuditError(StoreError):
     """An audit log, a checkpoint or a proof is malformed or does not hold."""
 

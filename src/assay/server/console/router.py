@@ -23,6 +23,7 @@ _KEPT: Final = (
     "/console/redteam",
     "/console/gaps",
     "/console/policies",
+    "/console/datasets",
     "/console/audit",
 )
 """The places of the navigation that show what was recorded."""
@@ -51,6 +52,8 @@ def _parts(services: Services) -> list[Part]:
 
     if services.kept is None:
         return [make_playground]
+    from assay.server.console.datasets.experiment import make_experiment_pages
+    from assay.server.console.datasets.page import make_dataset_pages
     from assay.server.console.monitor.alerts import make_alert_pages
     from assay.server.console.monitor.page import make_monitor_page
     from assay.server.console.pages.audit import make_audit_pages
@@ -59,6 +62,7 @@ def _parts(services: Services) -> list[Part]:
     from assay.server.console.pages.review import make_review_list
     from assay.server.console.pages.review_item import make_review_pages
     from assay.server.console.pages.run import make_run_pages
+    from assay.server.console.pages.run_bulk import make_run_bulk
     from assay.server.console.pages.runs import make_run_list
     from assay.server.console.pages.signing_in import make_signing_in_pages
     from assay.server.console.pages.unanswered_questions import make_gap_pages
@@ -70,6 +74,7 @@ def _parts(services: Services) -> list[Part]:
     return [
         make_overview_pages,
         make_run_list,
+        make_run_bulk,
         make_run_pages,
         make_playground,
         make_review_list,
@@ -78,6 +83,8 @@ def _parts(services: Services) -> list[Part]:
         make_alert_pages,
         make_gap_pages,
         make_policy_pages,
+        make_dataset_pages,
+        make_experiment_pages,
         make_audit_pages,
         make_user_pages,
         make_signing_in_pages,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from assay.store.insights.hourly_counts import moment_of_hour as moment_of_hour
     from assay.store.insights.hourly_counts import period as period
     from assay.store.insights.hourly_counts import read_counts as read_counts
+    from assay.store.insights.run_figures import Figures as Figures
+    from assay.store.insights.run_figures import read_figures as read_figures
     from assay.store.insights.unanswered_questions import Gap as Gap
     from assay.store.insights.unanswered_questions import Gaps as Gaps
     from assay.store.insights.unanswered_questions import UnansweredQuestion as UnansweredQuestion
@@ -55,6 +57,7 @@ else:
             ".evidence_use": ("RetrievedPassage", "retrieved_passages"),
             ".hourly_counting": ("ACTION", "CATEGORY", "VERDICT"),
             ".hourly_counts": ("Counts", "moment_of_hour", "period", "read_counts"),
+            ".run_figures": ("Figures", "read_figures"),
             ".unanswered_questions": ("Gap", "Gaps", "UnansweredQuestion", "Why", "find_gaps"),
             ".what_if": (
                 "MOST_DECISIONS",
