@@ -76,17 +76,9 @@ def compare(
         before: those of another experiment; what was recorded by default.
     """
     labels = {row.run: row.label for row in rows}
-    if before is None:
-        was = {row.run: row.action for row in rows}
-    else:
-        was = {run: one.action for run, one in before.items()}
-    pairs = {
-        run: (was[run], one.action) for run, one in after.items() if one.action is not None and was.get(run) is not None
-    }
+    pairs = pairs_of(rows, after, before)
     flipped = [
-        Flipped(run, labels.get(run), first or "", second or "")
-        for run, (first, second) in pairs.items()
-        if first != second
+        Flipped(run, labels.get(run), first, second) for run, (first, second) in pairs.items() if first != second
     ]
     order = {True: 0, False: 1, None: 2}
     return Comparison(
@@ -98,7 +90,18 @@ def compare(
     )
 
 
-def _side(labels: Mapping[str, Label | None], actions: Mapping[str, str | None]) -> Side:
+def pairs_of(
+    rows: Sequence[DatasetRow], after: Mapping[str, Outcome], before: Mapping[str, Outcome] | None = None
+) -> dict[str, tuple[str, str]]:
+    """What both sides decided on each run that both decided on; arguments as `compare` has them."""
+    was: dict[str, str | None] = {row.run: row.action for row in rows}
+    if before is not None:
+        was = {run: one.action for run, one in before.items()}
+    pairs = ((run, was.get(run), one.action) for run, one in after.items())
+    return {run: (first, second) for run, first, second in pairs if first is not None and second is not None}
+
+
+def _side(labels: Mapping[str, Label | None], actions: Mapping[str, str]) -> Side:
     found = rates_of(labels, actions)
     return Side(_rate(found.emitted, found.right), _rate(found.stopped, found.wrong))
 

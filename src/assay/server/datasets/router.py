@@ -49,6 +49,7 @@ _LINES: Final[dict[int | str, dict[str, Any]]] = {
 }
 SetId = Annotated[str, Path(alias="id", description="The id of the dataset.", pattern=ID)]
 ExperimentId = Annotated[str, Path(alias="id", description="The id of the experiment.", pattern=ID)]
+Against = Annotated[str, Query(pattern="^(recorded|[0-9a-f]{32})$")]
 RunId = Annotated[str, Field(pattern=ID)]
 
 
@@ -351,9 +352,7 @@ class _Routes:
             )
         return MadeOut(id=made)
 
-    def experiment(
-        self, request: Request, id_: ExperimentId, against: Annotated[str, Query(pattern="^(recorded|[0-9a-f]{32})$")] = "recorded"
-    ) -> ComparisonOut:  # fmt: skip
+    def experiment(self, request: Request, id_: ExperimentId, against: Against = "recorded") -> ComparisonOut:
         """An experiment beside what was recorded, or beside another experiment on the same dataset."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:

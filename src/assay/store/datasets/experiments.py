@@ -46,8 +46,8 @@ def start_experiment(
         tenant: whose.
         dataset: the id of the dataset.
         name: what it is called.
-        policy: the digest of the policy.
-        policy_name: its name.
+        policy: the name of a preset, or the digest of a policy that decided here.
+        policy_name: its own name.
         judge: `policy`, or `all` to put every claim to the judge.
         maker: the person's name.
         actor: what the log names them by.

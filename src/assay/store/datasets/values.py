@@ -100,7 +100,7 @@ class Experiment:
     maker: str | None
     state: ExperimentState
     policy: str
-    """The digest of the policy."""
+    """The name of a preset, or the digest of a policy that decided here."""
     policy_name: str
     judge: str
     """`policy`: the judge is asked as the policy says; `all`: of every claim."""
@@ -162,7 +162,7 @@ class Rates:
     """Those of them that were not emitted."""
 
 
-def rates_of(labels: Mapping[str, Label | None], actions: Mapping[str, str | None]) -> Rates:
+def rates_of(labels: Mapping[str, Label | None], actions: Mapping[str, str | None] | Mapping[str, str]) -> Rates:
     """The two rates of decisions on runs.
 
     Args:

@@ -1,4 +1,4 @@
-"""What a list shows of runs beside their decisions: how the output begins, how long the check took, and what it cost."""
+"""What a list shows of runs beside their decisions: how the output begins, how long its check took, its cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -111,7 +111,7 @@ def read_page(
 
 
 def read_listed(connection: Connection, tenant: str, ids: Sequence[str]) -> list[ReportRow]:
-    """The first reports of some runs as a list shows them, in the order in which they are named; others are left out."""
+    """The first reports of some runs as a list shows them, in the order of their names; others are left out."""
     reports = tables.reports.c
     found: dict[str, ReportRow] = {}
     for part in rows_in_parts(ids):

@@ -35,7 +35,7 @@ from assay.server.console.parts import (
     shorten,
     table,
 )
-from assay.server.datasets.comparing import Comparison, Flipped, Rate, compare
+from assay.server.datasets.comparing import Comparison, Flipped, Rate, compare, pairs_of
 from assay.server.services import Services
 from assay.store.datasets import (
     Dataset,
@@ -56,6 +56,11 @@ MOST_FLIPPED: Final = 200
 """Runs that flipped, listed by name."""
 ORDER: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
 _ID: Final = re.compile("[0-9a-f]{32}")
+_MEANING: Final = {
+    True: ("worse", "bad", "✗"),
+    False: ("better", "good", "✓"),
+    None: ("another", "quiet", "·"),
+}
 _EXPERIMENTS: Final = "/console/experiments"
 _FAULTS: Final = {
     Fault.ERASED: "erased since",
@@ -158,15 +163,12 @@ def _sides(
     made: Comparison,
 ) -> Markup:
     """Both rates, and what was decided, in two rows."""
-    was = {row.run: row.action for row in rows} if before is None else {run: one.action for run, one in before.items()}
-    pairs = [
-        (was[run], one.action) for run, one in after.items() if one.action is not None and was.get(run) is not None
-    ]
+    pairs = list(pairs_of(rows, after, before).values())
     columns = (
         Column("Side"), Column("Honest emitted", "num"), Column("Wrong stopped", "num"), Column("Decisions", "main"),
     )  # fmt: skip
     drawn = (
-        _side(name, side.honest_emitted, side.wrong_stopped, [str(pair[place]) for pair in pairs])
+        _side(name, side.honest_emitted, side.wrong_stopped, [pair[place] for pair in pairs])
         for place, (name, side) in enumerate(zip(names, (made.before, made.after), strict=True))
     )
     labelled = made.after.honest_emitted.of + made.after.wrong_stopped.of
@@ -207,22 +209,18 @@ def _flipped(made: Comparison, rows: Sequence[DatasetRow], names: tuple[str, str
     listed = (_flip(one, questions.get(one.run)) for one in made.flipped[:MOST_FLIPPED])
     worse = sum(one.regression is True for one in made.flipped)
     better = sum(one.regression is False for one in made.flipped)
-    words = f"{len(made.flipped):,} of {made.compared:,} decisions flipped: {worse:,} for the worse, {better:,} for the better"
+    words = f"{len(made.flipped):,} of {made.compared:,} decisions flipped"
+    words += f": {worse:,} for the worse, {better:,} for the better"
     return panel(
         "Runs that flipped", tag("p", words), table("Runs that flipped", columns, listed, style="rows"), id_="flipped"
     )
 
 
 def _flip(one: Flipped, question: str | None) -> list[Child]:
-    meaning = {
-        True: badge("worse", "bad", "✗"),
-        False: badge("better", "good", "✓"),
-        None: badge("another", "quiet", "·"),
-    }
     label: Child = tag("span", "–", class_="soft") if one.label is None else badge(*LABEL_BADGES[one.label])
     words = shorten(question, 160) if question else f"Run {one.run[:12]}"
     return [
-        meaning[one.regression],
+        badge(*_MEANING[one.regression]),
         tag("a", foreign(words), href=f"/console/runs/{one.run}", class_="row"),
         label,
         action_badge(one.before),

@@ -21,6 +21,7 @@ from assay.server.console.parts import (
     panel,
     shorten,
 )
+from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import evidence_view
 from assay.store.datasets import Dataset, DatasetRow, Label
@@ -66,12 +67,15 @@ def label_page(
         else:
             body.append(note("quiet", "You may read this and change nothing."))
         texts = {name: one for name, _, one in check.evidence if one is not None}
-        body += [answer_view(report, texts, {}, report.question), evidence_view(check.evidence)]
+        body += [
+            answer_view(report, texts, {}, report.question, view=text_view(request)),
+            evidence_view(check.evidence),
+        ]
     return render(
         request,
         f"Row {at + 1} of {found.name}"[:120],
         *body,
-        current="runs",
+        current="datasets",
         heading=foreign(shorten(row.question or f"Run {row.run[:12]}", 140)),
         parent=(shorten(found.name, 40), path),
         about=_about(row, at, len(rows)),

@@ -45,6 +45,7 @@ from assay.server.console.parts import (
     select,
     text_area,
 )
+from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import coverage_view, evidence_view
 from assay.server.console.views.revisions import diff
@@ -306,7 +307,7 @@ def _style(act: str, package: EscalationPackage | None) -> str:
 def _package(request: Request, caller: Caller, item: ReviewItem, package: EscalationPackage) -> list[Child]:
     texts = {one.id: one for one in package.evidence_used}
     report = package.verification_report
-    parts: list[Child] = [answer_view(report, texts, {}, below=coverage_view(report))]
+    parts: list[Child] = [answer_view(report, texts, {}, below=coverage_view(report), view=text_view(request))]
     if not item.state.decided and caller.may(Permission.REVIEW):
         suggested = _suggestions(package.suggested_corrections)
         parts.append(tag("div", _edit_form(request, item, package), suggested, class_="editing"))
