@@ -43,7 +43,7 @@ HEADERS: Final = {
 
 MOST_FORM_BYTES: Final = 8 * 1024 * 1024
 """The largest form that is read."""
-_MOST_FIELDS: Final = 2_500
+_MOST_FIELDS: Final = 500
 _CODE: Final = re.compile(r"[a-z]+(\.[a-z]+)*")
 
 
@@ -80,6 +80,7 @@ _PLACES: Final = (
         (
             _Place("audit", "/console/audit", "Audit log", Permission.AUDIT),
             _Place("users", "/console/users", "Access", Permission.ADMINISTER),
+            _Place("api", "/console/api", "API", Permission.CHECK),
         ),
     ),
 )
@@ -90,6 +91,8 @@ MESSAGES: Final[dict[str, str]] = {
     "password.set": "Your password is set.",
     "review.claim": "You have it now: nobody else can decide while you do.",
     "review.release": "You gave it back.",
+    "review.assign": "Handed on.",
+    "review.some": "Done with those that were free. Others are held by somebody, or were decided meanwhile.",
     "review.approve": "Approved: it goes out as it is.",
     "review.edit": "Your text goes out in its place.",
     "review.reject": "Rejected: it stays withheld.",

@@ -48,10 +48,11 @@ def make_console_router(services: Services) -> APIRouter:
 
 def _parts(services: Services) -> list[Part]:
     """What makes the routers of the parts. Those over the database are loaded only where there is one."""
+    from assay.server.console.pages.api_reference import make_api_pages
     from assay.server.console.pages.playground import make_playground
 
     if services.kept is None:
-        return [make_playground]
+        return [make_playground, make_api_pages]
     from assay.server.console.datasets.experiment import make_experiment_pages
     from assay.server.console.datasets.page import make_dataset_pages
     from assay.server.console.monitor.alerts import make_alert_pages
@@ -70,6 +71,7 @@ def _parts(services: Services) -> list[Part]:
     from assay.server.console.redteam.page import make_redteam_page
     from assay.server.console.redteam.proposals import make_proposal_pages
     from assay.server.console.redteam.run import make_redteam_run_page
+    from assay.server.console.reviewing.assigning import make_assigning
 
     return [
         make_overview_pages,
@@ -78,6 +80,7 @@ def _parts(services: Services) -> list[Part]:
         make_run_pages,
         make_playground,
         make_review_list,
+        make_assigning,
         make_review_pages,
         make_monitor_page,
         make_alert_pages,
@@ -91,6 +94,7 @@ def _parts(services: Services) -> list[Part]:
         make_redteam_page,
         make_redteam_run_page,
         make_proposal_pages,
+        make_api_pages,
     ]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.store.insights.actors import actors_of as actors_of
     from assay.store.insights.console_queries import Backlog as Backlog
     from assay.store.insights.console_queries import Decided as Decided
     from assay.store.insights.console_queries import Described as Described
@@ -42,6 +43,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".actors": ("actors_of",),
             ".console_queries": (
                 "Backlog",
                 "Decided",
