@@ -52,7 +52,6 @@ from assay.store.audit.verification.run_contents import with_contents
 from assay.store.datasets import (
     Fault,
     Label,
-    Outcome,
     add_rows,
     keep_outcomes,
     label_rows,
@@ -60,6 +59,7 @@ from assay.store.datasets import (
     save_view,
     start_experiment,
 )
+from assay.store.datasets import Outcome as RowOutcome
 from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.leases import take_lease
@@ -161,9 +161,9 @@ def _kept(store: Store, runs: list[str]) -> None:
     found = start_experiment(
         store, TENANT, set_, "Stricter", policy="d" * 64, policy_name="strict", maker="ann", actor="local"
     )
-    outcomes = [Outcome(run, "block", "block", 0.25, ("contradicted",)) for run in runs[:2]]
+    outcomes = [RowOutcome(run, "block", "block", 0.25, ("contradicted",)) for run in runs[:2]]
     keep_outcomes(store, TENANT, found, outcomes, verifier="network 1")
-    keep_outcomes(store, TENANT, found, [Outcome(runs[2], fault=Fault.FAILED)])
+    keep_outcomes(store, TENANT, found, [RowOutcome(runs[2], fault=Fault.FAILED)])
     save_view(store, TENANT, "local", "runs", "Mine", "action=block")
 
 

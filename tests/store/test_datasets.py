@@ -132,7 +132,7 @@ def test_what_was_erased_stays_as_a_row_without_content(store: Store) -> None:
     erase_runs(store, runs[:1], "request", T)
     with store.reading(T) as connection:
         gone = next(row for row in read_rows(connection, T, id_) if row.run == runs[0])
-    assert gone.erased and gone.question is None
+    assert (gone.erased, gone.question) == (True, None)
 
 
 def test_an_experiment_is_done_when_each_run_has_an_outcome(store: Store) -> None:

@@ -126,7 +126,7 @@ def assign_view(request: Request, store: Store, caller: Caller, item: ReviewItem
 
 
 def bulk_view(request: Request, store: Store, caller: Caller, rows: Markup) -> Markup:
-    """Rows with boxes, and what may be done with those that are chosen. Nothing is decided so: whoever decides reads."""
+    """Rows with boxes, and what may be done with those that are chosen. Nothing is decided so."""
     acts = tag(
         "div",
         tag("p", "With the chosen items", class_="label", data_chosen=True, role="status"),

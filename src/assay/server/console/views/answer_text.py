@@ -203,16 +203,30 @@ class _Drawing:
         if words.start == words.end:
             return group(words.said or "")
         if words.said is not None:
-            return self._part(words.start, words.end, words.said)
+            return self._part([(words.start, words.end)], words.said)
         inside = self._borders[bisect_right(self._borders, words.start) : bisect_left(self._borders, words.end)]
         borders = [words.start, *inside, words.end]
-        return group([self._part(begin, end, self._text[begin:end]) for begin, end in pairwise(borders)])
+        parts, run = list[Markup](), list[tuple[int, int]]()
+        for begin, end in pairwise(borders):
+            if run and (run[-1][1] in self._ends or self._at(run[-1][0]).claims != self._at(begin).claims):
+                parts.append(self._part(run))
+                run = []
+            run.append((begin, end))
+        parts += [self._part(run)] if run else []
+        return group(parts)
 
-    def _part(self, start: int, end: int, said: str) -> Markup:
-        piece = self._pieces[bisect_right(self._starts, start) - 1]
-        parts: Child = tag("span", said, class_="here") if piece.offending else said
-        first = piece.claims not in self._stopped and bool(said.strip())
+    def _at(self, place: int) -> Piece:
+        return self._pieces[bisect_right(self._starts, place) - 1]
+
+    def _part(self, run: Sequence[tuple[int, int]], said: str | None = None) -> Markup:
+        """Words of the same claims that follow each other: one mark."""
+        piece, words = self._at(run[0][0]), [(self._at(begin), self._text[begin:end]) for begin, end in run]
+        if said is not None:
+            words = [(piece, said)]
+        shown = [tag("span", text, class_="here") if one.offending else text for one, text in words]
+        links = any(text.strip() for _, text in words)
+        first = piece.claims not in self._stopped and links
         if first:
             self._stopped.add(piece.claims)
-        mark = _mark(parts, piece, self._claims, self._with_card, links=bool(said.strip()), stops=first)
-        return group(mark, [_end(at, self._claims) for at in self._ends.get(end, ())])
+        mark = _mark(shown, piece, self._claims, self._with_card, links=links, stops=first)
+        return group(mark, [_end(at, self._claims) for at in self._ends.get(run[-1][1], ())])

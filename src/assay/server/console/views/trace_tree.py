@@ -64,13 +64,13 @@ def trace_of(asked: Mapping[str, Any]) -> Trace | None:
         return None
     spans, _ = spans_of(raw, "") if isinstance(raw, (dict, list)) else ([], [])
     if spans and all(_id(span) for span in spans):
-        return _finished(_of_spans(spans[: 4 * MOST_NODES]), len(spans))
+        return _finished(_of_spans(spans[: 4 * MOST_NODES]), max(0, len(spans) - 4 * MOST_NODES))
     try:
         run = read_run(raw, format=asked.get("format"))
     except (AssayError, ValueError, RecursionError):
         return None
     roots = _of_steps(run)
-    return _finished(roots, sum(map(_count, roots))) if roots else None
+    return _finished(roots) if roots else None
 
 
 # Spans
@@ -194,8 +194,10 @@ def _arguments(call: ToolCall) -> str:
     return told.verbatim or json.dumps(told.value or {}, ensure_ascii=False)
 
 
-def _finished(roots: list[Node], count: int) -> Trace:
-    every = list(_all(roots))
+def _finished(roots: list[Node], unread: int = 0) -> Trace:
+    """The tree with its sums; `unread` more spans were not looked at."""
+    every = _all(roots)
+    count = len(every) + unread
     ends = [one.begin_ms + one.took_ms for one in every if one.begin_ms is not None and one.took_ms is not None]
     tokens = [one.tokens for one in every if one.tokens is not None and one.kind == "model"]
     left = _cut(roots, MOST_NODES)
@@ -226,10 +228,6 @@ def _cut(nodes: list[Node], left: int, depth: int = 0) -> int:
             return max(left, 0)
         left = _cut(node.children, left - 1, depth + 1)
     return left
-
-
-def _count(node: Node) -> int:
-    return len(_all([node]))
 
 
 def _text(value: Any) -> str:
