@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
 from assay.errors import DatasetError
 from assay.receipt import instant
@@ -256,7 +256,7 @@ def read_dataset(connection: Connection, tenant: str, id_: str) -> Dataset | Non
 def read_rows(connection: Connection, tenant: str, id_: str) -> list[DatasetRow]:
     """The rows of a dataset, in the order in which they were added."""
     rows, runs, reports = tables.dataset_rows.c, tables.runs.c, tables.reports.c
-    found = connection.execute(
+    query: Select[Any] = (
         select(
             *(rows[name] for name in ("run", "added", "adder", "label", "wrong_claims", "labelled", "labeller")),
             reports.action,
@@ -272,7 +272,7 @@ def read_rows(connection: Connection, tenant: str, id_: str) -> list[DatasetRow]
         .where(rows.tenant == tenant, rows.dataset == id_)
         .order_by(rows.added, rows.run)
     )
-    return [_row(row) for row in found]
+    return [_row(row) for row in connection.execute(query)]
 
 
 def _row(row: Row[Any]) -> DatasetRow:

@@ -131,13 +131,18 @@ def _about(found: Experiment) -> Markup:
     judge = "as the policy says" if found.judge == "policy" else "every claim"
     pairs: list[tuple[str, Child]] = [
         ("State", state_badge(found)),
-        ("Policy", group(foreign(shorten(found.policy_name, 60)), " ", tag("code", found.policy[:12]))),
+        ("Policy", _policy(found)),
         ("Judge", judge),
         ("Verifier", line(found.verifier, 60)),
         ("Runs", f"{found.done:,} of {found.count:,}"),
         ("Begun", group(moment(found.created), " by ", foreign(found.maker or "somebody"))),
     ]
     return tag("section", facts(pairs), class_="panel box state", data_live=True)
+
+
+def _policy(found: Experiment) -> Markup:
+    digest = None if found.policy == found.policy_name else tag("code", found.policy[:12])
+    return group(foreign(shorten(found.policy_name, 60)), " ", digest)
 
 
 def _against(id_: str, others: Sequence[Experiment], other: Experiment | None) -> Markup | None:
