@@ -38,6 +38,7 @@ from assay.store.datasets import (
 from assay.store.datasets import values as limits
 from assay.store.db.store import Store
 from assay.store.records.erasure import erase_runs
+from assay.store.records.report_details import has_run
 
 T, OTHER = "default", "globex"
 WHO: dict[str, Any] = {"actor": "u-1"}
@@ -186,7 +187,7 @@ def test_dropping_a_dataset_takes_its_experiments_along_and_leaves_the_runs(stor
     with store.reading(T) as connection:
         assert list_datasets(connection, T) == []
         assert list_experiments(connection, T, id_) == []
-    assert store.read(runs[0], T) is not None
+        assert has_run(connection, T, runs[0])
 
 
 def test_views_are_their_owners_alone(store: Store) -> None:

@@ -208,7 +208,7 @@ def _flipped(made: Comparison, rows: Sequence[DatasetRow], names: tuple[str, str
         return note("quiet", f"No decision differs over {made.compared:,} runs.")
     questions = {row.run: row.question for row in rows}
     columns = (
-        Column("What it means"), Column("Run", "main"), Column("Label"), Column(f"{shorten(names[0], 30)}"),
+        Column("What it means"), Column("Run", "main"), Column("Label", "less"), Column(f"{shorten(names[0], 30)}"),
         Column(f"{shorten(names[1], 30)}"),
     )  # fmt: skip
     listed = (_flip(one, questions.get(one.run)) for one in made.flipped[:MOST_FLIPPED])
