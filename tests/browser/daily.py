@@ -1,4 +1,4 @@
-"""What daily work leaves in a record: an output in Markdown, a traced run of an agent, a dataset and experiments on it."""
+"""What daily work leaves in a record: Markdown, a traced run of an agent, a dataset with labels, experiments on it."""
 
 import json
 import threading
