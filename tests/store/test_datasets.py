@@ -45,8 +45,8 @@ WHO: dict[str, Any] = {"actor": "u-1"}
 
 
 @pytest.fixture
-def store(tmp_path: Any) -> Iterator[Store]:
-    with Store(f"sqlite:///{tmp_path / 'x.db'}") as made:
+def store(url: str) -> Iterator[Store]:
+    with Store(url) as made:
         yield made
 
 

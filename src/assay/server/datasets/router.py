@@ -337,7 +337,12 @@ class _Routes:
         caller = allowed(request.scope, Permission.CHECK)
         policy = policy_called(self._store, caller.tenant, body.policy)
         if policy is None:
-            raise ProblemError(422, "expected a preset, or the digest of a policy that decided here")
+            raise ProblemError(
+                422,
+                "expected a preset, or the digest of a policy that decided here",
+                code="dataset.policy",
+                todo="The page of policies in the console lists those that there are.",
+            )
         with _refusals():
             made = start_experiment(
                 self._store,

@@ -105,7 +105,7 @@ class _Pages:
             Column("Dataset", "main"), Column("Runs", "num"), Column("Labelled", "num"), Column("Made by", "less"),
             Column("Made", "num less"),
         )  # fmt: skip
-        rows = (
+        rows: list[list[Child]] = [
             [
                 tag("a", foreign(one.name), href=f"{PATH}/{one.id}", class_="row"),
                 f"{one.rows:,}",
@@ -114,7 +114,7 @@ class _Pages:
                 moment(one.created, now),
             ]
             for one in found
-        )
+        ]
         words = "Choose runs in the list of runs and save them into one, or make an empty one here."
         return render(
             request,

@@ -70,7 +70,7 @@ def _reference(request: Request) -> Response:
 def _route(document: Mapping[str, Any], method: str, path: str, told: Mapping[str, Any]) -> Markup:
     summary = str(told.get("description") or told.get("summary") or "").strip()
     head = group(badge(method.upper(), _METHODS[method]), " ", tag("code", path), " ", tag("span", _first(summary)))
-    parameters = [
+    parameters: list[list[Child]] = [
         [tag("code", str(one.get("name", ""))), str(one.get("in", "")), _type(document, one.get("schema", {})),
          str(one.get("description") or ("required" if one.get("required") else ""))]
         for one in told.get("parameters", ())
