@@ -61,19 +61,7 @@ def start_experiment(
     id_, now, called = new_id(), store.now(), checked_name(name)
 
     def act(connection: Connection) -> Sequence[Entry]:
-        rows, table = tables.dataset_rows.c, tables.experiments.c
-        runs = list(
-            connection.execute(
-                select(rows.run).where(rows.tenant == tenant, rows.dataset == dataset).order_by(rows.added, rows.run)
-            ).scalars()
-        )
-        if not runs:
-            raise DatasetError("expected a dataset with runs in it; add some first", "refused")
-        count = connection.execute(
-            select(func.count()).where(table.tenant == tenant, table.dataset == dataset)
-        ).scalar_one()
-        if count >= MOST_EXPERIMENTS:
-            raise DatasetError(f"expected at most {MOST_EXPERIMENTS} experiments on a dataset", "refused")
+        runs = _runs_of(connection, tenant, dataset)
         touch(connection, EXPERIMENT, [id_])
         connection.execute(
             insert(tables.experiments),
@@ -100,6 +88,25 @@ def start_experiment(
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return id_
+
+
+def _runs_of(connection: Connection, tenant: str, dataset: str) -> list[str]:
+    """The runs that an experiment is to be made on.
+
+    Raises:
+        DatasetError: there are none, or too many experiments.
+    """
+    rows, table = tables.dataset_rows.c, tables.experiments.c
+    found = connection.execute(
+        select(rows.run).where(rows.tenant == tenant, rows.dataset == dataset).order_by(rows.added, rows.run)
+    )
+    runs = list(found.scalars())
+    if not runs:
+        raise DatasetError("expected a dataset with runs in it; add some first", "refused")
+    made = select(func.count()).where(table.tenant == tenant, table.dataset == dataset)
+    if connection.execute(made).scalar_one() >= MOST_EXPERIMENTS:
+        raise DatasetError(f"expected at most {MOST_EXPERIMENTS} experiments on a dataset", "refused")
+    return runs
 
 
 def keep_outcomes(

@@ -61,6 +61,10 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "dataset", "run", name="pk_dataset_rows"),
     )
     op.create_index("ix_dataset_rows_tenant_run", "dataset_rows", ["tenant", "run"])
+    _experiments()
+
+
+def _experiments() -> None:
     op.create_table(
         "experiments",
         _text("tenant"),
