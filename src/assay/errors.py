@@ -16,6 +16,7 @@
     │   ├── BusyError       more waits to be stored than may wait; try again
     │   ├── ReviewError     an item of the review queue is not there, is somebody else's, or was changed or decided
     │   ├── AlertError      an alert is not there, is over, or has changed since it was seen
+    │   ├── DatasetError    a change of a dataset, an experiment or a saved view was refused
     │   └── AuditError      an audit log, a checkpoint or a proof is malformed or does not hold
     └── RefusedError      the gate let something not pass
         ├── WithheldError      an answer was withheld
