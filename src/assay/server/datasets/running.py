@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, AuditError, InputError, StoreError
 from assay.guard import Guard
 from assay.policy import PRESETS, Policy
 from assay.server.audit.replay import check_again
@@ -127,7 +127,11 @@ def policy_called(store: Store, tenant: str, name: str) -> Policy | None:
 
 
 def outcome_of(store: Store, tenant: str, run: str, guard: Guard, runs: Runs) -> Outcome:
-    """What a guard says of a recorded run."""
+    """What a guard says of a recorded run.
+
+    Raises:
+        StoreError: the server is too busy to check it, or the database cannot be read.
+    """
     try:
         with store.reading(tenant) as connection:
             content = run_content(connection, tenant, run)
@@ -136,6 +140,12 @@ def outcome_of(store: Store, tenant: str, run: str, guard: Guard, runs: Runs) ->
         report = runs(lambda: check_again(content, guard))
     except InputError:
         return Outcome(run, fault=Fault.UNREPEATABLE)
+    except AuditError:
+        _log.exception("a run of an experiment is not whole: %s", run)
+        return Outcome(run, fault=Fault.FAILED)
+    except StoreError:
+        # The server is busy, or its database away: it is tried again.
+        raise
     except AssayError:
         _log.exception("a run of an experiment could not be checked: %s", run)
         return Outcome(run, fault=Fault.FAILED)

@@ -12,7 +12,7 @@ from assay.schema import Action
 from assay.store.db import tables
 from assay.store.records.recording import micros
 
-MOST_COUNTED: Final = 20_000
+MOST_COUNTED: Final = 10_000
 """The latest outputs of a period that are counted: an exact count of more would take longer than anybody waits."""
 SCORE_BINS: Final = 20
 """Parts of equal width that scores between 0 and 1 are counted in."""

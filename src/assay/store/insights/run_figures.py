@@ -1,18 +1,20 @@
 """What a list shows of runs beside their decisions: how the output begins, how long its check took, its cost."""
 
+import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, LargeBinary, case, func, select, type_coerce
 
-from assay.errors import StoreError
 from assay.store.db import tables
-from assay.store.db.packing import unpack
 from assay.store.db.store import rows_in_parts
 
 LARGEST_READ: Final = 256 * 1024
 """Bytes of a packed report that a list reads: of a larger one it shows no beginning and no cost."""
+LARGEST_UNPACKED: Final = 4 * LARGEST_READ
+"""Bytes that it unpacks to: text of one letter packs well, and a list reads fifty of them."""
 LONGEST_PREVIEW: Final = 400
 """Characters of an output."""
 
@@ -49,11 +51,7 @@ def read_figures(connection: Connection, tenant: str, ids: Sequence[str]) -> dic
 def _figures(timing: Any, packed: bytes | None) -> Figures:
     took = timing.get("total_ms") if isinstance(timing, Mapping) else None
     duration = float(took) if isinstance(took, (int, float)) else None
-    try:
-        body = {} if packed is None else unpack(bytes(packed))
-    except StoreError:
-        # It was altered: the verification of the log says so, and a list must not fail of it.
-        body = {}
+    body = {} if packed is None else _unpacked(bytes(packed))
     if not isinstance(body, Mapping):
         return Figures(duration_ms=duration)
     output, spent = body.get("output"), [one for one in body.get("spending") or () if isinstance(one, Mapping)]
@@ -69,3 +67,14 @@ def _figures(timing: Any, packed: bytes | None) -> Figures:
         currency=next(iter(currencies), "USD"),
         estimated=any(bool(one.get("estimated")) for one in spent),
     )
+
+
+def _unpacked(packed: bytes) -> Any:
+    """A report; an empty one where it is larger than a list reads, or was altered: the verification of the log says so,
+    and a list must not fail of it."""
+    try:
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(packed, LARGEST_UNPACKED)
+        return json.loads(text) if unpacker.eof else {}
+    except (zlib.error, ValueError, RecursionError):
+        return {}
