@@ -31,7 +31,7 @@ def test_a_dataset_is_made_filled_labelled_and_exported(there: tuple[TestClient,
     assert made.status_code == 201
     path = f"/v1/datasets/{made.json()['id']}"
     taken = client.post("/v1/datasets", json={"name": "Leave"})
-    assert (taken.status_code, taken.json()["code"]) == (409, "dataset.taken")
+    assert (taken.status_code, taken.json()["type"]) == (409, "urn:assay:problem:dataset.taken")
     assert client.post(f"{path}/rows", json={"runs": [right, wrong]}).json() == {"count": 2}
     assert client.post(f"{path}/rows", json={"runs": ["0" * 32]}).status_code == 404
     labels = [{"run": right, "label": "right"}, {"run": wrong, "label": "wrong", "wrong_claims": [0]}]
