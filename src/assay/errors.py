@@ -16,6 +16,7 @@
     │   ├── BusyError       more waits to be stored than may wait; try again
     │   ├── ReviewError     an item of the review queue is not there, is somebody else's, or was changed or decided
     │   ├── AlertError      an alert is not there, is over, or has changed since it was seen
+    │   ├── DatasetError    a change of a dataset, an experiment or a saved view was refused
     │   └── AuditError      an audit log, a checkpoint or a proof is malformed or does not hold
     └── RefusedError      the gate let something not pass
         ├── WithheldError      an answer was withheld
@@ -125,6 +126,15 @@ class ProposalError(StoreError):
         self.code = code
         """`missing`: the tenant has no such proposal. `stale`: it has changed since it was read. `decided`: somebody
         has decided on it. `refused`: not this way."""
+
+
+class DatasetError(StoreError):
+    """A change of a dataset, an experiment or a saved view was refused, and nothing was changed."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+        """`missing`: the tenant has none such. `taken`: the name is in use. `refused`: not this way."""
 
 
 class AuditError(StoreError):

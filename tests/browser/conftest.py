@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 import uvicorn
-from tests.browser.demo import HOSTILE, fill, fill_hostile, open_store
+from tests.browser.daily import work
+from tests.browser.demo import EVIDENCE, HOSTILE, fill, fill_hostile, open_store
 from tests.browser.monitored import count, show_hostile, show_knowledge, show_monitor
 from tests.store.making import KEYS
 
@@ -86,6 +87,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         show_knowledge(store, scorer, folder)
         show_monitor(store, clock.put, datetime.now(UTC))
         clock.at = None
+        work(store, scorer, EVIDENCE)
         count(store)
         with serving(store, scorer) as url:
             yield Running(url, store)
@@ -97,6 +99,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     store, _ = open_store(tmp_path_factory.mktemp("hostile"))
     with store:
         fill_hostile(store, FakeScorer(), KEYS)
+        work(store, FakeScorer(), EVIDENCE, " ".join(HOSTILE[:-1]))
         show_hostile(store, HOSTILE)
         with serving(store, FakeScorer()) as url:
             yield Running(url, store)

@@ -40,6 +40,13 @@ PLACES = {
     "users": "/console/users",
     "keys": "/console/users/keys",
     "sessions": "/console/users/sessions",
+    "api": "/console/api",
+    "datasets": "/console/datasets",
+    "dataset": "dataset",
+    "label": "label",
+    "experiment": "experiment",
+    "rendered": "rendered",
+    "trace": "trace",
 }
 """Every page; those that need an id by how it is found."""
 
@@ -77,6 +84,16 @@ def address_of(page: Any, name: str) -> str:
             return first_link(page, "/console/review", r"/console/review/[0-9a-f]{32}")
         case "policy":
             return first_link(page, "/console/policies", r"/console/policies/[0-9a-f]{64}$")
+        case "dataset":
+            return first_link(page, "/console/datasets", r"/console/datasets/[0-9a-f]{32}$")
+        case "label":
+            return first_link(page, address_of(page, "dataset"), r"/rows/[0-9a-f]{32}$")
+        case "experiment":
+            return first_link(page, address_of(page, "dataset"), r"/console/experiments/[0-9a-f]{32}$")
+        case "rendered":
+            return run_of(page, "/console/runs?caller=markdown")
+        case "trace":
+            return run_of(page, "/console/runs?caller=traced")
         case "what-if":
             return first_link(page, "/console/policies", r"/what-if$")
         case path:
@@ -169,12 +186,38 @@ def draw(page: Any, name: str, width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["overview", "runs", "review", "monitor", "alerts", "gaps", "policies", "audit", "users"]
+    "name", ["overview", "runs", "review", "monitor", "alerts", "gaps", "policies", "audit", "users", "datasets"]
 )
 def test_an_empty_console_says_what_to_do(empty: Running, opened: Any, name: str) -> None:
     watched = opened(empty)
     watched.page.goto(PLACES[name])
     assert watched.page.locator("main h1").is_visible()
+    assert watched.faults == []
+
+
+def test_runs_are_chosen_and_saved_by_keyboard(demo: Running, opened: Any) -> None:
+    """From the list of runs into a dataset and to a label, without a mouse."""
+    watched = opened(demo)
+    page = watched.page
+    page.goto("/console/runs")
+    page.wait_for_load_state("networkidle")
+    for _ in range(2):
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+    assert page.locator("[data-chosen]").inner_text() == "With the 2 chosen"
+    page.focus("input[name=name]")
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/console/datasets/[0-9a-f]{32}"))
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/rows/[0-9a-f]{32}"))
+    page.focus("input[name=label][value=none]")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"done=dataset.labelled"))
     assert watched.faults == []
 
 

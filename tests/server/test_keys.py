@@ -158,3 +158,16 @@ def test_the_commands_make_list_rotate_and_revoke(tmp_path: Path) -> None:
     assert "team a" in listed
     assert "revoked" in listed
     assert runner.invoke(app, ["keys", "revoke", "none", "--keys", path]).exit_code == 2
+
+
+def test_the_commands_take_the_database_from_the_environment(tmp_path: Path) -> None:
+    environ = {"ASSAY_DATABASE_URL": str(tmp_path / "keys.db")}
+    made = CliRunner().invoke(app, ["keys", "create", "bot", "--scope", "check"], env=environ)
+    assert made.exit_code == 0, made.output
+    listed = CliRunner().invoke(app, ["keys", "list"], env=environ)
+    assert "bot" in listed.output
+    # A file that is named on the command line goes before it.
+    other = tmp_path / "keys.json"
+    CliRunner().invoke(app, ["keys", "create", "filed", "--keys", str(other)], env=environ)
+    assert "filed" in CliRunner().invoke(app, ["keys", "list", "--keys", str(other)], env=environ).output
+    assert "filed" not in CliRunner().invoke(app, ["keys", "list"], env=environ).output

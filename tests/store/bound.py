@@ -49,6 +49,17 @@ from assay.store.audit.units import UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES
 from assay.store.audit.verification.incremental import Verified, read_verified, with_contents_since
 from assay.store.audit.verification.log import LogVerification, verify_log
 from assay.store.audit.verification.run_contents import with_contents
+from assay.store.datasets import (
+    Fault,
+    Label,
+    add_rows,
+    keep_outcomes,
+    label_rows,
+    make_dataset,
+    save_view,
+    start_experiment,
+)
+from assay.store.datasets import Outcome as RowOutcome
 from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.leases import take_lease
@@ -132,6 +143,7 @@ def make_full(url: str, folder: Path) -> Full:
     write_rules(store, TENANT, [Rule(400)], 0, "ann")
     _monitored(store)
     _attacked(store)
+    _kept(store, [one.id for one in checks])
     store.record(record_of(tenant=OTHER))
     take_lease(store, TENANT, "signing", "me", 60)
     make_checkpoint(store, KEYS, TENANT)
@@ -139,6 +151,20 @@ def make_full(url: str, folder: Path) -> Full:
     note = make_checkpoint(store, KEYS, TENANT)
     anchor_in_file(store, TENANT, note, folder / "anchor.txt")
     return Full(store, note)
+
+
+def _kept(store: Store, runs: list[str]) -> None:
+    """A dataset with labels, an experiment on it, and a view."""
+    set_ = make_dataset(store, TENANT, "Leave", maker="ann", actor="local")
+    add_rows(store, TENANT, set_, runs, adder="ann", actor="local")
+    label_rows(store, TENANT, set_, {runs[2]: (Label.WRONG, [0])}, labeller="bob", actor="local")
+    found = start_experiment(
+        store, TENANT, set_, "Stricter", policy="d" * 64, policy_name="strict", maker="ann", actor="local"
+    )
+    outcomes = [RowOutcome(run, "block", "block", 0.25, ("contradicted",)) for run in runs[:2]]
+    keep_outcomes(store, TENANT, found, outcomes, verifier="network 1")
+    keep_outcomes(store, TENANT, found, [RowOutcome(runs[2], fault=Fault.FAILED)])
+    save_view(store, TENANT, "local", "runs", "Mine", "action=block")
 
 
 def _monitored(store: Store) -> None:

@@ -265,6 +265,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
         return []
     from assay.server.access.router import make_access_router
     from assay.server.audit.router import make_audit_router
+    from assay.server.datasets.router import make_datasets_router
     from assay.server.monitoring.router import make_monitoring_router
     from assay.server.panels.router import make_monitor_router
     from assay.server.redteam.router import make_redteam_router
@@ -276,6 +277,7 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
         make_reports_router(services), make_rules_router(services), make_audit_router(services),
         make_reviews_router(services, held.waiting), make_access_router(services),
         make_monitor_router(services), make_monitoring_router(services), make_redteam_router(services),
+        make_datasets_router(services),
     ]  # fmt: skip
 
 

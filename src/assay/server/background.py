@@ -80,6 +80,12 @@ async def _redteam(services: Services) -> None:
     await keep_attacking(services)
 
 
+async def _experiments(services: Services) -> None:
+    from assay.server.datasets.running import keep_experiments
+
+    await keep_experiments(services)
+
+
 TASKS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines,
     "messages": _messages,
@@ -92,6 +98,7 @@ TASKS: Final[Mapping[str, Task]] = {
     "golden": _golden,
     "passing": _passing,
     "redteam": _redteam,
+    "experiments": _experiments,
 }
 """The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
 may do takes turns through the database."""

@@ -24,7 +24,13 @@ KeysOption = Annotated[
     Path | None, typer.Option("--keys", metavar="FILE", envvar="ASSAY_KEYS", help="The file of the keys.")
 ]
 DatabaseOption = Annotated[
-    str | None, typer.Option("--database", metavar="URL|FILE", help="The database of the server, in place of a file.")
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="URL|FILE",
+        envvar="ASSAY_DATABASE_URL",
+        help="The database of the server, in place of a file.",
+    ),
 ]
 TENANT = "default"
 
@@ -125,15 +131,24 @@ def revoke(
 
 
 def _file(context: typer.Context, file: Path | None, database: str | None) -> Path | None:
-    """The file of keys; none where the database is meant. A file that only the environment names gives way to it."""
-    if database is None:
-        if file is None:
-            raise InputError("expected where the keys are: a file with --keys, or a database with --database")
-        return file
-    source = context.get_parameter_source("file")
-    if file is not None and source is not None and source.name == "COMMANDLINE":
+    """The file of keys; none where the database is meant. What the command line names goes before what the environment
+    does; of two that the environment names the file does."""
+    if file is None and database is None:
+        raise InputError(
+            "expected where the keys are: a file with --keys (or ASSAY_KEYS), or a database with --database "
+            "(or ASSAY_DATABASE_URL)"
+        )
+    here = {name for name in ("file", "database") if _is_typed(context, name)}
+    if here == {"file", "database"}:
         raise InputError("expected either --keys or --database, got both")
-    return None
+    if file is None or "database" in here:
+        return None
+    return file
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _permissions(scopes: list[str] | None) -> "list[Permission]":

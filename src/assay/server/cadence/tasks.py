@@ -60,11 +60,13 @@ async def _repeat(services: Services, steps: Sequence[TimedStep]) -> None:
         await asyncio.sleep(TICK_S)
 
 
-def runner(services: Services, loop: asyncio.AbstractEventLoop) -> Callable[[Callable[[], Any]], Any]:
-    """Runs a check on the server's pool, from a thread beside its loop."""
+def runner(
+    services: Services, loop: asyncio.AbstractEventLoop, owner: str = OWNER
+) -> Callable[[Callable[[], Any]], Any]:
+    """Runs a check on the server's pool, from a thread beside its loop, as one of an owner's."""
 
     async def check(work: Callable[[], Any]) -> Any:
-        with answering(ActiveRequest(OWNER)):
+        with answering(ActiveRequest(owner)):
             return await services.checker.run(work, size=LARGE_BYTES + 1)
 
     def run(work: Callable[[], Any]) -> Any:

@@ -71,6 +71,7 @@ _PLACES: Final = (
         (
             _Place("gaps", "/console/gaps", "Evidence gaps", Permission.READ),
             _Place("policies", "/console/policies", "Policies", Permission.READ),
+            _Place("datasets", "/console/datasets", "Datasets", Permission.READ),
             _Place("playground", "/console/playground", "Playground", Permission.CHECK),
         ),
     ),
@@ -79,6 +80,7 @@ _PLACES: Final = (
         (
             _Place("audit", "/console/audit", "Audit log", Permission.AUDIT),
             _Place("users", "/console/users", "Access", Permission.ADMINISTER),
+            _Place("api", "/console/api", "API", Permission.CHECK),
         ),
     ),
 )
@@ -89,6 +91,8 @@ MESSAGES: Final[dict[str, str]] = {
     "password.set": "Your password is set.",
     "review.claim": "You have it now: nobody else can decide while you do.",
     "review.release": "You gave it back.",
+    "review.assign": "Handed on.",
+    "review.some": "Done with those that were free. Others are held by somebody, or were decided meanwhile.",
     "review.approve": "Approved: it goes out as it is.",
     "review.edit": "Your text goes out in its place.",
     "review.reject": "Rejected: it stays withheld.",
@@ -100,6 +104,17 @@ MESSAGES: Final[dict[str, str]] = {
     "proposal.approve": "Approved: it is in the suite.",
     "proposal.edit": "Approved as you edited it: it is in the suite.",
     "proposal.reject": "Rejected: it stays out, and is not proposed again.",
+    "feedback.many": "Recorded for each of the chosen runs.",
+    "runs.none": "Choose runs first: each row has a box.",
+    "view.kept": "The view is kept: you find it above the list.",
+    "view.dropped": "The view is removed.",
+    "dataset.made": "The dataset is made. Save runs into it from the list of runs.",
+    "dataset.added": "The runs are in the dataset.",
+    "dataset.labelled": "The labels are kept.",
+    "dataset.taken": "Taken out of the dataset. The runs stay on record.",
+    "dataset.dropped": "The dataset is removed. Its runs stay on record.",
+    "experiment.begun": "It has begun: this page follows it.",
+    "experiment.stopped": "Stopped. What was checked until then stays.",
     "audit.signed": "The log is signed as it is now.",
     "users.changed": "Changed. The audit log has an entry of it.",
     "keys.revoked": "The key is ended, everywhere at once.",
@@ -295,6 +310,15 @@ async def form_of(request: Request) -> dict[str, str]:
     Raises:
         HTTPException: it is no form, is too large, or is no UTF-8.
     """
+    return dict(await fields_of(request))
+
+
+async def fields_of(request: Request) -> list[tuple[str, str]]:
+    """The fields of a posted form, in their order, several of one name among them.
+
+    Raises:
+        HTTPException: it is no form, is too large, or is no UTF-8.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise HTTPException(415, "expected a form, application/x-www-form-urlencoded")
@@ -309,7 +333,7 @@ async def form_of(request: Request) -> dict[str, str]:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError as error:
         raise HTTPException(422, "the form cannot be read: it has too many fields, or is no UTF-8") from error
-    return {name: value.replace("\r\n", "\n") for name, value in pairs}
+    return [(name, value.replace("\r\n", "\n")) for name, value in pairs]
 
 
 def redirect(path: str, done: str | None = None, fragment: str = "") -> Response:

@@ -23,6 +23,7 @@ _KEPT: Final = (
     "/console/redteam",
     "/console/gaps",
     "/console/policies",
+    "/console/datasets",
     "/console/audit",
 )
 """The places of the navigation that show what was recorded."""
@@ -47,10 +48,13 @@ def make_console_router(services: Services) -> APIRouter:
 
 def _parts(services: Services) -> list[Part]:
     """What makes the routers of the parts. Those over the database are loaded only where there is one."""
+    from assay.server.console.pages.api_reference import make_api_pages
     from assay.server.console.pages.playground import make_playground
 
     if services.kept is None:
-        return [make_playground]
+        return [make_playground, make_api_pages]
+    from assay.server.console.datasets.experiment import make_experiment_pages
+    from assay.server.console.datasets.page import make_dataset_pages
     from assay.server.console.monitor.alerts import make_alert_pages
     from assay.server.console.monitor.page import make_monitor_page
     from assay.server.console.pages.audit import make_audit_pages
@@ -59,6 +63,7 @@ def _parts(services: Services) -> list[Part]:
     from assay.server.console.pages.review import make_review_list
     from assay.server.console.pages.review_item import make_review_pages
     from assay.server.console.pages.run import make_run_pages
+    from assay.server.console.pages.run_bulk import make_run_bulk
     from assay.server.console.pages.runs import make_run_list
     from assay.server.console.pages.signing_in import make_signing_in_pages
     from assay.server.console.pages.unanswered_questions import make_gap_pages
@@ -66,24 +71,30 @@ def _parts(services: Services) -> list[Part]:
     from assay.server.console.redteam.page import make_redteam_page
     from assay.server.console.redteam.proposals import make_proposal_pages
     from assay.server.console.redteam.run import make_redteam_run_page
+    from assay.server.console.reviewing.assigning import make_assigning
 
     return [
         make_overview_pages,
         make_run_list,
+        make_run_bulk,
         make_run_pages,
         make_playground,
         make_review_list,
+        make_assigning,
         make_review_pages,
         make_monitor_page,
         make_alert_pages,
         make_gap_pages,
         make_policy_pages,
+        make_dataset_pages,
+        make_experiment_pages,
         make_audit_pages,
         make_user_pages,
         make_signing_in_pages,
         make_redteam_page,
         make_redteam_run_page,
         make_proposal_pages,
+        make_api_pages,
     ]
 
 

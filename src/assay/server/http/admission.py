@@ -13,7 +13,7 @@ from assay.server.gateway.asgi import Scope, header
 from assay.server.gateway.targets import is_gateway
 from assay.server.settings import is_loopback
 
-OPEN: Final = frozenset({"/healthz", "/readyz", "/openapi.json"})
+OPEN: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/docs"})
 """Paths that need no caller."""
 NOBODY: Final = Caller("nobody", frozenset(), kind="none")
 """The caller of a path that needs none."""

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from assay.errors import InputError
 from assay.server.panels.calibration import calibration
 from assay.server.panels.charts import Marker, read_charts, read_markers
+from assay.server.panels.passing import passed_panel, score_panel
 from assay.server.panels.six import six_metrics
 from assay.server.panels.values import Cell, Drawing, Line, Panel
 from assay.store.insights import moment_of_hour
@@ -260,6 +261,16 @@ def _calibration(asked: Asked) -> Panel:
 
 
 Maker = Callable[[Asked], Panel]
+
+
+def _scores(asked: Asked) -> Panel:
+    return score_panel(asked.connection, asked.tenant, asked.stretch.begins[0], asked.ends)
+
+
+def _passed(asked: Asked) -> Panel:
+    return passed_panel(asked.connection, asked.tenant, asked.stretch.begins[0], asked.ends)
+
+
 PANELS: Final[Mapping[str, Maker]] = {
     "metrics": _six,
     "trend": _trend,
@@ -271,6 +282,8 @@ PANELS: Final[Mapping[str, Maker]] = {
     "agents": _agents,
     "retrieval": _retrieval,
     "calibration": _calibration,
+    "scores": _scores,
+    "passed": _passed,
 }
 """The panels by name, in the order in which they are shown."""
 

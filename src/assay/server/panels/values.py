@@ -1,12 +1,11 @@
 """A panel: figures of a stretch of time as a table, from which its chart, its JSON and its CSV are made."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
+from assay.server.http.spreadsheets import csv_text
 from assay.server.panels.charts import Marker
 
 Cell = str | int | float | datetime | None
@@ -69,21 +68,10 @@ class Panel:
     def as_csv(self) -> str:
         """The panel as a spreadsheet gets it (RFC 4180). A text that a spreadsheet would take for a formula is
         written with an apostrophe before it."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow(self.columns)
-        writer.writerows([_harmless(_plain(cell)) for cell in row] for row in self.rows)
-        return out.getvalue()
+        return csv_text(self.columns, ([_plain(cell) for cell in row] for row in self.rows))
 
 
 def _plain(cell: Cell) -> str | int | float | None:
     if isinstance(cell, datetime):
         return cell.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return round(cell, 6) if isinstance(cell, float) else cell
-
-
-_FORMULA: Final = frozenset("=+-@\t\r\n")
-
-
-def _harmless(cell: str | float | None) -> str | int | float | None:
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip()[:1] in _FORMULA and cell[:1] else cell

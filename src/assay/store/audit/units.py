@@ -2,10 +2,10 @@
 
 A unit is what one entry of the log speaks of as a whole: a run with its reports, claims, tool calls, evidence,
 decisions, review item and feedback; a user; a session; a key; a token; a tenant; the rules of retention; a change of
-the system that is watched, an alarm about it, a consequence of a spent error budget. What is
-committed to is HMAC-SHA256 under the unit's own random seal of all values of all its rows, but for the columns that
-`UNBOUND` lists. The seal stands in the first of the rows and is drawn anew whenever the unit changes; an old commitment
-then says nothing any more, not even to who can guess what was erased.
+the system that is watched, an alarm about it, a consequence of a spent error budget; a dataset, an experiment, a saved
+view. What is committed to is HMAC-SHA256 under the unit's own random seal of all values of all its rows, but for the
+columns that `UNBOUND` lists. The seal stands in the first of the rows and is drawn anew whenever the unit changes; an
+old commitment then says nothing any more, not even to who can guess what was erased.
 
 Values are taken as they are stored: bytes by their digest, so that nothing has to be unpacked. A column without a value
 is left out, so that a later version may add columns and what was bound before them still holds.
@@ -167,7 +167,28 @@ ALARM: Final = Unit("alarm", tables.alarms, "id")
 CONSEQUENCE: Final = Unit("consequence", tables.consequences, "name")
 ATTACKS: Final = Unit("redteam", tables.redteam_runs, "id", (Part(tables.redteam_cases, "run", ("position",)),))
 PROPOSAL: Final = Unit("proposal", tables.redteam_proposals, "id")
-UNITS: Final = (RUN, USER, SESSION, KEY, TOKEN, TENANT, RULES, CHANGE, ALARM, CONSEQUENCE, ATTACKS, PROPOSAL)
+VIEW: Final = Unit("view", tables.saved_views, "id")
+DATASET: Final = Unit("dataset", tables.datasets, "id", (Part(tables.dataset_rows, "dataset", ("run",)),))
+EXPERIMENT: Final = Unit(
+    "experiment", tables.experiments, "id", (Part(tables.experiment_rows, "experiment", ("run",)),)
+)
+UNITS: Final = (
+    RUN,
+    USER,
+    SESSION,
+    KEY,
+    TOKEN,
+    TENANT,
+    RULES,
+    CHANGE,
+    ALARM,
+    CONSEQUENCE,
+    ATTACKS,
+    PROPOSAL,
+    VIEW,
+    DATASET,
+    EXPERIMENT,
+)
 
 Rows = Mapping[Table, Sequence[Mapping[str, Any]]]
 

@@ -4,15 +4,12 @@ Moments are whole microseconds since 1970 in UTC. What a person may ask to have 
 stands in columns that can be null; what is left then are decisions, scores and digests of policies and verifiers.
 """
 
-import json
-import zlib
 from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Dialect,
     Double,
     Index,
     Integer,
@@ -21,68 +18,14 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
-    TypeDecorator,
 )
 from sqlalchemy import text as sql
 
-from assay.errors import StoreError
-
-LARGEST_BODY: Final = 256 * 1024 * 1024
-"""The most bytes that a packed value unpacks to: damage must not fill the memory."""
-
-
-class Packed(TypeDecorator[Any]):
-    """A JSON value, compressed. None is null."""
-
-    impl = LargeBinary
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002 SQLAlchemy's signature
-        """The value as it is stored; bytes are stored as they are: `pack` may have been called already."""
-        return value if value is None or isinstance(value, bytes) else pack(value)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 SQLAlchemy's signature
-        """The value as it was given."""
-        return None if value is None else unpack(value)
-
-
-def pack(value: Any) -> bytes:
-    """A JSON value, or the bytes of a JSON text, compressed.
-
-    >>> unpack(pack({"a": [1, None]}))
-    {'a': [1, None]}
-    """
-    text = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-    return zlib.compress(text, 1)
-
-
-def unpack(data: bytes) -> Any:
-    """The value in packed bytes.
-
-    Raises:
-        StoreError: they were damaged.
-    """
-    try:
-        return json.loads(unpack_bytes(data))
-    except (ValueError, RecursionError) as error:
-        raise StoreError("a stored value is damaged: it cannot be unpacked") from error
-
-
-def unpack_bytes(data: bytes) -> bytes:
-    """The JSON text in packed bytes, as it was packed.
-
-    Raises:
-        StoreError: they were damaged.
-    """
-    try:
-        unpacker = zlib.decompressobj()
-        text = unpacker.decompress(data, LARGEST_BODY)
-    except zlib.error as error:
-        raise StoreError("a stored value is damaged: it cannot be unpacked") from error
-    if not unpacker.eof:
-        raise StoreError("a stored value is damaged: it is cut off or too large")
-    return text
-
+from assay.store.db.packing import LARGEST_BODY as LARGEST_BODY  # noqa: PLC0414 read as `tables.…` everywhere
+from assay.store.db.packing import Packed as Packed  # noqa: PLC0414 read as `tables.…` everywhere
+from assay.store.db.packing import pack as pack  # noqa: PLC0414 read as `tables.…` everywhere
+from assay.store.db.packing import unpack as unpack  # noqa: PLC0414 read as `tables.…` everywhere
+from assay.store.db.packing import unpack_bytes as unpack_bytes  # noqa: PLC0414 read as `tables.…` everywhere
 
 metadata = MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"}
@@ -430,6 +373,48 @@ redteam_answers = _table(
     _text("run"), _text("case_id"), _int("trial"), _long("at"), _packed("body"),
 )  # fmt: skip
 """Answers of runs of schedules that are under way, so that any process goes on with one whose own was killed."""
+
+# What people keep of it
+
+saved_views = _table(
+    "saved_views", ("id",),
+    _text("id"), _text("owner"), _text("page"), _text("name"), _long("created"), _text("query"), _seal(),
+    indexes=(("owner", "page"),),
+)  # fmt: skip
+"""Filters and columns of a list that somebody keeps under a name; `owner` is the id of a user, `query` the part of its
+address behind the question mark."""
+
+datasets = _table(
+    "datasets", ("id",),
+    _text("id"), _text("name"), _long("created"), _text("maker", null=True), _seal(),
+)  # fmt: skip
+Index("ux_datasets_tenant_name", datasets.c.tenant, datasets.c.name, unique=True)
+"""Sets of recorded runs under a name, to be labelled, exported and run again (`assay.store.datasets`)."""
+
+dataset_rows = _table(
+    "dataset_rows", ("dataset", "run"),
+    _text("dataset"), _text("run"), _long("added"), _text("adder", null=True), _text("label", null=True),
+    _text("wrong_claims", null=True), _long("labelled", null=True), _text("labeller", null=True),
+    indexes=(("run",),),
+)  # fmt: skip
+"""The runs of a dataset: no text of theirs, so that an erasure reaches it. `wrong_claims` are positions of claims with
+spaces between them."""
+
+experiments = _table(
+    "experiments", ("id",),
+    _text("id"), _text("dataset"), _text("name"), _long("created"), _text("maker", null=True), _text("state"),
+    _text("policy"), _text("policy_name"), _text("judge"), _text("verifier", null=True), _int("count"),
+    _long("finished", null=True), _seal(),
+    indexes=(("dataset", "created"), ("state",)),
+)  # fmt: skip
+"""Datasets that were checked again under another policy or verifier. `judge` is which claims the judge is asked of."""
+
+experiment_rows = _table(
+    "experiment_rows", ("experiment", "run"),
+    _text("experiment"), _text("run"), _text("action", null=True), _text("route", null=True), _number("score"),
+    _text("verdicts", null=True), _text("fault", null=True),
+)  # fmt: skip
+"""What became of each run: no text of it. `verdicts` are those of its claims, in order, with spaces between them."""
 
 # Who may do what
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.store.insights.actors import actors_of as actors_of
     from assay.store.insights.console_queries import Backlog as Backlog
     from assay.store.insights.console_queries import Decided as Decided
     from assay.store.insights.console_queries import Described as Described
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from assay.store.insights.hourly_counts import moment_of_hour as moment_of_hour
     from assay.store.insights.hourly_counts import period as period
     from assay.store.insights.hourly_counts import read_counts as read_counts
+    from assay.store.insights.pass_rates import SCORE_BINS as SCORE_BINS
+    from assay.store.insights.pass_rates import Passed as Passed
+    from assay.store.insights.pass_rates import PassRates as PassRates
+    from assay.store.insights.pass_rates import read_pass_rates as read_pass_rates
+    from assay.store.insights.run_figures import Figures as Figures
+    from assay.store.insights.run_figures import read_figures as read_figures
     from assay.store.insights.unanswered_questions import Gap as Gap
     from assay.store.insights.unanswered_questions import Gaps as Gaps
     from assay.store.insights.unanswered_questions import UnansweredQuestion as UnansweredQuestion
@@ -40,6 +47,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".actors": ("actors_of",),
             ".console_queries": (
                 "Backlog",
                 "Decided",
@@ -55,6 +63,8 @@ else:
             ".evidence_use": ("RetrievedPassage", "retrieved_passages"),
             ".hourly_counting": ("ACTION", "CATEGORY", "VERDICT"),
             ".hourly_counts": ("Counts", "moment_of_hour", "period", "read_counts"),
+            ".pass_rates": ("PassRates", "Passed", "SCORE_BINS", "read_pass_rates"),
+            ".run_figures": ("Figures", "read_figures"),
             ".unanswered_questions": ("Gap", "Gaps", "UnansweredQuestion", "Why", "find_gaps"),
             ".what_if": (
                 "MOST_DECISIONS",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from assay.store.records.report_lists import Page as Page
     from assay.store.records.report_lists import ReportFilter as ReportFilter
     from assay.store.records.report_lists import ReportRow as ReportRow
+    from assay.store.records.report_lists import read_listed as read_listed
     from assay.store.records.report_lists import read_page as read_page
     from assay.store.records.retention import LONGEST as LONGEST
     from assay.store.records.retention import MOST_RULES as MOST_RULES
@@ -94,7 +95,7 @@ else:
                 "read_source_answers",
                 "read_tool_calls",
             ),
-            ".report_lists": ("Page", "ReportFilter", "ReportRow", "read_page"),
+            ".report_lists": ("Page", "ReportFilter", "ReportRow", "read_listed", "read_page"),
             ".retention": (
                 "ChangedError",
                 "LONGEST",

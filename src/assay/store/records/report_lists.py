@@ -17,7 +17,7 @@ from assay.errors import InputError
 from assay.schema import Action, Verdict
 from assay.store.db import tables
 from assay.store.db.row_security import set_search_query
-from assay.store.db.store import MOST_LISTED
+from assay.store.db.store import MOST_LISTED, rows_in_parts
 from assay.store.records.recording import VERDICT_BITS, micros, moment_at, storable
 from assay.store.records.search_words import for_postgresql, for_sqlite, terms_of
 
@@ -108,6 +108,17 @@ def read_page(
     limit = max(1, min(limit, MOST_LISTED))
     listing = _Listing(connection, tenant, wanted, after, limit)
     return listing.read()
+
+
+def read_listed(connection: Connection, tenant: str, ids: Sequence[str]) -> list[ReportRow]:
+    """The first reports of some runs as a list shows them, in the order of their names; others are left out."""
+    reports = tables.reports.c
+    found: dict[str, ReportRow] = {}
+    for part in rows_in_parts(ids):
+        here = (reports.tenant == tenant, reports.id.in_(part))
+        named = select(reports.id, reports.created).where(*here).subquery("looked_at")
+        found |= {row.id: _line(row) for row in connection.execute(_shown_rows(named, tenant, by_place=False))}
+    return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
 class _Listing:
@@ -256,38 +267,39 @@ class _Listing:
     # Rows
 
     def _lines(self, looked_at: Any) -> Select[Any]:
-        reports, runs, policies = tables.reports.c, tables.runs.c, tables.policies.c
-        by_place = self._by_words and self._sqlite
-        return (
-            select(
-                reports.id,
-                reports.run,
-                reports.created,
-                reports.action,
-                reports.route,
-                reports.score,
-                reports.policy,
-                reports.verifier,
-                reports.claims,
-                reports.verdicts,
-                reports.caller,
-                policies.name.label("policy_name"),
-                runs.kind,
-                runs.run_id,
-                runs.erased,
-                func.substr(runs.question, 1, LONGEST_SHOWN).label("question"),
-                looked_at.c.place if by_place else literal(0).label("place"),
-            )
-            .select_from(
-                looked_at.join(tables.reports, (reports.tenant == self._tenant) & (reports.id == looked_at.c.id))
-                .join(tables.runs, (runs.tenant == self._tenant) & (runs.id == reports.run))
-                .outerjoin(tables.policies, (policies.tenant == self._tenant) & (policies.digest == reports.policy))
-            )
-            .where(*self._rest)
-            .order_by(
-                *([looked_at.c.place.desc()] if by_place else [looked_at.c.created.desc(), looked_at.c.id.desc()])
-            )
+        return _shown_rows(looked_at, self._tenant, by_place=self._by_words and self._sqlite).where(*self._rest)
+
+
+def _shown_rows(looked_at: Any, tenant: str, *, by_place: bool) -> Select[Any]:
+    """Reads what a list shows of the reports that were looked at."""
+    reports, runs, policies = tables.reports.c, tables.runs.c, tables.policies.c
+    return (
+        select(
+            reports.id,
+            reports.run,
+            reports.created,
+            reports.action,
+            reports.route,
+            reports.score,
+            reports.policy,
+            reports.verifier,
+            reports.claims,
+            reports.verdicts,
+            reports.caller,
+            policies.name.label("policy_name"),
+            runs.kind,
+            runs.run_id,
+            runs.erased,
+            func.substr(runs.question, 1, LONGEST_SHOWN).label("question"),
+            looked_at.c.place if by_place else literal(0).label("place"),
         )
+        .select_from(
+            looked_at.join(tables.reports, (reports.tenant == tenant) & (reports.id == looked_at.c.id))
+            .join(tables.runs, (runs.tenant == tenant) & (runs.id == reports.run))
+            .outerjoin(tables.policies, (policies.tenant == tenant) & (policies.digest == reports.policy))
+        )
+        .order_by(*([looked_at.c.place.desc()] if by_place else [looked_at.c.created.desc(), looked_at.c.id.desc()]))
+    )
 
 
 def place_of(after: str | None, by_place: bool) -> tuple[int, str] | None:

@@ -6,6 +6,7 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.store.reviews.actions import LONGEST_REASON as LONGEST_REASON
+    from assay.store.reviews.actions import reviewers as reviewers
     from assay.store.reviews.deadlines import next_sweep as next_sweep
     from assay.store.reviews.deadlines import sweep as sweep
     from assay.store.reviews.investigations import open_investigation as open_investigation
@@ -39,7 +40,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".actions": ("LONGEST_REASON",),
+            ".actions": ("LONGEST_REASON", "reviewers"),
             ".deadlines": ("next_sweep", "sweep"),
             ".investigations": ("open_investigation",),
             ".items": (

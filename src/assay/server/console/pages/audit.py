@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import threading
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,7 +28,6 @@ from assay.server.console.parts import (
     empty_state,
     facts,
     field,
-    joined,
     link_button,
     moment,
     note,
@@ -39,6 +39,7 @@ from assay.server.console.parts import (
     text_area,
     text_input,
 )
+from assay.server.console.views.audit_entries import entry_fields, entry_line
 from assay.server.services import Services
 from assay.store.audit import (
     EntryProof,
@@ -59,6 +60,7 @@ from assay.store.audit import (
     with_contents,
 )
 from assay.store.db import Store, tables
+from assay.store.insights import actors_of
 from assay.store.records import moment_at
 
 SHOWN: Final = 30
@@ -67,7 +69,6 @@ CHECKPOINTS: Final = 12
 """Checkpoints that are listed, the latest ones."""
 _PATH: Final = "/console/audit"
 _ATTACHED: Final = {**HEADERS, "content-type": "application/octet-stream"}
-_KINDS: Final = {"decision": "accent", "erasure": "bad", "review": "escalate", "receipt": "good"}
 
 
 def make_audit_pages(services: Services) -> APIRouter:
@@ -110,13 +111,15 @@ class _Pages:
             checkpoints = _latest_checkpoints(connection, tenant)
             anchors = _anchors(connection, tenant)
             entries = _entries(connection, tenant, before, run)
+            told = _told(entries)
+            names = actors_of(connection, tenant, told)
         return render(
             request,
             "Audit log",
             verified,
             self._figures(head, checkpoints, anchors),
             self._against(request),
-            self._log(entries, head, run),
+            self._log(entries, told, names, head, run),
             tag("div", self._checkpoints(checkpoints), self._anchored(anchors), class_="columns"),
             current="audit",
             about=_ABOUT,
@@ -166,9 +169,17 @@ class _Pages:
             tag("p", "Name of the log: ", tag("code", head.origin), class_="soft under"),
         )
 
-    def _log(self, entries: list[Row[Any]], head: Head, run: str) -> Markup:
-        columns = (Column("Entry"), Column("Kind"), Column("About", "main"), Column("When", "num"))
-        rows = (_line(one, self._store.now()) for one in entries)
+    def _log(
+        self, entries: list[Row[Any]], told: dict[int, dict[str, Any]], names: dict[int, str], head: Head, run: str
+    ) -> Markup:
+        columns = (
+            Column("Entry"),
+            Column("Kind"),
+            Column("About", "main"),
+            Column("By", "less"),
+            Column("When", "num"),
+        )
+        rows = (entry_line(one.idx, told.get(one.idx), names.get(one.idx), self._store.now()) for one in entries)
         empty = ("No such entry", "No entry is about this run, or none stands before that one.")
         older = None
         if len(entries) == SHOWN and entries[-1].idx > 0:
@@ -254,6 +265,7 @@ class _Pages:
             except AuditError as error:
                 raise HTTPException(404, str(error)) from error
             told = read_entry_data(data)
+            who = actors_of(connection, caller.tenant, {place: told}).get(place)
             proof = self._proof(connection, caller.tenant, place)
         record = told.get("record")
         run = tag("a", "The run", href=f"/console/runs/{record}", class_="button") if _is_run(told) else None
@@ -261,7 +273,7 @@ class _Pages:
             request,
             f"Entry {place:,}",
             self._proved(proof, place),
-            panel("What it says", _fields(told)),
+            panel("What it says", entry_fields(told, who)),
             details("As it is hashed", _pre(data.decode())),
             current="audit",
             about=_said_when(told),
@@ -398,70 +410,13 @@ def _entries(connection: Any, tenant: str, before: int | None, run: str) -> list
     return list(connection.execute(query.where(table_.record == run) if run else query))
 
 
-def _line(one: Row[Any], now: datetime) -> tuple[Markup | str, ...]:
-    try:
-        told = read_entry_data(bytes(one.data))
-    except AssayError:
-        return (_link(one.idx), badge("unreadable", "bad"), "It is no entry any more: verify the log.", "–")
-    kind = str(told["kind"])
-    about = [
-        str(told[name]) for name in ("act", "action", "route", "verdict", "reason") if isinstance(told.get(name), str)
-    ]
-    said = group(foreign(", ".join(about)[:120]), " ", digest(one.record) if one.record else "")
-    return (_link(one.idx), badge(kind, _KINDS.get(kind, "quiet")), said, _moment_of(told, now))
-
-
-def _link(index: int) -> Markup:
-    return tag("a", f"{index:,}", href=f"{_PATH}/entries/{index}", class_="row")
-
-
-def _moment_of(told: dict[str, Any], now: datetime) -> Markup | str:
-    try:
-        return moment(datetime.fromisoformat(str(told.get("at"))), now)
-    except (ValueError, TypeError):
-        return "–"
-
-
-def _fields(told: dict[str, Any]) -> Markup:
-    """What an entry says, what a person asks for first; what it does not say is left out."""
-    names = [*(name for name in _FIRST if name in told), *(name for name in told if name not in _FIRST)]
-    return facts(
-        (
-            (name.replace("_", " "), _shown(_plain(name, told[name])))
-            for name in names
-            if name not in _UNTOLD and told[name] not in (None, {}, [])
-        ),
-        "list",
-    )
-
-
-_FIRST: Final = ("kind", "act", "action", "route", "verdict", "score", "risk", "verdicts", "scores", "stakes", "record")
-_UNTOLD: Final = ("v", "at")
-_IN_MILLIONTHS: Final = ("score", "risk", "scores")
-_MILLION: Final = 1_000_000
-
-
-def _plain(name: str, value: Any) -> Any:
-    """Scores as the rest of the console tells them: the log holds whole millionths."""
-    if name not in _IN_MILLIONTHS:
-        return value
-    if isinstance(value, list):
-        return [one / _MILLION if isinstance(one, int) else one for one in value]
-    return value / _MILLION if isinstance(value, int) else value
-
-
-def _shown(value: Any) -> Markup:
-    if isinstance(value, dict):
-        # A name before its digest, and verdicts as words with their numbers.
-        parts = (
-            f"{key} {told}" if isinstance(told, int) else str(told)
-            for key, told in sorted(value.items(), key=lambda item: item[0] != "name")
-        )
-        return joined((tag("code", foreign(one[:2_000])) for one in list(parts)[:50]), " · ")
-    if isinstance(value, list):
-        shown = (tag("code", foreign(str(one)[:200]), class_="below") for one in value[:50])
-        return group(*shown, f" and {len(value) - 50:,} more" if len(value) > 50 else "")
-    return tag("code", foreign(str(value)[:2_000]))
+def _told(entries: list[Row[Any]]) -> dict[int, dict[str, Any]]:
+    """What entries say, by index; those that are none any more are left out."""
+    found = {}
+    for one in entries:
+        with contextlib.suppress(AssayError):
+            found[one.idx] = dict(read_entry_data(bytes(one.data)))
+    return found
 
 
 def _said_when(told: dict[str, Any]) -> str:

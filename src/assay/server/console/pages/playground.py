@@ -1,6 +1,7 @@
 """The playground: an answer and its evidence, and the report as they are written. Nothing of it is recorded."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from fastapi import APIRouter
@@ -14,7 +15,16 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Evidence, HallucinationReport, Permission, Stakes
 from assay.server.console.errors import page_router
 from assay.server.console.layout import HEADERS, allowed, form, form_of, render
-from assay.server.console.parts import button, empty_state, field, note, select, text_area, text_input
+from assay.server.console.parts import (
+    button,
+    empty_state,
+    field,
+    link_button,
+    note,
+    select,
+    text_area,
+    text_input,
+)
 from assay.server.console.views.report import answer_view, decision_view
 from assay.server.console.views.report_parts import abstention_view, omissions_view
 from assay.server.console.views.report_sections import citations_view, coverage_view, findings_view
@@ -26,13 +36,48 @@ MOST_PASSAGES: Final = 200
 _BORDER: Final = re.compile(r"(?m)^[ \t]*-{3,}[ \t]*$")
 _NAMED: Final = re.compile(r"\[([^\[\]\n]{1,120})\][ \t]*")
 
-_EXAMPLE: Final = {
-    "question": "How long is partner leave, and who may take it?",
-    "answer": "Partners get 4 weeks of paid leave [hr-2]. It has to be taken within six months of the birth [hr-2]. "
-    "Adoptive parents may take it as well.",
-    "evidence": "[hr-2] Partners are entitled to 2 weeks of paid leave. The leave is to be taken within six months of "
-    "the birth of the child.\n---\n[hr-7] Requests for leave are made to the team lead at least eight weeks ahead.",
+EXAMPLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "leave": {
+        "title": "Another number",
+        "question": "How long is partner leave, and who may take it?",
+        "answer": "Partners get 4 weeks of paid leave [hr-2]. The leave is to be taken within six months of the birth "
+        "of the child [hr-2]. Adoptive parents may take it as well.",
+        "evidence": "[hr-2] Partners are entitled to 2 weeks of paid leave. The leave is to be taken within six months "
+        "of the birth of the child.\n---\n[hr-7] Requests for leave are made to the team lead at least eight weeks "
+        "ahead.",
+    },
+    "returns": {
+        "title": "All of it right",
+        "question": "When do I get my money back?",
+        "answer": "Goods may be returned within 30 days of delivery [shop-3]. The refund is paid within 5 working days "
+        "to the card that was used [shop-3].",
+        "evidence": "[shop-3] Goods may be returned within 30 days of delivery. The refund is paid within 5 working "
+        "days to the card that was used. Opened software is not taken back.",
+    },
+    "dose": {
+        "title": "A dose",
+        "question": "How do I take Amoxa?",
+        "answer": "Adults take one tablet of 500 mg every 6 hours for 7 days. It may be taken with food. It is safe "
+        "for children.",
+        "evidence": "[leaflet] Adults take one tablet of 500 mg every 8 hours for 7 days. Amoxa must not be taken with "
+        "an allergy to penicillin. It may be taken with food.",
+    },
+    "contract": {
+        "title": "An invented source",
+        "question": "What does the contract say about ending it?",
+        "answer": "Either party may end the contract with three months' notice [c-9]. The provider may end it at once "
+        "without a reason [c-12].",
+        "evidence": "[c-9] Either party may terminate this agreement with three months' written notice to the end of "
+        "a quarter.",
+    },
+    "unknown": {
+        "title": 'An honest "I do not know"',
+        "question": "What does a parking space cost?",
+        "answer": "I do not know what a parking space costs.",
+        "evidence": "[site] The office is in Graz, next to the station.",
+    },
 }
+"""Answers to begin with; a test holds them against what they are to be judged."""
 
 
 def make_playground(services: Services) -> APIRouter:
@@ -42,7 +87,8 @@ def make_playground(services: Services) -> APIRouter:
     @router.get("/console/playground")
     def empty(request: Request) -> Response:
         allowed(request, Permission.CHECK)
-        given = _EXAMPLE if request.query_params.get("example") is not None else {}
+        chosen = request.query_params.get("example")
+        given = {} if chosen is None else EXAMPLES.get(chosen, EXAMPLES["leave"])
         return _page(request, given, _waiting())
 
     @router.post("/console/playground")
@@ -107,11 +153,15 @@ def _waiting() -> Markup:
     return empty_state(
         "Write or paste an answer",
         "Each claim is tested against the evidence as you write. Nothing is recorded, and no chat model is asked.",
-        tag("a", "Fill in an example", href="/console/playground?example", class_="button"),
+        tag("div", _examples(), class_="actions"),
     )
 
 
-def _page(request: Request, given: dict[str, str], shown: Child) -> Response:
+def _examples() -> list[Markup]:
+    return [link_button(one["title"], f"/console/playground?example={name}") for name, one in EXAMPLES.items()]
+
+
+def _page(request: Request, given: Mapping[str, str], shown: Child) -> Response:
     policies = [("", "Policy of the server"), *((name, name) for name in PRESETS)]
     stakes = [(one.value, f"{one.value.capitalize()} stakes") for one in Stakes]
     hint = "Passages are parted by a line of ---. One may begin with its id: [hr-2]"

@@ -103,7 +103,7 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
         Column("First decided", "less"),
         Column("Last decided", "less"),
         Column("Decisions", "num"),
-        Column(f"Its latest {LATEST}", "less"),
+        Column(f"Its latest {LATEST}", "shares"),
         Column("Other thresholds", hidden=True),
     )
     now = services.store.now()

@@ -25,6 +25,7 @@ from assay.server.console.parts import (
     moment,
     number,
     pager,
+    shorten,
     stat,
     stats,
     table,
@@ -34,6 +35,7 @@ from assay.server.console.parts import (
 from assay.server.console.parts import (
     select as select_field,
 )
+from assay.server.console.reviewing.assigning import bulk_view, read_only
 from assay.server.console.views.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store.db import tables
@@ -83,6 +85,8 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         runs = [item.run for item in items]
         questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
     shown = items[:SHOWN]
+    may = caller.may(Permission.REVIEW)
+    chooses = may and show != "decided" and bool(shown)
     columns = (
         Column("Deadline"),
         Column("What was asked", "main"),
@@ -92,23 +96,25 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         Column("Who has it"),
         Column("Since", "num less"),
     )
-    rows = (_row(item, questions.get(item.run), about.get(item.run, Described()), now) for item in shown)
+    rows = (
+        _row(item, questions.get(item.run), about.get(item.run, Described()), now, chooses=chooses) for item in shown
+    )
+    empty = _EMPTY.get(show, _EMPTY["waiting"])
+    style = "rows chosen" if chooses else "rows"
+    listed = tag(
+        "div", table("Outputs that wait for a person", columns, rows, empty=empty, style=style), data_live=True
+    )
     following = address(_PATH, **_kept(request), after=shown[-1].id) if len(items) > SHOWN else None
     return render(
         request,
         "Review",
         tag("div", _figures(waiting), data_live=True),
         _filters(request, show),
-        tag(
-            "div",
-            table(
-                "Outputs that wait for a person", columns, rows, empty=_EMPTY.get(show, _EMPTY["waiting"]), style="rows"
-            ),
-            data_live=True,
-        ),
+        None if may else read_only(),
+        bulk_view(request, services.store, caller, listed) if chooses else listed,
         pager(following, address(_PATH, **_kept(request)) if after else None),
         current="review",
-        scripts=("live.js",),
+        scripts=("choose.js", "live.js"),
         actions=_proposals(proposed),
         about="The next deadline first. Nothing here goes out before somebody has decided.",
     )
@@ -181,11 +187,18 @@ def _filters(request: Request, show: str) -> Markup:
     return tag("div", choose, narrow, class_="bar")
 
 
-def _row(item: ReviewItem, question: str | None, about: Described, now: datetime) -> list[Child]:
+def _row(
+    item: ReviewItem, question: str | None, about: Described, now: datetime, *, chooses: bool = False
+) -> list[Child]:
     words = question or about.first_claim or "No question was given"
+    deadline: Child = deadline_view(item, now)
+    if chooses:
+        told = f"Choose the item: {shorten(words, 80)}"
+        box = tag("input", type_="checkbox", name_="item", value=item.id, aria_label=told, class_="choose")
+        deadline = [box, deadline]
     link = tag("a", line(words, 160), href=f"{_PATH}/{item.id}", class_="row")
     return [
-        deadline_view(item, now),
+        deadline,
         link,
         verdict_counts(about.verdicts),
         tier_badge(item.tier),

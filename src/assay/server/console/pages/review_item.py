@@ -17,8 +17,7 @@ from starlette.responses import Response
 
 from assay.errors import ReviewError
 from assay.reporting import Child, Markup, foreign, group, tag
-from assay.rewrite.revise import changes_between
-from assay.schema import Action, HallucinationReport, Permission, Verdict
+from assay.schema import Action, Permission, Verdict
 from assay.schema.escalation import (
     EscalationPackage,
     ReviewEvent,
@@ -31,7 +30,6 @@ from assay.server.console.layout import allowed, form, form_of, redirect, render
 from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
 from assay.server.console.parts import (
     act_badge,
-    action_badge,
     badge,
     button,
     details,
@@ -42,12 +40,13 @@ from assay.server.console.parts import (
     note,
     number,
     panel,
-    select,
     text_area,
 )
+from assay.server.console.reviewing.assigning import assign_view, read_only
+from assay.server.console.reviewing.confirm import ACTS, PATH, confirm_page
+from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import coverage_view, evidence_view
-from assay.server.console.views.revisions import diff
 from assay.server.console.views.tool_calls import tools_view
 from assay.server.reviews.service import ReviewService
 from assay.server.services import Services
@@ -57,17 +56,6 @@ STATUSES: Final = {"missing": 404, "held": 409, "decided": 409, "stale": 412, "r
 """What each refusal of the queue is as a status."""
 LONGEST_OUTPUT: Final = 2_000_000
 """The most characters of an edited output."""
-MOST_LABELS: Final = 30
-"""Claims that a reviewer may label at once."""
-ACTS: Final = {
-    "approve": ("a", "Approve", "The output goes out as it is."),
-    "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
-    "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
-    "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
-}
-"""What may be done, by key: the words of its button, and what happens."""
-
-_PATH: Final = "/console/review"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +69,10 @@ def make_review_pages(services: Services) -> APIRouter:
     """The pages of one item."""
     router = page_router()
     pages = _Pages(services)
-    router.add_api_route(f"{_PATH}/{{id_}}", pages.item, methods=["GET"])
-    router.add_api_route(f"{_PATH}/{{id_}}/confirm", pages.confirm, methods=["POST"])
-    router.add_api_route(f"{_PATH}/{{id_}}/decide", pages.decide, methods=["POST"])
-    router.add_api_route(f"{_PATH}/{{id_}}/{{act}}", pages.hold, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}", pages.item, methods=["GET"])
+    router.add_api_route(f"{PATH}/{{id_}}/confirm", pages.confirm, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}/decide", pages.decide, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}/{{act}}", pages.hold, methods=["POST"])
     return router
 
 
@@ -115,7 +103,12 @@ class _Pages:
         if item.state.decided:
             body.append(_outcome(item))
         elif caller.may(Permission.REVIEW):
-            body.append(_acts(request, caller, item, package, now))
+            body += [
+                _acts(request, caller, item, package, now),
+                assign_view(request, self._services.store, caller, item),
+            ]
+        else:
+            body.append(read_only())
         if package is None:
             body.append(note("doubt", "The content of this output was erased: nothing can be shown or released."))
         else:
@@ -124,7 +117,7 @@ class _Pages:
         return render(
             request, "Review", *body, current="review", heading=heading, scripts=("run.js", "review.js"),
             about=_about(package),
-            parent=("Review", _PATH), actions=link_button("The run", f"/console/runs/{item.run}"),
+            parent=("Review", PATH), actions=link_button("The run", f"/console/runs/{item.run}"),
         )  # fmt: skip
 
     async def confirm(self, request: Request, id_: str) -> Response:
@@ -140,13 +133,13 @@ class _Pages:
         if shown.item.state.decided:
             return error_page(request, 409, f"the item was decided already: it is {shown.item.state.value}", "review")
         if act != "edit":
-            return _confirm_page(request, shown, act)
+            return confirm_page(request, shown.item, shown.package, act)
         output = fields.get("output", "")
         try:
             checked = self._desk.edited(caller.tenant, id_, output)
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
-        return _confirm_page(request, shown, act, checked)
+        return confirm_page(request, shown.item, shown.package, act, checked)
 
     async def decide(self, request: Request, id_: str) -> Response:
         """Decides, on the version that was looked at."""
@@ -156,7 +149,7 @@ class _Pages:
             await run_in_threadpool(self._decide, caller, id_, fields)
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
-        return redirect(f"{_PATH}/{id_}", f"review.{fields['act']}")
+        return redirect(f"{PATH}/{id_}", f"review.{fields['act']}")
 
     def _decide(self, caller: Caller, id_: str, fields: dict[str, str]) -> ReviewItem:
         who, tenant, labels = reviewer_of(caller), caller.tenant, _labels(fields)
@@ -193,7 +186,7 @@ class _Pages:
                 await run_in_threadpool(queue.release, caller.tenant, id_, who, version=_version(fields))
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
-        return redirect(f"{_PATH}/{id_}", f"review.{act}")
+        return redirect(f"{PATH}/{id_}", f"review.{act}")
 
 
 def reviewer_of(caller: Caller) -> Reviewer:
@@ -256,7 +249,7 @@ def _acts(
 ) -> Markup:
     holder = item.holder if item.held_until is not None and item.held_until > now else None
     version = tag("input", type_="hidden", name_="version", value=item.version)
-    path = f"{_PATH}/{item.id}"
+    path = f"{PATH}/{item.id}"
     if holder not in (None, caller.name) and not caller.may(Permission.ADMINISTER):
         return tag("p", foreign(holder or "", "b"), " has it until ", f"{item.held_until:%H:%M}",
                    " UTC. Nobody else can decide before.", class_="note doubt")  # fmt: skip
@@ -306,7 +299,7 @@ def _style(act: str, package: EscalationPackage | None) -> str:
 def _package(request: Request, caller: Caller, item: ReviewItem, package: EscalationPackage) -> list[Child]:
     texts = {one.id: one for one in package.evidence_used}
     report = package.verification_report
-    parts: list[Child] = [answer_view(report, texts, {}, below=coverage_view(report))]
+    parts: list[Child] = [answer_view(report, texts, {}, below=coverage_view(report), view=text_view(request))]
     if not item.state.decided and caller.may(Permission.REVIEW):
         suggested = _suggestions(package.suggested_corrections)
         parts.append(tag("div", _edit_form(request, item, package), suggested, class_="editing"))
@@ -333,7 +326,7 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
     return panel(
         "Edit",
         form(
-            request, f"{_PATH}/{item.id}/confirm", tag("input", type_="hidden", name_="version", value=item.version),
+            request, f"{PATH}/{item.id}/confirm", tag("input", type_="hidden", name_="version", value=item.version),
             tag("input", type_="hidden", name_="act", value="edit"),
             field("The text that is to go out", area, tag("span", ACTS["edit"][2], id="edit-hint")),
             tag("div", tag("h3", "What you change"), tag("div", data_diff=True, class_="diff text", aria_live="polite"),
@@ -393,95 +386,7 @@ def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:
     return panel("History", tag("ol", items, class_="plain events"))
 
 
-# The second step
-
-
-def _confirm_page(request: Request, shown: _Shown, act: str, checked: HallucinationReport | None = None) -> Response:
-    item, package = shown.item, shown.package
-    _, words, meaning = ACTS[act]
-    hidden_fields: list[Child] = [
-        tag("input", type_="hidden", name_="act", value=act),
-        tag("input", type_="hidden", name_="version", value=item.version),
-    ]
-    body: list[Child] = [tag("p", meaning, class_="meaning")]
-    more: list[Child] = [
-        field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True), _WHY[act])
-    ]
-    may_send = True
-    if checked is not None and package is not None:
-        may_send = checked.action is not Action.BLOCK
-        body += _edited(package, checked)
-        hidden_fields.append(tag("input", type_="hidden", name_="output", value=checked.output))
-        if may_send and checked.action is not Action.EMIT:
-            more.append(_ACCEPT)
-    elif package is not None:
-        body.append(panel("The output", foreign(package.output[:60_000], "div", class_="diff text")))
-    if act == "reject" and package is not None:
-        told = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
-        more.append(field("What is said in its place", text_area("response", told, rows=3, maxlength=20_000)))
-    if act != "ask" and package is not None and package.flagged_claims:
-        more.append(_label_fields(package))
-    if may_send:
-        send = group(
-            button(words, "danger" if act == "reject" else "primary", data_confirm=True),
-            link_button("Back", f"{_PATH}/{item.id}"),
-            tag("small", tag("kbd", "Ctrl"), " ", tag("kbd", "Enter")),
-        )
-        body.append(form(request, f"{_PATH}/{item.id}/decide", hidden_fields, more, tag("div", send, class_="actions"),
-                         class_="stack confirm"))  # fmt: skip
-    else:
-        body.append(tag("p", link_button("Back", f"{_PATH}/{item.id}"), class_="actions"))
-    return render(
-        request, f"{words}?", *body, current="review", parent=("The item", f"{_PATH}/{item.id}"),
-        scripts=("review.js",),
-        about="A decision is final, and an entry of the audit log." if act != "ask" else None,
-    )  # fmt: skip
-
-
-def _edited(package: EscalationPackage, checked: HallucinationReport) -> list[Child]:
-    """The difference that an edit makes, and what the gate says of it."""
-    parts: list[Child] = []
-    if checked.output == package.output:
-        parts.append(note("doubt", "Nothing is changed: this would be the same as to approve it."))
-    else:
-        parts.append(panel("What you change", diff(package.output, changes_between(package.output, checked.output))))
-    reasons = tag("ul", (tag("li", foreign(one)) for one in checked.decision.reasons[:8]), class_="reasons")
-    tone = {Action.EMIT: "good", Action.BLOCK: "bad"}.get(checked.action, "doubt")
-    parts.append(
-        panel("Your text was checked", note(tone, action_badge(checked.action), " ", _SAYS[checked.action]), reasons)
-    )
-    return parts
-
-
-_SAYS: Final = {
-    Action.EMIT: "The gate lets it out.",
-    Action.REVISE: "The gate would send it back. You may accept the findings and let it out.",
-    Action.ESCALATE: "The gate would ask a person, which is you. You may accept the findings and let it out.",
-    Action.BLOCK: "The gate blocks it: nobody can let it out. Go back and change it, or reject the output.",
-}
-_ACCEPT: Final = tag(
-    "label", tag("input", type_="checkbox", name_="accept", required=True),
-    tag("span", "I accept these findings, and let my text out all the same."), class_="accept",
-)  # fmt: skip
-
-
-_WHY: Final = {
-    "approve": "It goes into the record: what you looked at, and why it may go out.",
-    "edit": "It goes into the record: what was wrong, and where the right words are from.",
-    "reject": "It goes into the record: what is wrong with it.",
-    "ask": "The caller reads it: which evidence do you need?",
-}
-
-
-def _label_fields(package: EscalationPackage) -> Markup:
-    options = (("", "no label"), (Verdict.SUPPORTED.value, "is right"), (Verdict.UNSUPPORTED.value, "has no support"),
-               (Verdict.CONTRADICTED.value, "is wrong"))  # fmt: skip
-    rows = (
-        tag("div", foreign(one.text[:400], "p"), field(f"Claim {one.claim + 1}", select(f"claim.{one.claim}", options)),
-            class_="labelled")
-        for one in package.flagged_claims[:MOST_LABELS]
-    )  # fmt: skip
-    return details("Say what is true of each claim (it teaches the verifier)", rows)
+# The fields of the second step
 
 
 def _labels(fields: dict[str, str]) -> dict[int, Verdict]:

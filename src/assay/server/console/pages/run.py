@@ -29,6 +29,7 @@ from assay.server.console.parts import (
     shorten,
     text_area,
 )
+from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.proof import proof_view
 from assay.server.console.views.report import answer_view, decision_view
 from assay.server.console.views.report_parts import (
@@ -49,6 +50,7 @@ from assay.server.console.views.report_sections import (
 )
 from assay.server.console.views.revisions import revision_view
 from assay.server.console.views.tool_calls import tools_view
+from assay.server.console.views.trace_view import trace_view
 from assay.server.http.problems import unknown
 from assay.server.services import Services
 from assay.store.audit import prove_entry
@@ -137,9 +139,10 @@ def _page(
         request,
         f"Run {check.id[:12]}",
         decision_view(report),
-        answer_view(report, texts, of_claims, _long_question(report), coverage_view(report)),
+        answer_view(report, texts, of_claims, _long_question(report), coverage_view(report), text_view(request)),
         findings_view(report),
         omissions_view(report),
+        trace_view(check.asked),
         tools_view(report),
         revision_view(report),
         generation_view(report),

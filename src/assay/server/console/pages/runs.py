@@ -1,6 +1,7 @@
-"""The list of runs, with filters, and search over what was asked and answered."""
+"""The list of runs, with filters, columns to choose, views to keep, and search over what was asked and answered."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -9,16 +10,29 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.reporting import GRAVITY, WORDS, Child, Markup, tag
+from assay.reporting import GRAVITY, WORDS, Child, Markup, foreign, tag
 from assay.schema import Action, Permission
+from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, render
-from assay.server.console.parts import button, field, link_button, pager, select, text_input
-from assay.server.console.views.run_rows import run_rows
+from assay.server.console.layout import address, allowed, form, render
+from assay.server.console.parts import (
+    button,
+    details,
+    field,
+    hidden,
+    link_button,
+    pager,
+    select,
+    shorten,
+    text_input,
+)
+from assay.server.console.views.run_rows import COLUMNS, FIXED, USUAL, run_rows
 from assay.server.services import Services
-from assay.store.insights import describe
+from assay.store.datasets import LONGEST_NAME, Dataset, SavedView, list_datasets, list_views
+from assay.store.insights import describe, read_figures
 from assay.store.records import Page, ReportFilter, read_page
 
+LIST: Final = "/console/runs"
 PAGE: Final = 50
 """Rows of one page."""
 _PERIODS: Final = {
@@ -51,15 +65,27 @@ class Filters:
     """The first hour of a stretch, as `2026-03-04T12`, in UTC: where a chart leads to."""
     hours: str = ""
     """How many hours it has; one by default."""
+    columns: str = ""
+    """The names of the columns that are shown, with commas between them; the usual ones by default."""
 
     @property
     def active(self) -> bool:
         """Whether anything is narrowed."""
-        return self != Filters()
+        return replace(self, columns="") != Filters()
 
-    def address(self, after: str | None = None) -> str:
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.columns.split(",")) if self.columns else USUAL
+
+    @property
+    def query(self) -> str:
+        """What stands behind the question mark of its address."""
+        return self.address().partition("?")[2]
+
+    def address(self, after: str | None = None, path: str = LIST) -> str:
         """The list with these filters, from the place `after` on."""
-        return address("/console/runs", **asdict(self), after=after)
+        return address(path, **asdict(self), after=after)
 
     def wanted(self, now: datetime) -> ReportFilter:
         """The same as the store takes it."""
@@ -88,7 +114,8 @@ def filters_of(request: Request) -> Filters:
     Raises:
         HTTPException: a filter has no such value.
     """
-    given = {name: request.query_params.get(name, "").strip() for name in Filters.__dataclass_fields__}
+    given = {one.name: request.query_params.get(one.name, "").strip() for one in fields(Filters)}
+    given["columns"] = _columns(request)
     if len(given["q"]) > _LONGEST_QUERY:
         raise HTTPException(422, f"a search has at most {_LONGEST_QUERY} characters")
     for name, known in (
@@ -105,6 +132,17 @@ def filters_of(request: Request) -> Filters:
     return Filters(**given)
 
 
+def _columns(request: Request) -> str:
+    """The columns of an address, in their order: from boxes with one name, or as names with commas between them."""
+    named = {name for value in request.query_params.getlist("columns") for name in value.split(",") if name}
+    if not named:
+        return ""
+    if named - set(COLUMNS):
+        raise HTTPException(422, f"a column is one of {', '.join(COLUMNS)}")
+    shown = tuple(name for name in COLUMNS if name in named or name in FIXED)
+    return "" if shown == USUAL else ",".join(shown)
+
+
 def _hour(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H").replace(tzinfo=UTC)
@@ -117,26 +155,106 @@ def make_run_list(services: Services) -> APIRouter:
     router = page_router()
     store = services.store
 
-    @router.get("/console/runs")
+    @router.get(LIST)
     def runs(request: Request) -> Response:
         caller = allowed(request, Permission.READ)
         filters, now = filters_of(request), store.now()
         after = request.query_params.get("after") or None
         with store.reading(caller.tenant) as connection:
             found = read_page(connection, caller.tenant, filters.wanted(now), after, PAGE)
-            about = describe(connection, caller.tenant, [row.id for row in found.items])
+            ids = [row.id for row in found.items]
+            about = describe(connection, caller.tenant, ids)
+            figures = read_figures(connection, caller.tenant, ids)
+            views = list_views(connection, caller.tenant, owner_of_views(caller), "runs")
+            sets = list_datasets(connection, caller.tenant)
         older = filters.address(found.next) if found.next is not None else None
+        chooses = caller.may(Permission.FEEDBACK) and bool(found.items)
+        rows = run_rows(
+            "Runs, newest first",
+            found.items,
+            about,
+            now,
+            _empty(filters, found),
+            figures=figures,
+            columns=filters.shown,
+            chooses=chooses,
+        )
         return render(
             request,
             "Runs",
+            _views(request, views, filters),
             _form(filters),
-            run_rows("Runs, newest first", found.items, about, now, _empty(filters, found)),
+            _bulk(request, rows, sets, filters) if chooses else rows,
             pager(older, filters.address() if after else None, _told(found)),
             current="runs",
             about="Every output that was checked, newest first",
+            actions=link_button("CSV", filters.address(path=f"{LIST}.csv")),
+            scripts=("choose.js",),
         )
 
     return router
+
+
+def owner_of_views(caller: Caller) -> str:
+    """By what a person's views are kept: their id, or the kind of a caller who has none."""
+    return caller.actor
+
+
+# Views
+
+
+def _views(request: Request, views: Sequence[SavedView], filters: Filters) -> Markup:
+    """The views that somebody keeps, and how to keep this one."""
+    query = filters.query
+    here = next((one for one in views if one.query == query), None)
+    links = [tag("a", "All runs", href=LIST, aria_current="true" if not query else None)]
+    links += [
+        tag("a", foreign(one.name), href=f"{LIST}?{one.query}", aria_current="true" if one is here else None)
+        for one in views
+    ]
+    tabs = tag("nav", links, class_="tabs", aria_label="Views of the list") if views else None
+    act: Child = None
+    if here is not None:
+        act = form(
+            request,
+            f"{LIST}/views/{here.id}/drop",
+            button(["Remove this view", hidden(f" {here.name}")], "small"),
+        )
+    elif query:
+        name = text_input("name", placeholder="Such as: blocked this week", maxlength=LONGEST_NAME, required=True)
+        kept = tag("input", type_="hidden", name_="query", value=query)
+        keep = form(request, f"{LIST}/views", kept, field("Name", name), button("Keep it"), class_="inline")
+        act = details("Keep this view", keep)
+    return tag("div", tabs, act, class_="views") if tabs or act else Markup("")
+
+
+# What is done with several at once
+
+
+def _bulk(request: Request, rows: Markup, sets: Sequence[Dataset], filters: Filters) -> Markup:
+    """The rows with boxes, and what may be done with those that are chosen."""
+    known = [("", "A new one"), *((one.id, shorten(one.name, 60)) for one in sets)]
+    keep = [
+        field("Dataset", select("dataset", known)),
+        field("Name of a new one", text_input("name", maxlength=LONGEST_NAME, placeholder="Such as: leave, March")),
+        button("Save into it", name_="act", value="dataset"),
+    ]
+    say = [
+        button("They are right", name_="act", value="right"),
+        button("They are wrong", "danger", name_="act", value="wrong"),
+        button("CSV of them", name_="act", value="csv"),
+    ]
+    back = tag("input", type_="hidden", name_="back", value=filters.address())
+    acts = tag(
+        "div",
+        tag("p", "With the chosen runs", class_="label", data_chosen=True, role="status"),
+        tag("div", keep, class_="actions"),
+        tag("div", say, class_="actions"),
+        class_="bulk",
+        role="group",
+        aria_label="With the chosen runs",
+    )
+    return form(request, f"{LIST}/bulk", back, rows, acts, data_choose=True)
 
 
 def _told(found: Page) -> str:
@@ -171,12 +289,31 @@ def _form(filters: Filters) -> Markup:
         field("From", text_input("caller", filters.caller, placeholder="Anyone", maxlength=100)),
         kept,
         tag("div", button("Filter", "primary"), clear, class_="actions"),
+        _column_boxes(filters),
         method="get",
         action="/console/runs",
         class_="filters",
         role="search",
         data_auto=True,
     )
+
+
+def _column_boxes(filters: Filters) -> Markup:
+    """Which columns are shown."""
+    shown = filters.shown
+    boxes = [
+        tag(
+            "label",
+            tag("input", type_="checkbox", name_="columns", value=name, checked=name in shown),
+            one.column.title,
+        )
+        for name, one in COLUMNS.items()
+        if name not in FIXED
+    ]
+    # Without any box the usual ones would come back: what is always shown says that others were put away.
+    always = tag("input", type_="hidden", name_="columns", value=FIXED[0])
+    within = tag("fieldset", tag("legend", "Columns beside the decision and the question"), boxes, class_="boxes")
+    return details("Columns", always, within, button("Show these", "small"))
 
 
 _PERIOD_WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": "30 days"}

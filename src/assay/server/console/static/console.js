@@ -1,6 +1,7 @@
 // What holds on every page: keys to move about, and a list of them.
 const go = { o: "/console", r: "/console/runs", v: "/console/review", g: "/console/gaps", p: "/console/policies",
-  y: "/console/playground", a: "/console/audit", u: "/console/users", t: "/console/redteam" };
+  y: "/console/playground", a: "/console/audit", u: "/console/users", t: "/console/redteam",
+  d: "/console/datasets" };
 let pending = 0;
 
 function writing(target) {
@@ -54,7 +55,7 @@ addEventListener("afterprint", () => { for (const one of opened) one.open = fals
 
 // The keys themselves.
 const KEYS = [["/", "Search"], ["j  k", "Next and previous row or claim"], ["g o", "Overview"], ["g r", "Runs"],
-  ["g v", "Review"], ["g t", "Red team"], ["g g", "Evidence gaps"], ["g p", "Policies"], ["g y", "Playground"], ["g a", "Audit log"],
+  ["g v", "Review"], ["g t", "Red team"], ["g g", "Evidence gaps"], ["g p", "Policies"], ["g d", "Datasets"], ["g y", "Playground"], ["g a", "Audit log"],
   ["g u", "Access"], ["?", "This list"]];
 
 function element(name, text, ...children) {

@@ -10,8 +10,8 @@ function parts(root) { return [...root.querySelectorAll("[data-live]")]; }
 
 function links(root) { return parts(root).flatMap((one) => [...one.querySelectorAll("a.row")]).map((one) => one.getAttribute("href")); }
 
-// Nothing moves under a hand: not while a row is pointed at or a mouse button is down.
-function busy() { return parts(document).some((one) => one.querySelector("tr:hover")) || document.hidden; }
+// Nothing moves under a hand: not while a row is pointed at, one is chosen, or a mouse button is down.
+function busy() { return parts(document).some((one) => one.querySelector("tr:hover, input.choose:checked")) || document.hidden; }
 
 async function follow() {
   if (busy()) return;

@@ -1,6 +1,6 @@
 """A report drawn for a page: what was decided, and the answer with its claims marked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from assay.policy import told_with
@@ -10,11 +10,8 @@ from assay.reporting import (
     WORDS,
     Child,
     Markup,
-    Piece,
-    direction,
     foreign,
     group,
-    pieces,
     tag,
 )
 from assay.schema import (
@@ -34,9 +31,10 @@ from assay.server.console.parts import (
     number,
     shorten,
 )
+from assay.server.console.views.answer_text import TextView, marked_text
 from assay.server.console.views.claim_card import MOST_PARTS, claim_card
 from assay.server.console.views.quotations import LONGEST_QUOTE
-from assay.server.console.views.report_sections import MOST_CHARACTERS, MOST_CLAIMS
+from assay.server.console.views.report_sections import MOST_CLAIMS
 
 _FEWEST_LISTED: Final = 2
 
@@ -96,6 +94,7 @@ def answer_view(
     feedback: Mapping[int, Markup],
     question: str | None = None,
     below: Child = None,
+    view: TextView | None = None,
 ) -> Markup:
     """The output with its claims marked, beside the card of the claim that one points at.
 
@@ -105,6 +104,7 @@ def answer_view(
         feedback: what stands below the card of a claim, by its position.
         question: the question, where it does not stand elsewhere on the page.
         below: what else stands below the output, or on a narrow screen below the card.
+        view: how the text is shown; as it was written by default.
     """
     cards = claim_order(report)[:MOST_CLAIMS]
     return tag(
@@ -113,7 +113,7 @@ def answer_view(
             "section",
             tag("h2", "Output", id="output"),
             _question(question),
-            _marked(report, set(cards)),
+            marked_text(report, set(cards), view or TextView()),
             _legend(report),
             _claim_list(report, cards),
             class_="output",
@@ -155,69 +155,6 @@ def _question(question: str | None) -> Markup | None:
     if question is None:
         return None
     return tag("p", tag("span", "Question", class_="label"), foreign(question[:LONGEST_QUOTE]), class_="question")
-
-
-def _marked(report: HallucinationReport, with_card: set[int]) -> Markup:
-    shown: list[Child] = []
-    left = MOST_CHARACTERS
-    for run in _runs(pieces(report)):
-        if left <= 0:
-            break
-        shown.append(_piece(run, report.claims, left, with_card))
-        left -= sum(len(piece.text) for piece in run)
-    rest = len(report.output) - MOST_CHARACTERS
-    if rest > 0:
-        shown.append(tag("span", f" … {rest:,} more characters", class_="soft"))
-    return tag("div", shown, class_="answer text", dir=direction(report.output[:1_000]))
-
-
-def _runs(parts: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Pieces of the same claims that follow each other: one mark, so that who goes by keyboard stops there once."""
-    run: list[Piece] = []
-    for piece in parts:
-        if run and (run[-1].ending or run[-1].claims != piece.claims or run[-1].verdict is not piece.verdict):
-            yield run
-            run = []
-        run.append(piece)
-    if run:
-        yield run
-
-
-def _piece(run: Sequence[Piece], claims: Sequence[ClaimReport], left: int, with_card: set[int]) -> Markup:
-    parts: list[Child] = []
-    words = False
-    for piece in run:
-        text = piece.text[: max(left, 0)]
-        left -= len(piece.text)
-        words = words or bool(text.strip())
-        parts.append(tag("span", text, class_="here") if piece.offending and text else text)
-    first, last = run[0], run[-1]
-    if first.verdict is None:
-        return tag("span", parts, dir="auto", class_="plain")
-    gravest = min(first.claims, key=lambda at: GRAVITY.index(claims[at].verdict))
-    # A link of spaces alone has no name.
-    target = f"#claim-{gravest + 1}" if gravest in with_card and words else None
-    ends = (
-        tag(
-            "sup",
-            tag("span", f"{WORDS[claims[at].verdict]} claim ", class_="hidden"),
-            f"{SIGNS[claims[at].verdict]}{at + 1}",
-            class_=VERDICT_TONES[claims[at].verdict],
-            id=f"at-{at + 1}",
-            dir="ltr",
-        )
-        for at in last.ending
-    )
-    numbers = " ".join(str(at + 1) for at in first.claims if at in with_card)
-    mark = tag(
-        "a" if target else "span",
-        parts,
-        dir="auto",
-        class_=f"piece {first.verdict.value}",
-        href=target,
-        data_claims=numbers if target else None,
-    )
-    return group(mark, ends)
 
 
 def _legend(report: HallucinationReport) -> Markup | None:

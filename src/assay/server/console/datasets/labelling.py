@@ -1,0 +1,133 @@
+"""One run of a dataset, to be read and labelled: right, or wrong and in which claims."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.reporting import SIGNS, WORDS, Child, Markup, foreign, tag
+from assay.schema import ClaimReport, HallucinationReport
+from assay.server.console.layout import form, render
+from assay.server.console.parts import (
+    VERDICT_TONES,
+    action_badge,
+    button,
+    empty_state,
+    link_button,
+    moment,
+    note,
+    panel,
+    shorten,
+)
+from assay.server.console.views.answer_text import text_view
+from assay.server.console.views.report import answer_view
+from assay.server.console.views.report_sections import evidence_view
+from assay.store.datasets import Dataset, DatasetRow, Label
+from assay.store.db import StoredCheck
+
+MOST_CLAIMS: Final = 200
+"""Claims that a person may mark one by one."""
+
+
+def labels_of(fields: Sequence[tuple[str, str]]) -> tuple[Label | None, list[int]]:
+    """What a form says of a run.
+
+    Raises:
+        HTTPException: it says nothing that there is.
+    """
+    said = dict(fields).get("label", "")
+    claims = [value for name, value in fields if name == "claim"]
+    if not all(one.isascii() and one.isdigit() and len(one) < 7 for one in claims):
+        raise HTTPException(422, "a claim is named by its number")
+    if said not in ("", "none", *(label.value for label in Label)):
+        raise HTTPException(422, "a label is right, wrong or none")
+    label = Label(said) if said in (Label.RIGHT, Label.WRONG) else None
+    return label, [int(one) for one in claims] if label is Label.WRONG else []
+
+
+def label_page(
+    request: Request, found: Dataset, rows: Sequence[DatasetRow], at: int, check: StoredCheck | None, *, may: bool
+) -> Response:
+    """The page of one row."""
+    row, path = rows[at], f"/console/datasets/{found.id}"
+    report = None if check is None else check.report
+    around = [
+        link_button(words, f"{path}/rows/{rows[place].run}")
+        for words, place in (("Before", at - 1), ("Behind", at + 1))
+        if 0 <= place < len(rows)
+    ]
+    body: list[Child] = []
+    if check is None or report is None:
+        body.append(empty_state("Its content was erased", "It counts in no figure and stands in no export."))
+    else:
+        if may:
+            body.append(_form(request, f"{path}/rows/{row.run}", row, report))
+        else:
+            body.append(note("quiet", "You may read this and change nothing."))
+        texts = {name: one for name, _, one in check.evidence if one is not None}
+        body += [
+            answer_view(report, texts, {}, report.question, view=text_view(request)),
+            evidence_view(check.evidence),
+        ]
+    return render(
+        request,
+        f"Row {at + 1} of {found.name}"[:120],
+        *body,
+        current="datasets",
+        heading=foreign(shorten(row.question or f"Run {row.run[:12]}", 140)),
+        parent=(shorten(found.name, 40), path),
+        about=_about(row, at, len(rows)),
+        actions=[*around, link_button("The run", f"/console/runs/{row.run}")],
+        scripts=("run.js",),
+    )
+
+
+def _about(row: DatasetRow, at: int, count: int) -> Child:
+    parts: list[Child] = [f"{at + 1:,} of {count:,} · when it was recorded the gate said "]
+    parts.append(action_badge(row.action) if row.action else "nothing")
+    if row.labelled is not None:
+        parts += [" · labelled by ", foreign(row.labeller or "somebody"), " ", moment(row.labelled)]
+    return parts
+
+
+def _form(request: Request, path: str, row: DatasetRow, report: HallucinationReport) -> Markup:
+    choices = (
+        ("right", "Right: everything in it is borne out"),
+        ("wrong", "Wrong: something in it is not"),
+        ("none", "No label"),
+    )
+    now = row.label.value if row.label is not None else "none"
+    radios = (
+        tag(
+            "label",
+            tag("input", type_="radio", name_="label", value=value, checked=value == now, required=True),
+            words,
+        )
+        for value, words in choices
+    )
+    marks = [_claim(at, claim, row) for at, claim in enumerate(report.claims[:MOST_CLAIMS])]
+    claims = None
+    if marks:
+        claims = tag("fieldset", tag("legend", "If wrong: in which claims (none, where it is not one of them)"), marks,
+                     class_="boxes tall")  # fmt: skip
+    return panel(
+        "Label",
+        form(
+            request,
+            path,
+            tag("fieldset", tag("legend", "The output is"), radios, class_="boxes"),
+            claims,
+            tag("div", button("Keep it, and on to the next", "primary"), class_="actions"),
+            class_="stack",
+        ),
+        style="box",
+    )
+
+
+def _claim(at: int, claim: ClaimReport, row: DatasetRow) -> Markup:
+    sign = tag("span", SIGNS[claim.verdict], class_=f"sign {VERDICT_TONES[claim.verdict]}", aria_hidden="true")
+    told = tag("span", f"Claim {at + 1}, judged {WORDS[claim.verdict]}: ", class_="hidden")
+    box = tag("input", type_="checkbox", name_="claim", value=at, checked=at in row.wrong_claims)
+    return tag("label", box, sign, told, foreign(shorten(claim.text, 200)))

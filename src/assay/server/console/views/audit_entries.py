@@ -1,0 +1,87 @@
+"""Entries of the audit log drawn: as lines of a list, and each with all that it says."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.server.console.parts import badge, digest, facts, joined, line, moment
+
+Told = Mapping[str, Any]
+"""What an entry says."""
+ENTRY_TONES: Final = {"decision": "accent", "erasure": "bad", "review": "escalate", "receipt": "good"}
+"""The tone of each kind of entry."""
+
+
+def entry_line(index: int, told: Told | None, who: str | None, now: datetime) -> tuple[Markup | str, ...]:
+    """An entry in a list.
+
+    Args:
+        index: its place in the log.
+        told: what it says; none where it is no entry any more.
+        who: whose deed it tells of, by name.
+        now: the moment that its age is told from.
+    """
+    if told is None:
+        return (entry_link(index), badge("unreadable", "bad"), "It is no entry any more: verify the log.", "–", "–")
+    kind = str(told["kind"])
+    about = [
+        str(told[name]) for name in ("act", "action", "route", "verdict", "reason") if isinstance(told.get(name), str)
+    ]
+    record = told.get("record")
+    said = group(foreign(", ".join(about)[:120]), " ", digest(record) if isinstance(record, str) else "")
+    tone = ENTRY_TONES.get(kind, "quiet")
+    return (entry_link(index), badge(kind, tone), said, line(who, 60), _moment_of(told, now))
+
+
+def entry_link(index: int) -> Markup:
+    """The way to an entry."""
+    return tag("a", f"{index:,}", href=f"/console/audit/entries/{index}", class_="row")
+
+
+def _moment_of(told: Told, now: datetime) -> Markup | str:
+    try:
+        return moment(datetime.fromisoformat(str(told.get("at"))), now)
+    except (ValueError, TypeError):
+        return "–"
+
+
+def entry_fields(told: Told, who: str | None) -> Markup:
+    """What an entry says, what a person asks for first, and by name whose deed it is."""
+    names = [*(name for name in _FIRST if name in told), *(name for name in told if name not in _FIRST)]
+    deed: list[tuple[str, Child]] = [("by", foreign(who, "b"))] if who else []
+    said = [
+        (name.replace("_", " "), _shown(_plain(name, told[name])))
+        for name in names
+        if name not in _UNTOLD and told[name] not in (None, {}, [])
+    ]
+    return facts([*deed, *said], "list")
+
+
+_FIRST: Final = ("kind", "act", "action", "route", "verdict", "score", "risk", "verdicts", "scores", "stakes", "record")
+_UNTOLD: Final = ("v", "at")
+_IN_MILLIONTHS: Final = ("score", "risk", "scores")
+_MILLION: Final = 1_000_000
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Scores as the rest of the console tells them: the log holds whole millionths."""
+    if name not in _IN_MILLIONTHS:
+        return value
+    if isinstance(value, list):
+        return [one / _MILLION if isinstance(one, int) else one for one in value]
+    return value / _MILLION if isinstance(value, int) else value
+
+
+def _shown(value: Any) -> Markup:
+    if isinstance(value, dict):
+        # A name before its digest, and verdicts as words with their numbers.
+        parts = (
+            f"{key} {told}" if isinstance(told, int) else str(told)
+            for key, told in sorted(value.items(), key=lambda item: item[0] != "name")
+        )
+        return joined((tag("code", foreign(one[:2_000])) for one in list(parts)[:50]), " · ")
+    if isinstance(value, list):
+        shown = (tag("code", foreign(str(one)[:200]), class_="below") for one in value[:50])
+        return group(*shown, f" and {len(value) - 50:,} more" if len(value) > 50 else "")
+    return tag("code", foreign(str(value)[:2_000]))

@@ -1,0 +1,87 @@
+"""The run of an agent drawn: a tree that opens and closes, with a bar for when each part began and how long it took."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from assay.reporting import Child, Markup, foreign, tag
+from assay.server.console.parts import badge, millis, panel, shorten
+from assay.server.console.views.trace_tree import Node, Trace, trace_of
+
+_KINDS: Final = {
+    "agent": ("agent", "accent"),
+    "model": ("model", "quiet"),
+    "tool": ("tool", "doubt"),
+    "user": ("user", "quiet"),
+    "result": ("result", "quiet"),
+    "passage": ("passage", "quiet"),
+    "span": ("step", "quiet"),
+}
+
+
+def trace_view(asked: Mapping[str, Any] | None) -> Markup | None:
+    """What an agent did, as a tree; nothing of a check that is not of a run."""
+    trace = None if asked is None else trace_of(asked)
+    if trace is None:
+        return None
+    return panel(
+        "Trace",
+        tag("p", _about(trace), class_="soft"),
+        tag("ul", [_node(node, trace) for node in trace.roots], class_="trace", aria_label="What the agent did"),
+        tag("p", f"{trace.left_out:,} more steps are in the record itself.", class_="soft") if trace.left_out else None,
+        actions=tag("span", f"{trace.failed:,} failed", class_="bad") if trace.failed else None,
+        id_="trace",
+    )
+
+
+def _about(trace: Trace) -> str:
+    parts = [f"{trace.nodes:,} steps"]
+    parts.append("without times in this format" if trace.total_ms is None else f"{millis(trace.total_ms)} in all")
+    if trace.tokens is not None:
+        parts.append(f"{trace.tokens:,} tokens of models")
+    return ", ".join(parts) + ". As whoever ran the agent tells it."
+
+
+def _node(node: Node, trace: Trace) -> Markup:
+    """One node and what is inside of it, open."""
+    line = tag("div", _line(node, trace), class_="step failed" if node.failed else "step")
+    if not node.children:
+        return tag("li", line)
+    inside = tag("ul", [_node(child, trace) for child in node.children])
+    return tag("li", tag("details", tag("summary", line), inside, open=True))
+
+
+def _line(node: Node, trace: Trace) -> list[Child]:
+    words, tone = _KINDS[node.kind]
+    said: list[Child] = [
+        badge(words, tone),
+        foreign(shorten(node.name, 80), "b"),
+        badge("failed", "bad", "✗") if node.failed else None,
+        badge("no result", "doubt", "!") if node.open else None,
+        foreign(shorten(node.words, 200), class_="soft said-there") if node.words else None,
+    ]
+    times: list[Child] = []
+    if node.tokens is not None:
+        times.append(tag("span", f"{node.tokens:,} tokens", class_="soft"))
+    if trace.total_ms is not None:
+        times += [tag("span", millis(node.took_ms), class_="num"), _bar(node, trace.total_ms)]
+    return [tag("span", said, class_="what"), tag("span", times, class_="when") if times else None]
+
+
+def _bar(node: Node, total: float) -> Markup | None:
+    """When it began and how long it took, of the whole run."""
+    if node.begin_ms is None or node.took_ms is None or total <= 0:
+        return None
+    begin = 100 * min(max(node.begin_ms / total, 0.0), 1.0)
+    wide = min(max(100 * node.took_ms / total, 0.6), 100 - begin)
+    tone = "fill bad" if node.failed else "fill"
+    told = f"from {millis(node.begin_ms)} on, for {millis(node.took_ms)}"
+    return tag(
+        "svg",
+        tag("title", told),
+        tag("rect", class_="track", x=0, y=2, width=100, height=4),
+        tag("rect", class_=tone, x=round(begin, 2), y=0, width=round(wide, 2), height=8),
+        viewBox="0 0 100 8",
+        preserveAspectRatio="none",
+        class_="span-bar",
+        role="img",
+    )
