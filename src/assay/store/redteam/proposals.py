@@ -141,52 +141,56 @@ def decide(
 
     def act(connection: Connection) -> Sequence[Entry]:
         found.clear()
-        known = _required(connection, tenant, id_)
-        if known.state != OPEN:
-            raise ProposalError(f"{id_}: was {known.state} by {known.decider} already", "decided")
-        if version is not None and version != known.version:
-            raise ProposalError(f"expected version {version} of {id_}, and it has version {known.version}", "stale")
+        known = _undecided(connection, tenant, id_, version)
         ids = approved_ids(connection, tenant)
         if decision.kept is not None and decision.kept in ids:
             raise ProposalError(f"{decision.kept}: the approved suite has this case already; reject it", "refused")
         touch(connection, PROPOSAL, [id_])
-        table = tables.redteam_proposals
-        body = dict(known.body) if decision.case is None else {**known.body, "approved": decision.case}
-        connection.execute(
-            update(table)
-            .where(table.c.tenant == tenant, table.c.id == id_)
-            .values(
-                state=decision.state,
-                decided=micros(now),
-                decider=storable(decision.decider),
-                actor=decision.actor,
-                reason=storable(decision.reason),
-                kept=decision.kept,
-                version=known.version + 1,
-                body=packable(body),
-            )
-        )
+        _write_decision(connection, tenant, known, decision, micros(now))
         found.append(_required(connection, tenant, id_))
         after = ids if decision.kept is None else [*ids, decision.kept]
-        act_ = "edited" if decision.edited else decision.state
-        return [
-            entry(
-                REDTEAM,
-                id_,
-                {
-                    "at": instant(now),
-                    "act": act_,
-                    "category": known.category,
-                    "kept": decision.kept,
-                    "suite_before": version_of(ids),
-                    "suite_after": version_of(after),
-                    "actor": decision.actor,
-                },
-            )
-        ]
+        fields = {
+            "at": instant(now),
+            "act": "edited" if decision.edited else decision.state,
+            "category": known.category,
+            "kept": decision.kept,
+            "suite_before": version_of(ids),
+            "suite_after": version_of(after),
+            "actor": decision.actor,
+        }
+        return [entry(REDTEAM, id_, fields)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return found[0]
+
+
+def _undecided(connection: Connection, tenant: str, id_: str, version: int | None) -> ProposedCase:
+    """The proposal, in the version that was seen."""
+    known = _required(connection, tenant, id_)
+    if known.state != OPEN:
+        raise ProposalError(f"{id_}: was {known.state} by {known.decider} already", "decided")
+    if version is not None and version != known.version:
+        raise ProposalError(f"expected version {version} of {id_}, and it has version {known.version}", "stale")
+    return known
+
+
+def _write_decision(connection: Connection, tenant: str, known: ProposedCase, decision: Decision, at: int) -> None:
+    table = tables.redteam_proposals
+    body = dict(known.body) if decision.case is None else {**known.body, "approved": decision.case}
+    connection.execute(
+        update(table)
+        .where(table.c.tenant == tenant, table.c.id == known.id)
+        .values(
+            state=decision.state,
+            decided=at,
+            decider=storable(decision.decider),
+            actor=decision.actor,
+            reason=storable(decision.reason),
+            kept=decision.kept,
+            version=known.version + 1,
+            body=packable(body),
+        )
+    )
 
 
 # Reading

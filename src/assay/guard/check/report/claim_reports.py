@@ -5,10 +5,10 @@ from itertools import islice, takewhile
 from typing import Final
 
 from assay.guard.check.llm_judge import judge_issues
+from assay.guard.check.report.knowledge import knowledge_issues
 from assay.guard.check.verdicts import SURE, Judged
 from assay.guard.claims.corrections import suggestions_for
 from assay.guard.claims.wrong_spans import wrong_pieces, wrong_places
-from assay.guard.verifying import knowledge_issues
 from assay.policy import Policy, claim_signal, claim_status, is_logic_fault, severity
 from assay.policy.findings import Grounds, attribute, is_denied
 from assay.schema import (
@@ -93,9 +93,7 @@ def _likeness(text: str, start: int, end: int, output: str, at: int) -> int:
     before = zip(
         reversed(text[max(0, start - CONTEXT) : start]), reversed(output[max(0, at - CONTEXT) : at]), strict=False
     )
-    return sum(
-        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) for pairs in (before, behind)
-    )  # fmt: skip
+    return sum(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) for pairs in (before, behind))
 
 
 def category_of(judged: Judged) -> Category | None:
@@ -216,14 +214,17 @@ def claim_report(
     """
     if judged is None:
         return _not_checkable(claim)
-    score = judged.judgement.support if judged.judgement else None
-    contradiction = judged.judgement.contradiction if judged.judgement else None
+    score, contradiction = _support(judged), _contradiction(judged)
     graded = _severity(claim, judged, policy, stakes)
     signal = claim_signal(
-        score=score, verdict=judged.verdict, critical=bool(claim.critical),
-        severity=graded.score if graded else None, contradiction=contradiction,
-        codes=[issue.code for issue in extra], part_of=claim.sentence_index if claim.whole is not None else None,
-    )  # fmt: skip
+        score=score,
+        verdict=judged.verdict,
+        critical=bool(claim.critical),
+        severity=graded.score if graded else None,
+        contradiction=contradiction,
+        codes=[issue.code for issue in extra],
+        part_of=claim.sentence_index if claim.whole is not None else None,
+    )
     category, origin = attribute(
         Grounds(
             judged.verdict,
@@ -261,6 +262,14 @@ def claim_report(
         path=claim.path,
         part_of=signal.part_of,
     )
+
+
+def _support(judged: Judged) -> float | None:
+    return judged.judgement.support if judged.judgement else None
+
+
+def _contradiction(judged: Judged) -> float | None:
+    return judged.judgement.contradiction if judged.judgement else None
 
 
 def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Sequence[Issue]) -> tuple[Issue, ...]:
@@ -347,7 +356,7 @@ def _severity(claim: ExtractedClaim, judged: Judged, policy: Policy, stakes: Sta
         critical_reasons=claim.critical,
         stakes=stakes,
         hedge=claim.hedge,
-        contradiction=judged.judgement.contradiction if judged.judgement else None,
+        contradiction=_contradiction(judged),
         has_specifics=bool(claim.critical),
         feeds_action=claim.kind is ClaimKind.PROCEDURAL,
     )

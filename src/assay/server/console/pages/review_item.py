@@ -5,7 +5,6 @@ that an edit makes, and asks for the reason; only from there it is decided, once
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -17,8 +16,7 @@ from starlette.responses import Response
 
 from assay.errors import ReviewError
 from assay.reporting import Child, Markup, foreign, group, tag
-from assay.rewrite.revise import changes_between
-from assay.schema import Action, HallucinationReport, Permission, Verdict
+from assay.schema import Action, Permission, Verdict
 from assay.schema.escalation import (
     EscalationPackage,
     ReviewEvent,
@@ -29,9 +27,9 @@ from assay.server.caller import Caller
 from assay.server.console.errors import error_page, page_router
 from assay.server.console.layout import allowed, form, form_of, redirect, render
 from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
+from assay.server.console.pages.review_confirmation import ACTS, PATH, ShownItem, confirm_page
 from assay.server.console.parts import (
     act_badge,
-    action_badge,
     badge,
     button,
     details,
@@ -42,12 +40,10 @@ from assay.server.console.parts import (
     note,
     number,
     panel,
-    select,
     text_area,
 )
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import coverage_view, evidence_view
-from assay.server.console.views.revisions import diff
 from assay.server.console.views.tool_calls import tools_view
 from assay.server.reviews.service import ReviewService
 from assay.server.services import Services
@@ -57,34 +53,16 @@ STATUSES: Final = {"missing": 404, "held": 409, "decided": 409, "stale": 412, "r
 """What each refusal of the queue is as a status."""
 LONGEST_OUTPUT: Final = 2_000_000
 """The most characters of an edited output."""
-MOST_LABELS: Final = 30
-"""Claims that a reviewer may label at once."""
-ACTS: Final = {
-    "approve": ("a", "Approve", "The output goes out as it is."),
-    "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
-    "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
-    "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
-}
-"""What may be done, by key: the words of its button, and what happens."""
-
-_PATH: Final = "/console/review"
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    item: ReviewItem
-    package: EscalationPackage | None
-    events: Sequence[ReviewEvent]
 
 
 def make_review_pages(services: Services) -> APIRouter:
     """The pages of one item."""
     router = page_router()
     pages = _Pages(services)
-    router.add_api_route(f"{_PATH}/{{id_}}", pages.item, methods=["GET"])
-    router.add_api_route(f"{_PATH}/{{id_}}/confirm", pages.confirm, methods=["POST"])
-    router.add_api_route(f"{_PATH}/{{id_}}/decide", pages.decide, methods=["POST"])
-    router.add_api_route(f"{_PATH}/{{id_}}/{{act}}", pages.hold, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}", pages.item, methods=["GET"])
+    router.add_api_route(f"{PATH}/{{id_}}/confirm", pages.confirm, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}/decide", pages.decide, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}/{{act}}", pages.hold, methods=["POST"])
     return router
 
 
@@ -93,20 +71,20 @@ class _Pages:
         self._services = services
         self._desk = ReviewService(Reviews(services.store), services.guard_of)
 
-    def _read(self, caller: Caller, id_: str) -> _Shown:
+    def _read(self, caller: Caller, id_: str) -> ShownItem:
         with self._services.store.reading(caller.tenant) as connection:
             item = read_item(connection, caller.tenant, id_)
             if item is None:
                 raise HTTPException(404, "this tenant has no such item")
             package = read_package(connection, caller.tenant, id_)
-            return _Shown(item, package, read_events(connection, caller.tenant, id_))
+            return ShownItem(item, package, read_events(connection, caller.tenant, id_))
 
     def item(self, request: Request, id_: str) -> Response:
         """The item with all that a reviewer needs."""
         caller = allowed(request, Permission.READ)
         return self._item(request, caller, self._read(caller, id_))
 
-    def _item(self, request: Request, caller: Caller, shown: _Shown) -> Response:
+    def _item(self, request: Request, caller: Caller, shown: ShownItem) -> Response:
         item, package, now = shown.item, shown.package, self._services.store.now()
         heading = (
             foreign(package.task_context.question[:300]) if package and package.task_context.question else "Review"
@@ -122,10 +100,16 @@ class _Pages:
             body += _package(request, caller, item, package)
         body.append(_history(shown.events, now))
         return render(
-            request, "Review", *body, current="review", heading=heading, scripts=("run.js", "review.js"),
+            request,
+            "Review",
+            *body,
+            current="review",
+            heading=heading,
+            scripts=("run.js", "review.js"),
             about=_about(package),
-            parent=("Review", _PATH), actions=link_button("The run", f"/console/runs/{item.run}"),
-        )  # fmt: skip
+            parent=("Review", PATH),
+            actions=link_button("The run", f"/console/runs/{item.run}"),
+        )
 
     async def confirm(self, request: Request, id_: str) -> Response:
         """What is going to happen, and the question for its reason."""
@@ -140,13 +124,13 @@ class _Pages:
         if shown.item.state.decided:
             return error_page(request, 409, f"the item was decided already: it is {shown.item.state.value}", "review")
         if act != "edit":
-            return _confirm_page(request, shown, act)
+            return confirm_page(request, shown, act)
         output = fields.get("output", "")
         try:
             checked = self._desk.edited(caller.tenant, id_, output)
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
-        return _confirm_page(request, shown, act, checked)
+        return confirm_page(request, shown, act, checked)
 
     async def decide(self, request: Request, id_: str) -> Response:
         """Decides, on the version that was looked at."""
@@ -156,7 +140,7 @@ class _Pages:
             await run_in_threadpool(self._decide, caller, id_, fields)
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
-        return redirect(f"{_PATH}/{id_}", f"review.{fields['act']}")
+        return redirect(f"{PATH}/{id_}", f"review.{fields['act']}")
 
     def _decide(self, caller: Caller, id_: str, fields: dict[str, str]) -> ReviewItem:
         who, tenant, labels = reviewer_of(caller), caller.tenant, _labels(fields)
@@ -193,7 +177,7 @@ class _Pages:
                 await run_in_threadpool(queue.release, caller.tenant, id_, who, version=_version(fields))
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
-        return redirect(f"{_PATH}/{id_}", f"review.{act}")
+        return redirect(f"{PATH}/{id_}", f"review.{act}")
 
 
 def reviewer_of(caller: Caller) -> Reviewer:
@@ -256,15 +240,23 @@ def _acts(
 ) -> Markup:
     holder = item.holder if item.held_until is not None and item.held_until > now else None
     version = tag("input", type_="hidden", name_="version", value=item.version)
-    path = f"{_PATH}/{item.id}"
+    path = f"{PATH}/{item.id}"
     if holder not in (None, caller.name) and not caller.may(Permission.ADMINISTER):
-        return tag("p", foreign(holder or "", "b"), " has it until ", f"{item.held_until:%H:%M}",
-                   " UTC. Nobody else can decide before.", class_="note doubt")  # fmt: skip
+        return tag(
+            "p",
+            foreign(holder or "", "b"),
+            " has it until ",
+            f"{item.held_until:%H:%M}",
+            " UTC. Nobody else can decide before.",
+            class_="note doubt",
+        )
     mine = holder == caller.name
     take = form(
-        request, f"{path}/{'release' if mine else 'claim'}", version,
+        request,
+        f"{path}/{'release' if mine else 'claim'}",
+        version,
         button("Give it back" if mine else group("Take it ", tag("kbd", "t")), data_key="t" if not mine else None),
-    )  # fmt: skip
+    )
     buttons = (
         button(group(words, " ", tag("kbd", key)), _style(act, package), name_="act", value=act, data_key=key)
         for act, (key, words, _) in ACTS.items()
@@ -272,17 +264,32 @@ def _acts(
     )
     edit = None
     if package is not None:
-        edit = tag("a", "Edit ", tag("kbd", "e"), href="#edit", class_=f"button {_style('edit', package)}".strip(),
-                   data_key="e")  # fmt: skip
+        edit = tag(
+            "a",
+            "Edit ",
+            tag("kbd", "e"),
+            href="#edit",
+            class_=f"button {_style('edit', package)}".strip(),
+            data_key="e",
+        )
     said = None
     if package is not None:
-        said = tag("p", "The findings speak for: ", tag("b", package.suggested_action.replace("_", " ")), ". ",
-                   foreign(package.suggested_because), class_="soft")  # fmt: skip
+        said = tag(
+            "p",
+            "The findings speak for: ",
+            tag("b", package.suggested_action.replace("_", " ")),
+            ". ",
+            foreign(package.suggested_because),
+            class_="soft",
+        )
     return tag(
-        "section", tag("h2", "Decide", class_="hidden"),
+        "section",
+        tag("h2", "Decide", class_="hidden"),
         tag("div", form(request, f"{path}/confirm", version, buttons, class_="inline"), edit, take, class_="actions"),
-        said, class_="acts", data_acts=True,
-    )  # fmt: skip
+        said,
+        class_="acts",
+        data_acts=True,
+    )
 
 
 def _open_acts(package: EscalationPackage | None) -> frozenset[str]:
@@ -314,8 +321,13 @@ def _package(request: Request, caller: Caller, item: ReviewItem, package: Escala
     parts.append(tools_view(report))
     if package.reasoning:
         words = (foreign(one, "p", class_="text") for one in package.reasoning)
-        parts.append(panel("What the model was thinking", note("quiet", "Told by the model: no evidence of anything."),
-                           details("Show it", words)))  # fmt: skip
+        parts.append(
+            panel(
+                "What the model was thinking",
+                note("quiet", "Told by the model: no evidence of anything."),
+                details("Show it", words),
+            )
+        )
     parts.append(evidence_view([(one.id, "", one) for one in package.evidence_used]))
     return parts
 
@@ -333,14 +345,24 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
     return panel(
         "Edit",
         form(
-            request, f"{_PATH}/{item.id}/confirm", tag("input", type_="hidden", name_="version", value=item.version),
+            request,
+            f"{PATH}/{item.id}/confirm",
+            tag("input", type_="hidden", name_="version", value=item.version),
             tag("input", type_="hidden", name_="act", value="edit"),
             field("The text that is to go out", area, tag("span", ACTS["edit"][2], id="edit-hint")),
-            tag("div", tag("h3", "What you change"), tag("div", data_diff=True, class_="diff text", aria_live="polite"),
-                hidden=True, data_diff_box=True),
-            button("Go on with this text", "primary"), class_="stack",
-        ), id_="edit", style="box",
-    )  # fmt: skip
+            tag(
+                "div",
+                tag("h3", "What you change"),
+                tag("div", data_diff=True, class_="diff text", aria_live="polite"),
+                hidden=True,
+                data_diff_box=True,
+            ),
+            button("Go on with this text", "primary"),
+            class_="stack",
+        ),
+        id_="edit",
+        style="box",
+    )
 
 
 def _suggestions(suggestions: Sequence[Suggestion]) -> Markup | None:
@@ -385,103 +407,18 @@ def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:
     if not events:
         return None
     items = (
-        tag("li", foreign("The gate" if one.actor == "gate" else one.actor[:80], "b"), " ",
-            act_badge(one.act) or one.act.replace("_", " "), " ", moment(one.at, now),
-            foreign(one.reason[:2_000], "p", class_="text soft") if one.reason else None)
-        for one in events
-    )  # fmt: skip
-    return panel("History", tag("ol", items, class_="plain events"))
-
-
-# The second step
-
-
-def _confirm_page(request: Request, shown: _Shown, act: str, checked: HallucinationReport | None = None) -> Response:
-    item, package = shown.item, shown.package
-    _, words, meaning = ACTS[act]
-    hidden_fields: list[Child] = [
-        tag("input", type_="hidden", name_="act", value=act),
-        tag("input", type_="hidden", name_="version", value=item.version),
-    ]
-    body: list[Child] = [tag("p", meaning, class_="meaning")]
-    more: list[Child] = [
-        field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True), _WHY[act])
-    ]
-    may_send = True
-    if checked is not None and package is not None:
-        may_send = checked.action is not Action.BLOCK
-        body += _edited(package, checked)
-        hidden_fields.append(tag("input", type_="hidden", name_="output", value=checked.output))
-        if may_send and checked.action is not Action.EMIT:
-            more.append(_ACCEPT)
-    elif package is not None:
-        body.append(panel("The output", foreign(package.output[:60_000], "div", class_="diff text")))
-    if act == "reject" and package is not None:
-        told = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
-        more.append(field("What is said in its place", text_area("response", told, rows=3, maxlength=20_000)))
-    if act != "ask" and package is not None and package.flagged_claims:
-        more.append(_label_fields(package))
-    if may_send:
-        send = group(
-            button(words, "danger" if act == "reject" else "primary", data_confirm=True),
-            link_button("Back", f"{_PATH}/{item.id}"),
-            tag("small", tag("kbd", "Ctrl"), " ", tag("kbd", "Enter")),
+        tag(
+            "li",
+            foreign("The gate" if one.actor == "gate" else one.actor[:80], "b"),
+            " ",
+            act_badge(one.act) or one.act.replace("_", " "),
+            " ",
+            moment(one.at, now),
+            foreign(one.reason[:2_000], "p", class_="text soft") if one.reason else None,
         )
-        body.append(form(request, f"{_PATH}/{item.id}/decide", hidden_fields, more, tag("div", send, class_="actions"),
-                         class_="stack confirm"))  # fmt: skip
-    else:
-        body.append(tag("p", link_button("Back", f"{_PATH}/{item.id}"), class_="actions"))
-    return render(
-        request, f"{words}?", *body, current="review", parent=("The item", f"{_PATH}/{item.id}"),
-        scripts=("review.js",),
-        about="A decision is final, and an entry of the audit log." if act != "ask" else None,
-    )  # fmt: skip
-
-
-def _edited(package: EscalationPackage, checked: HallucinationReport) -> list[Child]:
-    """The difference that an edit makes, and what the gate says of it."""
-    parts: list[Child] = []
-    if checked.output == package.output:
-        parts.append(note("doubt", "Nothing is changed: this would be the same as to approve it."))
-    else:
-        parts.append(panel("What you change", diff(package.output, changes_between(package.output, checked.output))))
-    reasons = tag("ul", (tag("li", foreign(one)) for one in checked.decision.reasons[:8]), class_="reasons")
-    tone = {Action.EMIT: "good", Action.BLOCK: "bad"}.get(checked.action, "doubt")
-    parts.append(
-        panel("Your text was checked", note(tone, action_badge(checked.action), " ", _SAYS[checked.action]), reasons)
+        for one in events
     )
-    return parts
-
-
-_SAYS: Final = {
-    Action.EMIT: "The gate lets it out.",
-    Action.REVISE: "The gate would send it back. You may accept the findings and let it out.",
-    Action.ESCALATE: "The gate would ask a person, which is you. You may accept the findings and let it out.",
-    Action.BLOCK: "The gate blocks it: nobody can let it out. Go back and change it, or reject the output.",
-}
-_ACCEPT: Final = tag(
-    "label", tag("input", type_="checkbox", name_="accept", required=True),
-    tag("span", "I accept these findings, and let my text out all the same."), class_="accept",
-)  # fmt: skip
-
-
-_WHY: Final = {
-    "approve": "It goes into the record: what you looked at, and why it may go out.",
-    "edit": "It goes into the record: what was wrong, and where the right words are from.",
-    "reject": "It goes into the record: what is wrong with it.",
-    "ask": "The caller reads it: which evidence do you need?",
-}
-
-
-def _label_fields(package: EscalationPackage) -> Markup:
-    options = (("", "no label"), (Verdict.SUPPORTED.value, "is right"), (Verdict.UNSUPPORTED.value, "has no support"),
-               (Verdict.CONTRADICTED.value, "is wrong"))  # fmt: skip
-    rows = (
-        tag("div", foreign(one.text[:400], "p"), field(f"Claim {one.claim + 1}", select(f"claim.{one.claim}", options)),
-            class_="labelled")
-        for one in package.flagged_claims[:MOST_LABELS]
-    )  # fmt: skip
-    return details("Say what is true of each claim (it teaches the verifier)", rows)
+    return panel("History", tag("ol", items, class_="plain events"))
 
 
 def _labels(fields: dict[str, str]) -> dict[int, Verdict]:

@@ -1,0 +1,148 @@
+"""The second step of a decision: a page that says what is going to happen, shows what an edit changes, and asks why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.reporting import Child, Markup, foreign, group, tag
+from assay.rewrite.revise import changes_between
+from assay.schema import Action, HallucinationReport, Verdict
+from assay.schema.escalation import EscalationPackage, ReviewEvent, ReviewItem
+from assay.server.console.layout import form, render
+from assay.server.console.parts import action_badge, button, details, field, link_button, note, panel, select, text_area
+from assay.server.console.views.revisions import diff
+
+MOST_LABELS: Final = 30
+"""Claims that a reviewer may label at once."""
+ACTS: Final = {
+    "approve": ("a", "Approve", "The output goes out as it is."),
+    "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
+    "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
+    "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
+}
+"""What may be done, by key: the words of its button, and what happens."""
+
+PATH: Final = "/console/review"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """An item with what there is to see of it."""
+
+    item: ReviewItem
+    package: EscalationPackage | None
+    events: Sequence[ReviewEvent]
+
+
+def confirm_page(request: Request, shown: ShownItem, act: str, checked: HallucinationReport | None = None) -> Response:
+    """The page before a decision; `checked` is what the gate says of an edited text."""
+    item, package = shown.item, shown.package
+    _, words, meaning = ACTS[act]
+    hidden_fields: list[Child] = [
+        tag("input", type_="hidden", name_="act", value=act),
+        tag("input", type_="hidden", name_="version", value=item.version),
+    ]
+    body: list[Child] = [tag("p", meaning, class_="meaning")]
+    more: list[Child] = [
+        field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True), _WHY[act])
+    ]
+    may_send = True
+    if checked is not None and package is not None:
+        may_send = checked.action is not Action.BLOCK
+        body += _edited(package, checked)
+        hidden_fields.append(tag("input", type_="hidden", name_="output", value=checked.output))
+        if may_send and checked.action is not Action.EMIT:
+            more.append(_ACCEPT)
+    elif package is not None:
+        body.append(panel("The output", foreign(package.output[:60_000], "div", class_="diff text")))
+    if act == "reject" and package is not None:
+        told = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
+        more.append(field("What is said in its place", text_area("response", told, rows=3, maxlength=20_000)))
+    if act != "ask" and package is not None and package.flagged_claims:
+        more.append(_label_fields(package))
+    if may_send:
+        send = group(
+            button(words, "danger" if act == "reject" else "primary", data_confirm=True),
+            link_button("Back", f"{PATH}/{item.id}"),
+            tag("small", tag("kbd", "Ctrl"), " ", tag("kbd", "Enter")),
+        )
+        body.append(
+            form(
+                request,
+                f"{PATH}/{item.id}/decide",
+                hidden_fields,
+                more,
+                tag("div", send, class_="actions"),
+                class_="stack confirm",
+            )
+        )
+    else:
+        body.append(tag("p", link_button("Back", f"{PATH}/{item.id}"), class_="actions"))
+    return render(
+        request,
+        f"{words}?",
+        *body,
+        current="review",
+        parent=("The item", f"{PATH}/{item.id}"),
+        scripts=("review.js",),
+        about="A decision is final, and an entry of the audit log." if act != "ask" else None,
+    )
+
+
+def _edited(package: EscalationPackage, checked: HallucinationReport) -> list[Child]:
+    """The difference that an edit makes, and what the gate says of it."""
+    parts: list[Child] = []
+    if checked.output == package.output:
+        parts.append(note("doubt", "Nothing is changed: this would be the same as to approve it."))
+    else:
+        parts.append(panel("What you change", diff(package.output, changes_between(package.output, checked.output))))
+    reasons = tag("ul", (tag("li", foreign(one)) for one in checked.decision.reasons[:8]), class_="reasons")
+    tone = {Action.EMIT: "good", Action.BLOCK: "bad"}.get(checked.action, "doubt")
+    parts.append(
+        panel("Your text was checked", note(tone, action_badge(checked.action), " ", _SAYS[checked.action]), reasons)
+    )
+    return parts
+
+
+_SAYS: Final = {
+    Action.EMIT: "The gate lets it out.",
+    Action.REVISE: "The gate would send it back. You may accept the findings and let it out.",
+    Action.ESCALATE: "The gate would ask a person, which is you. You may accept the findings and let it out.",
+    Action.BLOCK: "The gate blocks it: nobody can let it out. Go back and change it, or reject the output.",
+}
+_ACCEPT: Final = tag(
+    "label",
+    tag("input", type_="checkbox", name_="accept", required=True),
+    tag("span", "I accept these findings, and let my text out all the same."),
+    class_="accept",
+)
+
+
+_WHY: Final = {
+    "approve": "It goes into the record: what you looked at, and why it may go out.",
+    "edit": "It goes into the record: what was wrong, and where the right words are from.",
+    "reject": "It goes into the record: what is wrong with it.",
+    "ask": "The caller reads it: which evidence do you need?",
+}
+
+
+def _label_fields(package: EscalationPackage) -> Markup:
+    options = (
+        ("", "no label"),
+        (Verdict.SUPPORTED.value, "is right"),
+        (Verdict.UNSUPPORTED.value, "has no support"),
+        (Verdict.CONTRADICTED.value, "is wrong"),
+    )
+    rows = (
+        tag(
+            "div",
+            foreign(one.text[:400], "p"),
+            field(f"Claim {one.claim + 1}", select(f"claim.{one.claim}", options)),
+            class_="labelled",
+        )
+        for one in package.flagged_claims[:MOST_LABELS]
+    )
+    return details("Say what is true of each claim (it teaches the verifier)", rows)
