@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.guard.options import ProtectOptions as ProtectOptions
     from assay.guard.options import RunOptions as RunOptions
     from assay.guard.options import TaskOptions as TaskOptions
+    from assay.guard.options import require_options as require_options
     from assay.guard.protect.functions import Answer as Answer
     from assay.guard.request import CheckRequest as CheckRequest
     from assay.guard.request import EvidenceLike as EvidenceLike
@@ -55,6 +56,7 @@ else:
                 "ProtectOptions",
                 "RunOptions",
                 "TaskOptions",
+                "require_options",
             ),
             ".protect.functions": ("Answer",),
             ".request": ("CheckRequest", "EvidenceLike"),

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from assay.errors import InputError, WithheldError
-from assay.guard import Guard
+from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.guard.protect import OnWithheld
 from assay.integrations.run_gate import missing
 from assay.policy import answer_instead, answer_of
@@ -40,7 +40,9 @@ class Fields:
     evidence: str = "context"
     question: str = "question"
 
-    def check(self, guard: Guard, given: Mapping[str, Any], prediction: Any, **options: Any) -> HallucinationReport:
+    def check(
+        self, guard: Guard, given: Mapping[str, Any], prediction: Any, **options: Unpack[AskedCheckOptions]
+    ) -> HallucinationReport:
         """The report on the answer of a prediction.
 
         Args:
@@ -91,7 +93,7 @@ class Checked(dspy.Module):
         fields: Fields | None = None,
         on_withheld: OnWithheld = "raise",
         on_report: Callable[[HallucinationReport], object] | None = None,
-        **options: Any,
+        **options: Unpack[AskedCheckOptions],
     ) -> None:
         """Make the module.
 
@@ -103,6 +105,7 @@ class Checked(dspy.Module):
             on_report: gets the report of every answer, emitted or not.
             options: further ones of `Guard.check`.
         """
+        require_options(options, AskedCheckOptions)
         super().__init__()
         self.module = module
         self._guard, self._fields, self._options = guard, fields or Fields(), options
@@ -137,7 +140,9 @@ class Checked(dspy.Module):
         return dspy.Prediction(**told, assay_action=report.action.value, assay_report=report.model_dump(mode="json"))
 
 
-def reward(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Callable[[Mapping[str, Any], Any], float]:
+def reward(
+    guard: Guard, *, fields: Fields | None = None, **options: Unpack[AskedCheckOptions]
+) -> Callable[[Mapping[str, Any], Any], float]:
     """A reward for `dspy.Refine` and `dspy.BestOfN`: 1 where the guard emits, else the overall score, below 1.
 
     Give them `threshold=1.0`. An answer that cannot be checked is worth 0.
@@ -147,6 +152,7 @@ def reward(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Cal
         fields: the names of answer, evidence and question.
         options: further ones of `Guard.check`.
     """
+    require_options(options, AskedCheckOptions)
     names = fields or Fields()
 
     def rewarded(args: Mapping[str, Any], pred: Any) -> float:
@@ -155,7 +161,7 @@ def reward(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Cal
     return rewarded
 
 
-def metric(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Callable[..., float]:
+def metric(guard: Guard, *, fields: Fields | None = None, **options: Unpack[AskedCheckOptions]) -> Callable[..., float]:
     """A metric for `dspy.Evaluate` and for optimisers: as `reward`; with a trace, 1 or 0 for emitted or not.
 
     Optimisers that collect demonstrations pass a trace, and keep what is true: only what the guard emits.
@@ -165,6 +171,7 @@ def metric(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Cal
         fields: the names of answer, evidence and question.
         options: further ones of `Guard.check`.
     """
+    require_options(options, AskedCheckOptions)
     names = fields or Fields()
 
     def scored(example: Any, pred: Any, trace: Any = None, *_more: Any) -> float:

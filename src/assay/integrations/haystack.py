@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from assay.errors import InputError, WithheldError
-from assay.guard import Guard
+from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.guard.protect import OnWithheld
 from assay.integrations.run_gate import missing
 from assay.integrations.screening import NOTE, Gate, ScreenGateOptions
@@ -74,7 +74,9 @@ class AssayGate:
     Replies may be texts or `ChatMessage`s, as generators and chat generators give them.
     """
 
-    def __init__(self, guard: Guard, *, on_withheld: OnWithheld = "answer", **options: Any) -> None:
+    def __init__(
+        self, guard: Guard, *, on_withheld: OnWithheld = "answer", **options: Unpack[AskedCheckOptions]
+    ) -> None:
         """Make the component.
 
         Args:
@@ -82,6 +84,7 @@ class AssayGate:
             on_withheld: `answer` for the policy's words in the place of a reply that does not pass, or `raise`.
             options: further ones of `Guard.check`, such as `stakes`.
         """
+        require_options(options, AskedCheckOptions)
         self._guard, self._on_withheld, self._options = guard, on_withheld, options
 
     @component.output_types(replies=list[str], actions=list[str], reports=list[dict[str, Any]])

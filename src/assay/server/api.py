@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -21,6 +21,7 @@ from assay.server.checking import CheckFailedError
 from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
 from assay.server.gateway.asgi import header
+from assay.server.http.days import OptionalDay
 from assay.server.http.error_answers import AGAIN, MEND, OneEncoding, answer_errors
 from assay.server.http.permitted_options import require_permitted
 from assay.server.http.problems import Problem, documented, problem
@@ -30,16 +31,6 @@ from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
 from assay.server.verdicts import VerdictCache
-
-
-def _day(value: object) -> date | None:
-    if value is None:
-        return None
-    try:
-        return date.fromisoformat(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        # Not what pydantic would read as well: a number that counts seconds is no day.
-        raise ValueError(f"a day is written as in 2025-06-01, got {str(value)[:40]!r}") from error
 
 
 def _number(value: object) -> object:
@@ -71,7 +62,7 @@ class CheckBody(BaseModel):
     structure: Structure | None = None
     """How an output in JSON is checked beside its schema: rules over several fields, references into the evidence,
     which values are no claims. A schema may carry it itself, under `x-assay`."""
-    as_of: Annotated[date | None, BeforeValidator(_day)] = None
+    as_of: OptionalDay = None
     """The day that the output is to hold on: evidence that has expired by then is said to have. Without one no clock is
     read, and evidence is compared with evidence only."""
     citations: list[dict[str, Any]] | None = None
