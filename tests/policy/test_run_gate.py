@@ -121,7 +121,7 @@ def test_the_answer_instead_is_that_of_the_decision_where_it_has_one() -> None:
     ("verdict", "words"),
     [
         (Verdict.CONTRADICTED, "does not agree with the available documents"),
-        (Verdict.UNSUPPORTED, "do not bear out an important part"),
+        (Verdict.UNSUPPORTED, "do not support an important part"),
         (Verdict.UNCHECKED, "Not all of it could be checked"),
     ],
 )

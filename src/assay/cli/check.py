@@ -104,7 +104,7 @@ def _warn_without_evidence(found: Found, evidence: Sequence[Evidence]) -> None:
     if not evidence and bare:
         of = "" if len(found.requests) == bare == 1 else f" for {bare} of {len(found.requests)} answers"
         write_text(
-            f"assay: warning: no evidence{of}: what no evidence and no source of knowledge bears out is unsupported; "
+            f"assay: warning: no evidence{of}: every claim that no knowledge source supports counts as unsupported; "
             "name files or folders with --evidence\n",
             sys.stderr,
         )

@@ -227,7 +227,7 @@ _WORDS: Final = {
     Kind.NOT_YET: "not yet in force",
     Kind.SUPERSEDED: "superseded",
     Kind.CONFLICT: "contradictions",
-    Kind.UNREAD_DATE: "with a date nobody can read",
+    Kind.UNREAD_DATE: "with an unreadable date",
     Kind.NOT_RETRIEVED: "never retrieved",
     Kind.GAP: "questions without an answer",
 }

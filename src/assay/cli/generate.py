@@ -29,7 +29,7 @@ class Format(StrEnum):
 
 
 class Ungrounded(StrEnum):
-    """What becomes of statements that the evidence does not support."""
+    """What to do with statements that the evidence does not support."""
 
     REGENERATE = "regenerate"
     REMOVE = "remove"
@@ -47,9 +47,9 @@ class GenerateOptions(GuardOptions):
         typer.Option("--llm", "-m", metavar="NAME", help="The chat model; anthropic:NAME or azure:NAME for those."),
     ]
     base_url: BaseUrlOption = None
-    stakes: Annotated[Stakes, typer.Option(help="How much hangs on it.")] = Stakes.MEDIUM
+    stakes: Annotated[Stakes, typer.Option(help="How much depends on the answer.")] = Stakes.MEDIUM
     ungrounded: Annotated[
-        Ungrounded, typer.Option(help="What becomes of statements that the evidence does not support.")
+        Ungrounded, typer.Option(help="What to do with statements that the evidence does not support.")
     ] = Ungrounded.REGENERATE
     attempts: Annotated[int, typer.Option(min=0, max=10, help="Further answers that are asked for at most.")] = 2
     samples: Annotated[

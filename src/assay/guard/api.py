@@ -79,7 +79,7 @@ class Guard:
             llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, as
                 with `consistency_probes`; without it nothing is asked.
             judging: how the model is asked as a judge, where the policy has one asked.
-            knowledge: the sources outside of the evidence that are asked about claims which it does not bear out, as
+            knowledge: the sources outside of the evidence that are asked about claims which it does not support, as
                 the policy's `external` says; none is asked without it.
             budget: what one check may spend on the model; what it then could not ask keeps the output from passing.
 

@@ -75,7 +75,7 @@ def of_another(claim: str, own: str, passage: str, source: str) -> bool:
 
     Args:
         claim: the claim.
-        own: the source that bears it out.
+        own: the source that supports it.
         passage: what speaks against it.
         source: the whole source of the passage, title included.
     """

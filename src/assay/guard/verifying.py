@@ -1,4 +1,4 @@
-"""External verification: what the evidence does not bear out is put to sources of knowledge, by authority.
+"""External verification: what the evidence does not support is put to sources of knowledge, by authority.
 
 1. Claims are chosen: without support, as severe as the policy says, and of a kind that can be looked up.
 2. Each is made an inquiry by rules; the sources are asked from the highest authority down, within one budget of time.
@@ -453,7 +453,7 @@ def _external(case: _Case, policy: Policy, before: Verdict) -> External:
             status="unverifiable", why=why, message=message, disagreement=disagreement, words=words, before=before
         )
     status = "verified" if case.settled == "verifies" else "refuted"
-    verb = "bears it out" if status == "verified" else "says otherwise"
+    verb = "supports it" if status == "verified" else "says otherwise"
     quoted = f": “{case.by.passage}”" if case.by.passage else ""
     others = " Other sources disagree." if disagreement else ""
     sentence = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."

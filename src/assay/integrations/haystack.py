@@ -69,7 +69,7 @@ class AssayScreen:
 
 @component
 class AssayGate:
-    """Lets out of a generator's replies what the documents bear out; the others are withheld.
+    """Lets out of a generator's replies what the documents support; the others are withheld.
 
     Replies may be texts or `ChatMessage`s, as generators and chat generators give them.
     """

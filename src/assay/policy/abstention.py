@@ -29,7 +29,7 @@ class SignalWeights(Value):
     """What each signal of confidence weighs; one that is missing is left out and the others are scaled up."""
 
     groundedness: Weight = 0.45
-    """How far the evidence bears out the output."""
+    """How far the evidence supports the output."""
     certainty: Weight = 0.1
     """One minus the entropy of the log-probabilities."""
     consistency: Weight = 0.2

@@ -266,7 +266,7 @@ def suggested_action(
         return "edit", "Something was found against the output, though its claims have support."
     if report.action is Action.BLOCK:
         return "reject", "The gate blocks the output, and nobody can release it as it is."
-    return "approve", "Nothing speaks against a claim; what hangs on the output brought it here."
+    return "approve", "No finding is against a claim; the output is here because of its stakes."
 
 
 def _flagged(report: HallucinationReport) -> Iterator[FlaggedClaim]:
@@ -312,7 +312,7 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
                 before=report.output[claim.span.start : claim.span.end],
                 after=None,
                 source="evidence",
-                reason="No evidence bears this out: leave it out, or ask for evidence.",
+                reason="No evidence supports this: leave it out, or ask for evidence.",
                 evidence=claim.evidence_spans[0] if claim.evidence_spans else None,
             )
 

@@ -167,7 +167,7 @@ class ExternalChecks(Value):
     """Whether sources are asked at all, what they say is told, or it decides: what a source of enough authority
     verifies counts as supported, and what it refutes as contradicted."""
     claims: Literal["unsupported", "all"] = "unsupported"
-    """Which claims are put to them: those that the evidence does not bear out, or those that it does besides, so that
+    """Which claims are put to them: those that the evidence does not support, or those that it does besides, so that
     errors of the evidence itself are found."""
     severity: Probability = 0.3
     """theta_sev: the severity that an error in a claim would have, from which on it is asked about. In [0, 1]."""

@@ -84,7 +84,7 @@ _TEXTS: dict[Cause, tuple[str, str]] = {
         "This question could not be fully answered from available documents.",
         "Please look at the closest sources, or ask someone who is responsible for the subject.",
     ),
-    Cause.UNSUPPORTED: ("The available documents do not bear out an important part of it.", _ASK_AGAIN),
+    Cause.UNSUPPORTED: ("The available documents do not support an important part of it.", _ASK_AGAIN),
     Cause.STRUCTURE: ("It did not have the form that was asked for.", _TRY_AGAIN),
     Cause.TOOLS: ("It rested on an action that could not be carried out as written.", _TRY_AGAIN),
     Cause.UNCHECKED: ("Not all of it could be checked.", "Please try again with a shorter question or document."),
@@ -115,7 +115,7 @@ Ask a narrower question, or add documents that cover it.'
     first = sorted(causes)[:_REASONS_SHOWN]
     why = " ".join(_TEXTS[cause][0] for cause in first)
     if action is Action.ESCALATE:
-        return f"This answer is held back: a person has to review it first. {why}".rstrip()
+        return f"This answer is withheld until a person has reviewed it. {why}".rstrip()
     what_next = _TEXTS[first[0]][1] if first else _TRY_AGAIN
     return " ".join(part for part in ("This answer was withheld.", why, what_next) if part)
 

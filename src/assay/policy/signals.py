@@ -56,7 +56,7 @@ class ClaimSignal:
 
     @property
     def checkable(self) -> bool:
-        """Whether it states something that evidence can bear out."""
+        """Whether it states something that evidence can support."""
         return self.verdict is not Verdict.NOT_CHECKABLE
 
     @property

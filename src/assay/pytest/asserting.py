@@ -1,4 +1,4 @@
-"""`assert_supported`: checks an answer and fails where a claim of it is not borne out."""
+"""`assert_supported`: checks an answer and fails where a claim of it is not supported."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UnsupportedAnswerError(AssertionError):
-    """An answer has claims that its evidence does not bear out."""
+    """An answer has claims that its evidence does not support."""
 
     __module__ = "assay.pytest"  # the name by which it is imported
 

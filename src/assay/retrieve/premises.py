@@ -185,7 +185,7 @@ class EvidenceIndex:
         """The sentences of the assembled premise, in document order, neighbours joined.
 
         All of them where they fit together; else those that share a term with the query, and as many of the others as
-        fit, those closest to them first: what bears a claim out in other words shares no term with it.
+        fit, those closest to them first: what supports a claim in other words shares no term with it.
         """
         left = self._options.document_tokens
         chosen: list[int] = []

@@ -462,7 +462,7 @@ class HallucinationReport(Value):
         return report_reasons(self)
 
     def summary(self) -> str:
-        """The report in one sentence: the decision, how many claims are borne out, and the gravest problem."""
+        """The report in one sentence: the decision, how many claims are supported, and the gravest problem."""
         from assay.schema.views import report_sentence
 
         return report_sentence(self)

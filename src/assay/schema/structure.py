@@ -54,5 +54,5 @@ class Structure(Value):
     references: tuple[str, ...] = ()
     """Pointers of values that have to be ids of the evidence."""
     cited: tuple[CitedField, ...] = ()
-    """Statements that their sources have to bear out."""
+    """Statements that their sources have to support."""
     rules: tuple[FieldRule, ...] = ()

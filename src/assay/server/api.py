@@ -53,7 +53,7 @@ class CheckBody(BaseModel):
     policy: str | None = None
     """A preset; the server's own policy by default."""
     stakes: Stakes = Stakes.MEDIUM
-    """How much hangs on it."""
+    """How much depends on the answer."""
     task: str = "qa"
     """The kind of task; a policy may hold some, such as `creative`, to no evidence."""
     schema_: Annotated[dict[str, Any] | StrictBool | None, Field(alias="schema")] = None

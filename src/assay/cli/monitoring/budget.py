@@ -65,8 +65,8 @@ def check(
 def lift(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The consequence, such as deployment_freeze.")],
     database: DatabaseOption,
-    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who lifts it; it stands in the record.")],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")],
+    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who lifts it; kept in the record.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")],
     tenant: TenantOption = _TENANT,
 ) -> None:
     """Put a consequence out of force by hand. It stays so until the budget has recovered once; servers follow."""
@@ -115,7 +115,7 @@ def _lines(told: Mapping[str, Any]) -> list[str]:
             f"(limit {one['factor']:g}){fires}"
         )
     if told["hours_left"] is not None and told["hours_left"] > 0:
-        lines.append(f"going on like this it is spent in {told['hours_left']:,.0f} hours")
+        lines.append(f"at this rate it is spent in {told['hours_left']:,.0f} hours")
     if not told["enough"]:
         lines.append("too few outputs to act on")
     for name, one in told["consequences"].items():

@@ -144,9 +144,7 @@ def golden(
     accept: Annotated[
         str | None, typer.Option(metavar="RUN", help="Check nothing: later runs are compared with this one.")
     ] = None,
-    who: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Who accepts it; it stands in the log.")
-    ] = None,
+    who: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Who accepts it; kept in the log.")] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Check the golden set of the settings now, or go on with a run that was stopped. Exit 1 where it is worse."""
@@ -192,7 +190,7 @@ def status(
 def acknowledge(
     alarm: Annotated[str, typer.Argument(metavar="ID", help="The id of the alarm.")],
     database: DatabaseOption,
-    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who has seen it; it stands in the record.")],
+    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who has seen it; kept in the record.")],
     tenant: TenantOption = _TENANT,
 ) -> None:
     """Say that somebody has seen an alarm."""
@@ -219,7 +217,7 @@ def rescore(
         Path | None,
         typer.Option("--verifier", metavar="NAME|DIR", help="Judge with this network. [default: the shipped one]"),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The latest outputs, so many of them.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many of the latest outputs to check.")] = 100,
     fraction: Annotated[
         float, typer.Option(min=0.0001, max=1.0, help="A share of them, drawn by their ids: always the same.")
     ] = 1.0,

@@ -159,7 +159,7 @@ def export(
         bool, typer.Option("--partial", help="Sign nothing: up to the last checkpoint, and the bundle says so.")
     ] = False,
     with_verifier: Annotated[
-        bool, typer.Option("--with-verifier", help="Put the stand-alone verifier beside it.")
+        bool, typer.Option("--with-verifier", help="Put the stand-alone verifier next to it.")
     ] = False,
 ) -> None:
     """Sign the log, and export all of it, or one run, as a bundle that is verified without assay."""
@@ -225,13 +225,13 @@ def replay(
 @app.command()
 def erase(
     database: DatabaseOption,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the log: name nobody.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the log, so name nobody.")],
     run: Annotated[list[str] | None, typer.Option("--run", metavar="ID", help="A run; may be repeated.")] = None,
     named: Annotated[
         list[str] | None, typer.Option("--run-id", metavar="NAME", help="All runs that the caller called so.")
     ] = None,
     older_than: Annotated[
-        float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All runs older than so many days.")
+        float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All runs older than this many days.")
     ] = None,
     tenant: TenantOption = _TENANT,
 ) -> None:
@@ -353,7 +353,7 @@ def _keys(path: Path | None, option: str) -> "Keys":
 
     found = read_settings(os.environ).receipt_keys if path is None else path
     if found is None:
-        raise InputError(f"expected to be told where the keys are: name them with {option}, or set ASSAY_RECEIPT_KEYS")
+        raise InputError(f"expected the folder of keys: name it with {option}, or set ASSAY_RECEIPT_KEYS")
     return open_keys(found)
 
 

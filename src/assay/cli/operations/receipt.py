@@ -59,7 +59,7 @@ def rotate(keys: KeysOption = None) -> None:
 @app.command()
 def revoke(
     key_id: Annotated[str, typer.Argument(metavar="KEY-ID", help="Which key, as `assay receipt list` names it.")],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the public ring.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the public ring.")],
     since: Annotated[
         str | None, typer.Option("--since", metavar="TIME", help="Since when, as 2026-03-01T09:30:15Z. [default: now]")
     ] = None,
@@ -205,7 +205,7 @@ def _path(path: Path | None, option: str) -> Path:
 
     found = read_settings(os.environ).receipt_keys if path is None else path
     if found is None:
-        raise InputError(f"expected to be told where the keys are: name them with {option}, or set ASSAY_RECEIPT_KEYS")
+        raise InputError(f"expected the folder of keys: name it with {option}, or set ASSAY_RECEIPT_KEYS")
     return found
 
 
@@ -245,7 +245,7 @@ def read_report(place: str) -> "HallucinationReport":
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key appears twice in one object")
     return members
 
 

@@ -68,7 +68,7 @@ def _clear(file: Path) -> None:
     try:
         Receipt.from_text(found)
     except ReceiptError as error:
-        raise InputError(f"{file}: something other than a receipt stands there; name another file") from error
+        raise InputError(f"{file}: exists and is no receipt; name another file") from error
     try:
         file.unlink()
     except OSError as error:

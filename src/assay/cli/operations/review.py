@@ -62,7 +62,7 @@ AsOption = Annotated[str, typer.Option("--as", metavar="NAME", envvar="ASSAY_REV
 VersionOption = Annotated[
     int | None, typer.Option("--version", metavar="N", help="The version that was seen; refused if it has changed.")
 ]
-ReasonOption = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")]
+ReasonOption = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 _TENANT: Final = "default"
 
@@ -76,7 +76,7 @@ def list_reviews(
         str | None, typer.Option("--of", metavar="NAME", help="Only those that NAME has or was given.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Those that were decided too, the newest first.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most this many.")] = 50,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """List what waits, the next deadline first."""
@@ -161,10 +161,12 @@ def decide(
     act: Annotated[Act, typer.Argument(help="What is decided.")],
     database: DatabaseOption,
     who: AsOption,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")],
     text: Annotated[
         Path | None,
-        typer.Option("--text", metavar="FILE", help="For edit: the words that are to go out; - reads them."),
+        typer.Option(
+            "--text", metavar="FILE", help="For edit: the file of the text to release; - reads standard input."
+        ),
     ] = None,
     accept: Annotated[
         bool,
@@ -273,7 +275,7 @@ def _reviewer(store: "Store", tenant: str, name: str) -> "Reviewer":
 
 def _words(path: Path | None) -> str:
     if path is None:
-        raise InputError("expected the words that are to go out: name their file with --text, or - for standard input")
+        raise InputError("expected the text to release: name its file with --text, or - for standard input")
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -66,7 +66,7 @@ class CheckOptions(GuardOptions, LimitOptions):
             "--config", metavar="FILE", help="The assay.yaml with policy and sources. [default: ASSAY_CONFIG]"
         ),
     ] = None
-    stakes: Annotated[Stakes | None, typer.Option(help="How much hangs on it. [default: medium]")] = None
+    stakes: Annotated[Stakes | None, typer.Option(help="How much depends on the answer. [default: medium]")] = None
     schema: Annotated[
         Path | None,
         typer.Option("--schema", metavar="FILE", help="The JSON Schema of an answer that is one JSON text."),

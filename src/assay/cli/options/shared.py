@@ -30,7 +30,7 @@ class ReportFormat(StrEnum):
 
 
 class Stakes(StrEnum):
-    """How much hangs on the answer."""
+    """How much depends on the answer."""
 
     LOW = "low"
     MEDIUM = "medium"

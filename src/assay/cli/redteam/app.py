@@ -195,7 +195,7 @@ def watch(
 def promote(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run (--out of `run`).")],
     ledger: Annotated[
-        Path | None, typer.Option("--ledger", metavar="FILE", help="Where proposals and decisions stand.")
+        Path | None, typer.Option("--ledger", metavar="FILE", help="The file of proposals and decisions.")
     ] = None,
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite; what it has is not proposed.")
@@ -274,7 +274,9 @@ def evidence(
     ] = None,
     verify: Annotated[
         Path | None,
-        typer.Option("--verify", metavar="FILE", help="Verify a statement; with folders their files are held to it."),
+        typer.Option(
+            "--verify", metavar="FILE", help="Verify a statement; with folders, their files are checked against it."
+        ),
     ] = None,
     ring: Annotated[
         Path | None,

@@ -47,7 +47,7 @@ def run_verify(file: Path, folders: Sequence[Path], ring: Path | None, form: str
 
     place = ring or read_settings(os.environ).receipt_keys
     if place is None:
-        raise InputError("expected to be told where the keys are: name them with --ring, or set ASSAY_RECEIPT_KEYS")
+        raise InputError("expected the folder of keys: name it with --ring, or set ASSAY_RECEIPT_KEYS")
     try:
         with file.open("rb") as stream:
             text = stream.read(LONGEST + 1)

@@ -41,7 +41,7 @@ VerifierOption = Annotated[
 VersionOption = Annotated[
     str,
     typer.Option(
-        "--target-version", metavar="VERSION", help="Which version of the system it is; stands in records and evidence."
+        "--target-version", metavar="VERSION", help="The version of the system; kept in records and evidence."
     ),
 ]
 ConcurrencyOption = Annotated[int, typer.Option(min=1, max=256, help="Calls at once.")]
@@ -50,7 +50,7 @@ RateOption = Annotated[
 ]
 MostCallsOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls at most, now.")]
 MostSecondsOption = Annotated[
-    float | None, typer.Option("--most-seconds", min=0, metavar="S", help="No call begins after so many seconds.")
+    float | None, typer.Option("--most-seconds", min=0, metavar="S", help="No call begins after this many seconds.")
 ]
 MostTokensOption = Annotated[
     int | None, typer.Option("--most-tokens", min=1, metavar="N", help="Tokens at most, over all runs into one folder.")
@@ -143,7 +143,7 @@ class RunSettings(CrewOptions, AskingOptions):
         typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a run that was stopped goes on from it."),
     ] = None
     format: Annotated[RunFormat, typer.Option("--format", "-f", help="What goes to standard output.")] = RunFormat.TEXT
-    delta: Annotated[float, typer.Option(min=0, max=1, help="The drop of a score that is let pass.")] = 0.01
+    delta: Annotated[float, typer.Option(min=0, max=1, help="The drop of a score that is tolerated.")] = 0.01
     alpha: Annotated[float, typer.Option(help="The probability of a false alarm that is allowed.")] = 0.05
     fail_under: Annotated[
         float | None,

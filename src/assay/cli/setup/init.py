@@ -40,7 +40,7 @@ policy:
   # Which claims a chat model of yours is asked about: off, uncertain or all. It goes with --llm NAME --base-url URL.
   # judge: uncertain
 
-# Sources outside of the evidence, asked about claims that it does not bear out (docs/knowledge.md):
+# Sources outside of the evidence, asked about claims that it does not support (docs/knowledge.md):
 # knowledge:
 #   - {{name: handbook, kind: files, authority: organisation, path: handbook}}
 """
@@ -51,7 +51,7 @@ EVIDENCE: Final = """\
 Partners are entitled to 2 weeks of leave after the birth of a child. The leave is paid in full.
 """
 TEST: Final = '''\
-"""What the application says, held against what the documents say: run `pytest`."""
+"""Checks what the application says against the documents: run `pytest`."""
 
 from pathlib import Path
 

@@ -74,7 +74,7 @@ def with_mend(report: HallucinationReport, made: Mend | None) -> HallucinationRe
     attempt = RevisionAttempt(
         number=1,
         outcome="better",
-        reason=f"Made readable, nobody asked. {' '.join(messages[:_TOLD])}{more}",
+        reason=f"Repaired without asking the model. {' '.join(messages[:_TOLD])}{more}",
         failed_claims=failing(made.mended),
         overall_score=made.mended.overall_score,
         changes=changes_between(made.original.output, made.mended.output),

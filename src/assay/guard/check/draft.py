@@ -197,7 +197,7 @@ def _texts(evidence: Iterable[Evidence]) -> list[str]:
 def _bodies(
     evidence: PreparedEvidence, given_way: Mapping[str, GivenWay], run: RunContext | None, prepare: Prepare
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
-    """What each claim is held against: all evidence but what gave way or cannot bear it out, and what a call did."""
+    """What each claim is held against: all evidence but what gave way or cannot support it, and what a call did."""
     out_of_use = [item for item in evidence.evidence if item.id in given_way]
     made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
 

@@ -1,4 +1,4 @@
-"""Conflicts: a claim that one source bears out and another contradicts.
+"""Conflicts: a claim that one source supports and another contradicts.
 
 Five ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
 network finds contradicting (`conflict_between`) or doubts the claim beside (`doubting_source`), a source that bears
@@ -80,7 +80,7 @@ def same_but_for_names(
 ) -> list[frozenset[str]]:
     """For each job the contradicting passages that say what it claims of another name: they disagree on the name.
 
-    Asked only where a passage of one source bears a claim out and one of another contradicts it.
+    Asked only where a passage of one source supports a claim and one of another contradicts it.
     """
     asked: list[tuple[int, str, ClaimCandidates]] = []
     for at, (job, result) in enumerate(zip(jobs, read, strict=True)):
@@ -379,7 +379,7 @@ def _others(job: Job, judged: Judged) -> Iterator[Other]:
     if judged.verdict is not Verdict.SUPPORTED or judged.conflict is not None or len(job.evidence.evidence) < 2:
         return
     if job.denies or job.named or job.field is not None or find_pointers(job.claim):
-        return  # what one numbered passage says no other one can bear out or deny
+        return  # what one numbered passage says no other one can support or deny
     claim = job.claim if job.before else job.hypothesis
     stating = frozenset(span.evidence_id for span in judged.exact.supporting)
     for other in others_of(claim, judged.entailment, stating):

@@ -106,11 +106,11 @@ def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
     """Whether the sentence of another source around a value speaks of what is claimed.
 
     "2 weeks of leave" and "30 days' notice of leave" are values of two things. Most of what such a sentence says, by
-    the weight of its content words, has to stand in the claim or in what bears it out.
+    the weight of its content words, has to stand in the claim or in what supports it.
 
     Args:
         said: the claim.
-        stated: the passage that bears it out.
+        stated: the passage that supports it.
         passage: the text of the other source.
         at: where in it the value stands.
     """

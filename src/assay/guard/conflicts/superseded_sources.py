@@ -156,12 +156,12 @@ def out_of_force(item: Evidence, as_of: date | None) -> GivenWay | None:
 
 
 _SAID: Final[Mapping[Why, str]] = {
-    "version": "{old} gives way to {new}, a later version of the same document; what holds is judged without it.",
-    "replaced": "{old} gives way to {new}, which says that it replaces it; what holds is judged without it.",
-    "draft": "{old} gives way to {new}, of which it is a draft; what holds is judged without it.",
-    "marked": "{old} says of itself that it is out of use; what holds is judged without it.",
-    "not yet": "{old} is not in force yet on the day that is asked about; what holds is judged without it.",
-    "no more": "{old} is no longer in force on the day that is asked about; what holds is judged without it.",
+    "version": "{old} is superseded by {new}, a later version of the same document, and was left out of the check.",
+    "replaced": "{old} is superseded by {new}, which says that it replaces it, and was left out of the check.",
+    "draft": "{old} is a draft of {new} and was left out of the check.",
+    "marked": "{old} states that it is no longer in use and was left out of the check.",
+    "not yet": "{old} is not in force yet on the day in question and was left out of the check.",
+    "no more": "{old} is no longer in force on the day in question and was left out of the check.",
 }
 
 
@@ -183,7 +183,7 @@ def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
 def follows(claim: str, out_of_use: Iterable[Evidence], holding: Iterable[Evidence]) -> bool:
     """Whether a claim has a value that stands in a source which is out of use, and in none that holds.
 
-    A network passes over digits: "The port is 8080" seems borne out by "Use port 8443" to it.
+    A network passes over digits: "The port is 8080" seems supported by "Use port 8443" to it.
 
     >>> old = Evidence(id="a", title="Guide (deprecated)", text="Use port 8080.")
     >>> new = Evidence(id="b", title="Guide", text="Use port 8443.")

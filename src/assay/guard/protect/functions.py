@@ -255,7 +255,7 @@ def _goes_back(report: HallucinationReport, how: Protection) -> bool:
 def _loop(guard: Checking, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
     """Who revises the output, how each version is checked, and how many there may be."""
     if how.author is None:
-        raise InputError("nobody was named who could revise the output")
+        raise InputError("no author was given that could revise the output")
     if subject.run is not None:
         _, again = run_checks(guard, subject.run, how.of_check_run(subject))
     else:

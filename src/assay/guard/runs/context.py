@@ -151,7 +151,7 @@ class RunContext:
         return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
 
     def hearable(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """The evidence that can bear out a claim: what a user says tells what the user wants and is, and nothing else.
+        """The evidence that can support a claim: what a user says tells what the user wants and is, and nothing else.
 
         No word of a user says that something was done. Of the world a user's own words are no evidence either, where
         the run has looked at anything else; a long text that a user gives is a document, and so is what is stated in a

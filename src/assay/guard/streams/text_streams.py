@@ -149,7 +149,7 @@ def _said_of(ruling: Ruling) -> str:
     if not wrong:
         return "Not all of this could be checked."
     quoted = "; ".join(f"“{text}”" for text in wrong)
-    return f"The available documents do not bear this out: {quoted}"
+    return f"The available documents do not support this: {quoted}"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Which category a finding has and from where it can be seen (docs/concepts.md#categories).
 
-    intrinsic(c)  <=>  not entailed(c, C)                              the evidence C does not bear it out
+    intrinsic(c)  <=>  not entailed(c, C)                              the evidence C does not support it
     extrinsic(c)  <=>  entailed(c, C) and not consistent(c, K)         it does, and the ground truth K says otherwise
 
 K is what authoritative sources outside of the evidence say, and what can be recomputed: sums, units, the calendar.
@@ -28,7 +28,7 @@ class Grounds:
     verdict: Verdict
     """What the evidence says of it."""
     read: Category | None = None
-    """What comparing it with the evidence comes to, where the evidence does not bear it out."""
+    """What comparing it with the evidence comes to, where the evidence does not support it."""
     fabricated: bool = False
     """Whether it cites a source that does not exist."""
     structural: bool = False

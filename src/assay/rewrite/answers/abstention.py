@@ -117,7 +117,7 @@ class Situation:
     """What is known of a question, its evidence and its answer; none where a signal could not be had."""
 
     groundedness: float | None = None
-    """How far the evidence bears out the answer, in [0, 1]."""
+    """How far the evidence supports the answer, in [0, 1]."""
     entropy: float | None = None
     """The normalised entropy of the answer's tokens, in [0, 1]; less is better."""
     consistency: float | None = None

@@ -46,7 +46,7 @@ _ID: Final = re.compile(r"[0-9a-f]{12,64}")
 _ETAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})"')
 
 Cursor = Annotated[str | None, Query(description="`next` of the page before.", pattern=_ID.pattern, max_length=64)]
-Limit = Annotated[int, Query(description="At most so many items.", ge=1, le=MOST)]
+Limit = Annotated[int, Query(description="At most this many items.", ge=1, le=MOST)]
 IfMatch = Annotated[str | None, Header(description="The ETag of what is to be changed.")]
 
 

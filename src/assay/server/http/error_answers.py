@@ -71,7 +71,7 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
         app.add_exception_handler(kind, handler)
 
 
-_OPERATOR: Final = "Tell the operator of this server; nothing was decided, and nothing that was not recorded goes out."
+_OPERATOR: Final = "Tell the operator of this server; nothing was decided, and nothing is released without a record."
 _NO_STORE: Final = "Start the server with --database, or set ASSAY_DATABASE_URL."
 OF_STORE: Final = (
     "/v1/reports",

@@ -61,7 +61,7 @@ class DecisionBody(_Body):
     act: str = Field(pattern="^(approve|edit|reject|ask_evidence)$")
     """Let it out as it is; let other words out in its place; keep it withheld; ask the caller for evidence."""
     reason: Reason
-    """Why; it stands in the record."""
+    """Why; kept in the record."""
     text: str | None = None
     """The words that are to go out, for `edit`."""
     accept: StrictBool = False

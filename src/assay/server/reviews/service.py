@@ -176,9 +176,7 @@ class ReviewService:
             InputError: the text cannot be read.
         """
         if not text.strip():
-            raise ReviewError(
-                "expected the text that is to go out, and it is blank; reject the item instead", "refused"
-            )
+            raise ReviewError("expected the text to release, and it is blank; reject the item instead", "refused")
         case = self.case(tenant, id_)
         # A person's words go out as they are: they decide what the reader is told.
         return untelling(

@@ -57,7 +57,7 @@ def erase_runs(store: Store, ids: Sequence[str], reason: str, tenant: str, *, se
     Args:
         store: the store.
         ids: the ids of the runs.
-        reason: why, such as `request of the person` or `retention`; it stands in the log, so it must name nobody.
+        reason: why, such as `request of the person` or `retention`; kept in the log, so it must name nobody.
         tenant: whose they are.
         settles: whether words and pages that were taken out are overwritten before this returns (`settle`); who erases
             more at once does that in the end.

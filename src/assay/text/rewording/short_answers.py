@@ -3,7 +3,7 @@
 
 "16 weeks" to "How long is the leave?" says that the leave is 16 weeks. Read one behind the other, a question and a
 short answer are no sentence, and a verifier that knows sentences goes by what it knows: it takes "Do partners get 4
-weeks? Yes." for borne out by anything that speaks of partners and weeks. The statement has the question's words in the
+weeks? Yes." for supported by anything that speaks of partners and weeks. The statement has the question's words in the
 order of a statement, so that "yes" can be as wrong as what it says yes to.
 The words need not be good English, only plain ("the policy does cover it"); nobody is shown them.
 """

@@ -31,7 +31,7 @@ class StepVerdict(StrEnum):
     INVALID = "invalid"
     """The premises say otherwise."""
     UNSUPPORTED = "unsupported"
-    """The premises do not bear it out."""
+    """The premises do not support it."""
     CIRCULAR = "circular"
     """The conclusion is one of its own premises."""
     UNCHECKED = "unchecked"

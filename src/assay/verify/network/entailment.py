@@ -298,7 +298,7 @@ def _judgements(work: _Work, rows: Sequence[_Row]) -> tuple[PremiseScores, ...]:
             entailment = 1 - contradiction
         related = len(wanted & _words(premise.text)) / len(wanted) if wanted else 0.0
         neutral = part_rows[0].neutral if len(part_rows) == 1 else max(0.0, 1 - entailment - contradiction)
-        wrong = tuple(map(min, zip(*(r.wrong for r in part_rows), strict=True)))  # right where any part bears it out
+        wrong = tuple(map(min, zip(*(r.wrong for r in part_rows), strict=True)))  # right where any part supports it
         result.append(PremiseScores(premise, entailment, neutral, contradiction, related, wrong))
     return tuple(result)
 

@@ -31,7 +31,7 @@ def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) 
     """The issue that an output answers another question than the one asked, from evidence on something else.
 
     It is raised where no content word of the question stands in the evidence or in the output, and the output shares
-    words with the evidence: then all that could be borne out is beside the point. Passages in other words than the
+    words with the evidence: then all that could be supported is beside the point. Passages in other words than the
     question's are usual, and so are answers; both together are rare. Of 2,145 questions that people and models had
     answered, 32 meet it, nearly all of them beside passages that a search had brought up by mistake; with the question
     of another row in its place, 64% of 1,408 do. Requests without a question mark ("Summarise the minutes.") name no

@@ -159,16 +159,16 @@ def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Seq
     for start, end in new:
         words = claim.text[start:end]
         what = f"\u201c{words if len(words) <= QUOTED else words[: QUOTED - 1] + '…'}\u201d"
-        message = f"The evidence says otherwise of {what}." if against else f"No evidence bears out {what}."
+        message = f"The evidence says otherwise of {what}." if against else f"No evidence supports {what}."
         yield Issue(code=code, message=message, span=locate(start, end, output, claim), evidence=closest)
     if new or (against and any(f.effect == "contradicts" and f.confidence >= SURE for f in shown)):
         return  # what differs has been named
     if against:
         message = "The evidence says otherwise." if shown else "The evidence contradicts this as a whole."
     elif closest is None:
-        message = "No evidence speaks of this."
+        message = "No evidence mentions this."
     else:
-        message = "No evidence says this; the closest passage does not bear it out."
+        message = "No evidence says this; the closest passage does not support it."
     yield Issue(code=code, message=message, span=claim.span, evidence=closest)
 
 
@@ -186,8 +186,8 @@ def _conflict_issue(judged: Judged, claim: ExtractedClaim) -> Iterator[Issue]:
     behind, other = judged.conflict
     said = other.text if len(other.text) <= QUOTED else other.text[: QUOTED - 1] + "…"
     message = (
-        f"{behind.evidence_id} bears this out, {other.evidence_id} says otherwise: “{said}”. Say that the sources "
-        "disagree, or which of them holds."
+        f"{behind.evidence_id} supports this, {other.evidence_id} contradicts it: “{said}”. Say that the sources "
+        "disagree, or which of them applies."
     )
     yield Issue(code="evidence.conflict", message=message, span=claim.span, evidence=other)
 
@@ -319,8 +319,8 @@ def _doubted(claim: ClaimReport, asked: float) -> ClaimReport:
     if claim.verdict is not Verdict.SUPPORTED or claim.score is None or claim.score >= asked:
         return claim
     message = (
-        f"Not certain: the evidence bears this out with a probability of {shown_score(claim.score)}. "
-        "Say it closer to the source, or show the passage that it rests on."
+        f"Not certain: the evidence supports this with a probability of {shown_score(claim.score)}. "
+        "Keep closer to the wording of the source, or cite the passage that it rests on."
     )
     closest = claim.evidence_spans[0] if claim.evidence_spans else None
     issue = Issue(code="claim.uncertain", message=message, span=claim.span, evidence=closest, path=claim.path)

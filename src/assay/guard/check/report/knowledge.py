@@ -48,7 +48,7 @@ def knowledge_issues(told: External, span: Span) -> tuple[Issue, ...]:
     found = []
     if told.disagreement:
         words = [
-            f"{w.source} {'bears it out' if w.says == 'verifies' else 'says otherwise'}"
+            f"{w.source} {'supports it' if w.says == 'verifies' else 'says otherwise'}"
             for w in told.words
             if w.says in {"verifies", "refutes"}
         ]

@@ -63,7 +63,7 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Chi
         Column("Urgency"),
         Column("State"),
         Column("Since", "num less"),
-        Column("Held last", "num less"),
+        Column("Last seen", "num less"),
     )
     rows: list[list[Child]] = [
         [
@@ -75,9 +75,7 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Chi
         ]
         for one in alerts
     ]
-    return panel(
-        title, table(title, columns, rows, empty=("No alert", "Nothing holds that people are told of.")), actions=more
-    )
+    return panel(title, table(title, columns, rows, empty=("No alert", "No alert condition holds.")), actions=more)
 
 
 def _state(one: AlertItem) -> Markup:
@@ -118,7 +116,7 @@ def make_alert_pages(services: Services) -> APIRouter:
         return render(
             request,
             "Alert",
-            panel("What is the matter", tag("p", foreign(item.summary)), _facts(item, now)),
+            panel("Problem", tag("p", foreign(item.summary)), _facts(item, now)),
             acts,
             current="monitor",
             parent=("Alerts", "/console/monitor/alerts"),
@@ -168,9 +166,9 @@ def _facts(item: AlertItem, now: datetime) -> Markup:
         ("About", line(item.key)),
         ("Kind", line(item.kind)),
         ("Since", moment(item.opened, now)),
-        ("Held last", moment(item.seen, now)),
-        ("Found to hold", f"{item.count:,} times"),
-        ("People were told", "never" if item.told is None else moment(item.told, now)),
+        ("Last seen", moment(item.seen, now)),
+        ("Seen", f"{item.count:,} times"),
+        ("Last notified", "never" if item.told is None else moment(item.told, now)),
         ("Acknowledged by", line(item.owner)),
         ("Over since", "–" if item.closed is None else moment(item.closed, now)),
         ("Silenced until", "–" if item.silenced_until is None else moment(item.silenced_until, now)),
@@ -193,11 +191,9 @@ def _acts(request: Request, item: AlertItem) -> Markup:
     base = f"/console/monitor/alerts/{item.id}"
     made: list[Child] = []
     if item.state is AlertState.OPEN:
-        made.append(form(request, f"{base}/acknowledge", button("I look at it", "primary")))
+        made.append(form(request, f"{base}/acknowledge", button("Acknowledge", "primary")))
     if item.state is not AlertState.CLOSED:
         made.append(form(request, f"{base}/close", button("Close it")))
     choice = select("hours", _HOURS.items(), "8")
-    made.append(
-        form(request, f"{base}/silence", field("Tell nobody of it for", choice), button("Silence"), class_="actions")
-    )
+    made.append(form(request, f"{base}/silence", field("Silence for", choice), button("Silence"), class_="actions"))
     return panel("What to do about it", tag("div", made, class_="actions"))

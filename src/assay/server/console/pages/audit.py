@@ -169,7 +169,7 @@ class _Pages:
     def _log(self, entries: list[Row[Any]], head: Head, run: str) -> Markup:
         columns = (Column("Entry"), Column("Kind"), Column("About", "main"), Column("When", "num"))
         rows = (_line(one, self._store.now()) for one in entries)
-        empty = ("No such entry", "No entry is about this run, or none stands before that one.")
+        empty = ("No such entry", "No entry is about this run, or there is none before that one.")
         older = None
         if len(entries) == SHOWN and entries[-1].idx > 0:
             older = address(_PATH, before=entries[-1].idx, run=run)

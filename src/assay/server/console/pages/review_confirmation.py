@@ -18,8 +18,8 @@ from assay.server.console.views.revisions import diff
 MOST_LABELS: Final = 30
 """Claims that a reviewer may label at once."""
 ACTS: Final = {
-    "approve": ("a", "Approve", "The output goes out as it is."),
-    "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
+    "approve": ("a", "Approve", "The output is released as it is."),
+    "edit": ("e", "Edit", "Your text is checked again and released instead."),
     "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
     "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
 }
@@ -60,7 +60,7 @@ def confirm_page(request: Request, shown: ShownItem, act: str, checked: Hallucin
         body.append(panel("The output", foreign(package.output[:60_000], "div", class_="diff text")))
     if act == "reject" and package is not None:
         told = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
-        more.append(field("What is said in its place", text_area("response", told, rows=3, maxlength=20_000)))
+        more.append(field("Fallback response", text_area("response", told, rows=3, maxlength=20_000)))
     if act != "ask" and package is not None and package.flagged_claims:
         more.append(_label_fields(package))
     if may_send:
@@ -108,23 +108,23 @@ def _edited(package: EscalationPackage, checked: HallucinationReport) -> list[Ch
 
 
 _SAYS: Final = {
-    Action.EMIT: "The gate lets it out.",
-    Action.REVISE: "The gate would send it back. You may accept the findings and let it out.",
-    Action.ESCALATE: "The gate would ask a person, which is you. You may accept the findings and let it out.",
-    Action.BLOCK: "The gate blocks it: nobody can let it out. Go back and change it, or reject the output.",
+    Action.EMIT: "The gate emits it.",
+    Action.REVISE: "The gate would send it back. You may accept the findings and release it.",
+    Action.ESCALATE: "The gate would ask a person, which is you. You may accept the findings and release it.",
+    Action.BLOCK: "The gate blocks it: nobody can release it. Go back and change it, or reject the output.",
 }
 _ACCEPT: Final = tag(
     "label",
     tag("input", type_="checkbox", name_="accept", required=True),
-    tag("span", "I accept these findings, and let my text out all the same."),
+    tag("span", "I accept these findings and release my text anyway."),
     class_="accept",
 )
 
 
 _WHY: Final = {
-    "approve": "It goes into the record: what you looked at, and why it may go out.",
-    "edit": "It goes into the record: what was wrong, and where the right words are from.",
-    "reject": "It goes into the record: what is wrong with it.",
+    "approve": "Recorded with the decision: what you looked at, and why it may be released.",
+    "edit": "Recorded with the decision: what was wrong, and where the right text comes from.",
+    "reject": "Recorded with the decision: what is wrong with it.",
     "ask": "The caller reads it: which evidence do you need?",
 }
 
@@ -145,4 +145,4 @@ def _label_fields(package: EscalationPackage) -> Markup:
         )
         for one in package.flagged_claims[:MOST_LABELS]
     )
-    return details("Say what is true of each claim (it teaches the verifier)", rows)
+    return details("Label each claim (labels improve the verifier)", rows)

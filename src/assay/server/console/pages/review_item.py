@@ -276,7 +276,7 @@ def _acts(
     if package is not None:
         said = tag(
             "p",
-            "The findings speak for: ",
+            "Recommended: ",
             tag("b", package.suggested_action.replace("_", " ")),
             ". ",
             foreign(package.suggested_because),
@@ -324,7 +324,7 @@ def _package(request: Request, caller: Caller, item: ReviewItem, package: Escala
         parts.append(
             panel(
                 "What the model was thinking",
-                note("quiet", "Told by the model: no evidence of anything."),
+                note("quiet", "The model's own account; it is not evidence."),
                 details("Show it", words),
             )
         )
@@ -349,7 +349,7 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
             f"{PATH}/{item.id}/confirm",
             tag("input", type_="hidden", name_="version", value=item.version),
             tag("input", type_="hidden", name_="act", value="edit"),
-            field("The text that is to go out", area, tag("span", ACTS["edit"][2], id="edit-hint")),
+            field("The text to release", area, tag("span", ACTS["edit"][2], id="edit-hint")),
             tag(
                 "div",
                 tag("h3", "What you change"),
@@ -357,7 +357,7 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
                 hidden=True,
                 data_diff_box=True,
             ),
-            button("Go on with this text", "primary"),
+            button("Continue with this text", "primary"),
             class_="stack",
         ),
         id_="edit",
@@ -377,7 +377,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Markup | None:
             tag("p", foreign(one.reason[:600]), class_="soft"),
             tag(
                 "button",
-                "Take it over",
+                "Use this text",
                 type_="button",
                 class_="link",
                 data_start=one.span.start,
@@ -400,7 +400,7 @@ def _alternatives(package: EscalationPackage) -> Markup | None:
     shown = (
         details(tag("span", one.kind), foreign(one.text[:20_000], "div", class_="text")) for one in package.alternatives
     )
-    return panel("Other texts that could go out", shown)
+    return panel("Other texts that could be released", shown)
 
 
 def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:

@@ -173,7 +173,7 @@ def _told(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequen
         return Labelled(SURE, tuple((passage, cell) for _, cell, _ in found), ())
     if agreeing or not differing:
         return None
-    # Several records that all say otherwise: none of them bears it out, but which is meant is not known as surely.
+    # Several records that all say otherwise: none of them supports it, but which is meant is not known as surely.
     confidence = SURE if len(differing) == 1 else LIKELY
     passage, _, found = max(differing, key=lambda one: sum(bool(same) for _, _, same in one[2]))
     return Labelled(
