@@ -129,8 +129,8 @@ def judge_steps(
         if number in rings:
             step = replace(step, verdict=StepVerdict.CIRCULAR)
         steps.append(step)
-        supported = any(start < step.conclusion.end and step.conclusion.start < end for start, end in supported)
-        finding = None if supported and step.verdict is not StepVerdict.CIRCULAR else _finding(text, step, limits)
+        held = any(start < step.conclusion.end and step.conclusion.start < end for start, end in supported)
+        finding = None if held and step.verdict is not StepVerdict.CIRCULAR else _finding(text, step, limits)
         if finding is not None:
             findings.append(finding)
     return steps, findings
