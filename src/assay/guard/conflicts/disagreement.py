@@ -27,7 +27,7 @@ MOST_SOURCES: Final = 2
 """Sources that are asked for a claim, those that seem to say most against it."""
 MOST_EXCHANGES: Final = 3
 """Values of a source that are put into a claim."""
-BEARS_OUT: Final = 0.5
+SUPPORTS: Final = 0.5
 """From here on a source by itself supports a claim. What only several sources support together each of them may seem
 to contradict."""
 PAIRS_PER_CLAIM: Final = MOST_SOURCES * (1 + 2 * MOST_EXCHANGES)
@@ -92,7 +92,7 @@ def others_of(claim: str, read: EntailmentResult, stating: frozenset[str]) -> It
         key=lambda name: (name in stating, ranked[name].entailment - ranked[name].contradiction, name),
         default="",
     )
-    if not own or not (own in stating or ranked[own].entailment >= BEARS_OUT):
+    if not own or not (own in stating or ranked[own].entailment >= SUPPORTS):
         return
     worst = {name: max(rows, key=_against) for name, rows in alone.items() if name != own}
     for name in sorted(worst, key=lambda name: (-_against(worst[name])[0], name)):
@@ -123,7 +123,7 @@ def _texts(one: Other) -> tuple[str, ...]:
 
 
 def _supports(there: _Asked, one: Other, text: str) -> bool:
-    return there[one.reading.premise.text, text].entailment >= BEARS_OUT
+    return there[one.reading.premise.text, text].entailment >= SUPPORTS
 
 
 def _asked(pairs: Sequence[tuple[Premise, str]], scorer: PairScorer) -> _Asked:

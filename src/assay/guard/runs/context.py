@@ -99,11 +99,6 @@ class RunContext:
         """Why the run cannot be taken as it stands."""
         return self.findings.faults
 
-    @property
-    def any_done(self) -> bool:
-        """Whether the answer claims anything that a call did."""
-        return any(map(self.states_done, self.actions.at_claim))
-
     def states_done(self, claim: ExtractedClaim) -> bool:
         """Whether a claim states an action that a call did."""
         return self.actions.done(claim)

@@ -191,10 +191,6 @@ class Holdback(Generic[E]):
         self._queue.append(held)
         return reading
 
-    def pass_on(self, event: E) -> None:
-        """Puts an event at the end of the queue that waits for nothing but its turn."""
-        self._queue.append(Held(event, None, (), (), (), everything=not self._loose))
-
     def end(self) -> StreamDelta:
         """Takes note of the stream's end: every text that has begun is complete."""
         reading = self._stream.end()

@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final
 
 from assay.errors import ChatError, InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion
@@ -37,9 +36,6 @@ class Retries:
         """
         if self.most < 0 or self.first_s < 0 or self.longest_s < 0:
             raise InputError(f"retries, first_s and longest_s are 0 or more, got {self}")
-
-
-NO_RETRIES: Final = Retries(most=0)
 
 
 class Retrying:

@@ -5,7 +5,7 @@ whichever process writes. An append reads and writes only the incomplete tiles a
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -19,8 +19,6 @@ from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, 
 
 CHUNK: Final = 4_096
 """How many entries are read at once."""
-
-TileAt = Callable[[int, int], bytes]
 
 
 class Entry(NamedTuple):
