@@ -64,6 +64,29 @@ class Clients(Generic[Sync, Async]):
             return self._by_loop.pop(asyncio.get_running_loop(), None)
 
 
+class SdkChat:
+    """What the chat models over an official SDK share: their connections, and how they are named in errors."""
+
+    _model: str
+    _clients: Clients[Any, Any]
+
+    def close(self) -> None:
+        """Close the synchronous connections."""
+        client = self._clients.take_sync()
+        if client is not None:
+            client.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        client = self._clients.take_here()
+        if client is not None:
+            await client.close()
+
+    @property
+    def _where(self) -> str:
+        return f"model {self._model!r}"
+
+
 def settings_digest(**settings: Any) -> str:
     """Identifies settings; no secret may be among them."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
