@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from assay.guard.rulings import unchecked as unchecked
     from assay.guard.runs.watch import CallDecision as CallDecision
     from assay.guard.runs.watch import RunWatch as RunWatch
-    from assay.guard.screen_pairs import Pair as Pair
-    from assay.guard.screen_pairs import Statement as Statement
-    from assay.guard.screen_pairs import statements_of as statements_of
-    from assay.guard.screen_pairs import what_differs as what_differs
-    from assay.guard.screen_versions import Known as Known
-    from assay.guard.screen_versions import keys_of as keys_of
-    from assay.guard.screen_versions import replaced_by as replaced_by
-    from assay.guard.screen_versions import versions_of as versions_of
     from assay.guard.screening import says_the_same as says_the_same
+    from assay.guard.screening.pairs import Pair as Pair
+    from assay.guard.screening.pairs import Statement as Statement
+    from assay.guard.screening.pairs import statements_of as statements_of
+    from assay.guard.screening.pairs import what_differs as what_differs
+    from assay.guard.screening.versions import Known as Known
+    from assay.guard.screening.versions import keys_of as keys_of
+    from assay.guard.screening.versions import replaced_by as replaced_by
+    from assay.guard.screening.versions import versions_of as versions_of
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -71,8 +71,8 @@ else:
                 "unchecked",
             ),
             ".runs.watch": ("CallDecision", "RunWatch"),
-            ".screen_pairs": ("Pair", "Statement", "statements_of", "what_differs"),
-            ".screen_versions": ("Known", "keys_of", "replaced_by", "versions_of"),
+            ".screening.pairs": ("Pair", "Statement", "statements_of", "what_differs"),
+            ".screening.versions": ("Known", "keys_of", "replaced_by", "versions_of"),
             ".screening": ("says_the_same",),
         },
     )

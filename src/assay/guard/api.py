@@ -14,7 +14,6 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from assay.errors import InputError
-from assay.guard import screening
 from assay.guard.authors import document_generation, generation, revision
 from assay.guard.authors import repair as repairs
 from assay.guard.check.evidence_index import Limits
@@ -28,6 +27,7 @@ from assay.guard.parts import GuardParts, policy_of
 from assay.guard.protect import functions
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.runs import checking as runs
+from assay.guard.screening import screener as screening
 from assay.guard.streams import checking as streams
 from assay.models import PairScorer
 from assay.policy import Policy

@@ -34,7 +34,7 @@ from assay.guard.conflicts.source_matching import (
     states_disagreement,
     with_their_name,
 )
-from assay.guard.stands import clashes
+from assay.guard.conflicts.stands import clashes
 from assay.models import PairScorer
 from assay.schema import ClaimCandidates, Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.text.citations import find_pointers

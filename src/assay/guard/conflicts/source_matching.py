@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assay.guard.conflicts.subjects import of_another
 from assay.guard.lru import LruCache
-from assay.guard.subjects import of_another
 from assay.schema import Evidence
 from assay.text.lexicon import NUMBER_WORDS, find_names, find_words
 from assay.text.quantities import CURRENCY_WORDS, UNIT_WORDS

@@ -36,9 +36,9 @@ from assay.text.sentences import UNSTATED, language
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.guard.check.tiers import Tiers
     from assay.guard.parts import Assembled, GuardParts
-    from assay.guard.screen_conflicts import Judge
-    from assay.guard.screen_pairs import Pair
-    from assay.guard.screen_versions import Known, Versions
+    from assay.guard.screening.conflicts import Judge
+    from assay.guard.screening.pairs import Pair
+    from assay.guard.screening.versions import Known, Versions
     from assay.models import PairScorer
     from assay.policy import Policy
     from assay.retrieve import Passage
@@ -174,7 +174,7 @@ def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evide
         VerifierError: the network failed: whether there are contradictions is not known then.
     """
     from assay.guard.check.tiers import tiers_of
-    from assay.guard.screen_conflicts import hear_pairs, told
+    from assay.guard.screening.conflicts import hear_pairs, told
 
     heard = hear_pairs(pairs, items, self._parts.scorer)
     return told(heard, items, tiers_of(self._parts).judge_beside, frozenset(), len(pairs))
@@ -190,8 +190,8 @@ def screened(
     historical: bool | None = None,
 ) -> Screening:
     """The screening of passages that were read; see `Guard.screen`."""
-    from assay.guard.screen_conflicts import conflicts_of
-    from assay.guard.screen_versions import names_a_version, versions_of
+    from assay.guard.screening.conflicts import conflicts_of
+    from assay.guard.screening.versions import names_a_version, versions_of
 
     course = _Course(list(passages))
     _drop_blank(course)

@@ -24,7 +24,7 @@ from typing import Any, Final
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
 from assay.guard.conflicts.source_matching import is_record, speaks_of_another
-from assay.guard.screen_pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
+from assay.guard.screening.pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
 from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
@@ -140,7 +140,7 @@ class ConflictModel:
 def load_conflict_model() -> ConflictModel:
     """The model that ships with the package."""
     raw: Mapping[str, Any] = json.loads(
-        files("assay.guard").joinpath("screen_conflicts.json").read_text(encoding="utf-8")
+        files("assay.guard.screening").joinpath("conflicts.json").read_text(encoding="utf-8")
     )
     return ConflictModel(LogisticModel(raw["intercept"], raw["weights"]), raw["threshold"])
 
