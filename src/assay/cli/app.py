@@ -19,7 +19,6 @@ from assay.cli.monitoring.bisect_verb import bisect
 from assay.cli.operations import audit as audit_verbs
 from assay.cli.operations import backup as backup_verbs
 from assay.cli.operations import keys as keys_verbs
-from assay.cli.operations import receipt as receipt_verbs
 from assay.cli.operations import review as review_verbs
 from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
@@ -28,6 +27,7 @@ from assay.cli.options.building import ChatCommand, VerifierCommand, takes
 from assay.cli.options.checking import CheckOptions
 from assay.cli.options.evaluating import EvalOptions
 from assay.cli.options.serving import DoctorOptions, McpOptions, ServerOptions
+from assay.cli.receipts import receipt as receipt_verbs
 from assay.cli.redteam import app as redteam_verbs
 from assay.cli.screen import screen
 from assay.cli.setup.completion import VARIABLE, completion

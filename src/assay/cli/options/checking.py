@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.operations.receipt import KeysOption
 from assay.cli.options.shared import (
     AsOfOption,
     BaseUrlOption,
@@ -18,6 +17,7 @@ from assay.cli.options.shared import (
     ReportFormat,
     Stakes,
 )
+from assay.cli.receipts.receipt import KeysOption
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import LlmOption, RemoveOption, RepairOption
 

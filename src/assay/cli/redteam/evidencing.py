@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.operations.receipt import open_store
+from assay.cli.receipts.receipt import open_store
 from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from assay.cli.operations.receipt import open_store
+from assay.cli.receipts.receipt import open_store
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError, ReceiptError
 from assay.evaluation.rows import write_file
