@@ -30,7 +30,6 @@ from assay.server.console.parts import (
     table,
 )
 from assay.server.services import Services
-from assay.store import Store
 from assay.store.alerts import (
     AlertItem,
     AlertState,
@@ -42,6 +41,7 @@ from assay.store.alerts import (
     runbook_of,
     silence,
 )
+from assay.store.db import Store
 
 _TONES: Final = {Urgency.INFO: "quiet", Urgency.WARNING: "doubt", Urgency.CRITICAL: "bad"}
 _STATES: Final = {AlertState.OPEN: "bad", AlertState.ACKNOWLEDGED: "accent", AlertState.CLOSED: "quiet"}
