@@ -130,7 +130,7 @@ def bench(
     runs: Annotated[int, typer.Option(min=1, help="Runs behind each median.")] = 15,
     as_json: Annotated[bool, typer.Option("--json", help="Write the figures as JSON.")] = False,
 ) -> None:
-    """Measure the speed of the core on this machine."""
+    """Measure the speed of assay on this machine."""
     from assay.cli.bench import json_list, run_bench, table
 
     with reporting_errors():
@@ -151,7 +151,7 @@ def serve(options: ServerOptions) -> None:
 @app.command(cls=VerifierCommand)
 @takes(DoctorOptions)
 def doctor(options: DoctorOptions) -> None:
-    """Say what is configured, what each policy requires, and what is open; takes the options of `serve`."""
+    """Show what is configured, what each policy requires, and what is missing; takes the options of `serve`."""
     from assay.cli.operations.doctor import run_doctor
 
     with reporting_errors():

@@ -72,7 +72,8 @@ def check(
         typer.Option(metavar="FILE", help="What is known of the corpus. [default: in the user's cache folder]"),
     ] = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DATE", help="The day to be in force on. [default: today]")
+        str | None,
+        typer.Option("--as-of", metavar="DATE", help="The day on which versions must be in force. [default: today]"),
     ] = None,
     database: Annotated[
         str | None,

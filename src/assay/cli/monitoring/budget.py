@@ -28,16 +28,17 @@ def check(
     tenant: TenantOption = _TENANT,
     settings: SettingsOption = None,
     most: Annotated[
-        float | None, typer.Option("--max", metavar="H", help="The acceptable mean. [default: of the settings, 0.05]")
+        float | None,
+        typer.Option("--max", metavar="H", help="The acceptable mean. [default: as in the settings, or 0.05]"),
     ] = None,
     overlay: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the policy that is in force with the consequences, as an assay.yaml."),
     ] = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="What the overlay is laid over.")
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy that the overlay changes.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and put nothing into force.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Report only, and put nothing into force.")] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Exit 1 when the budget is spent or burns too fast, or the golden set is worse; settle the consequences."""
@@ -69,7 +70,7 @@ def lift(
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")],
     tenant: TenantOption = _TENANT,
 ) -> None:
-    """Put a consequence out of force by hand. It stays so until the budget has recovered once; servers follow."""
+    """Lift a consequence by hand, until the budget has recovered once; servers follow."""
     from assay.cli.terminal import write_text
     from assay.errors import InputError
     from assay.monitor import Consequence

@@ -53,7 +53,7 @@ def add(
     tenant: TenantOption = _TENANT,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Tell of a change."""
+    """Record a change."""
     from assay.cli.monitoring.turns import moment_of
     from assay.monitor import SystemChange
     from assay.store.monitoring import ChangeRow, add_changes, checked_id

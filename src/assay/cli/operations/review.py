@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="review",
-    help="Outputs that wait for a person: list, show, claim, decide; and labelled rows out of what was decided.",
-    epilog="Exit status: 0 done; 2 misuse, or the item is somebody else's, was changed or decided.",
+    help="Outputs that wait for a person: list, show, claim, decide; and export decisions as labelled rows.",
+    epilog="Exit status: 0 done; 2 misuse, or the item belongs to somebody else, has changed or is decided.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -73,7 +73,7 @@ def list_reviews(
     tenant: TenantOption = _TENANT,
     tier: Annotated[TierName | None, typer.Option("--tier", help="Only those of this tier.")] = None,
     mine: Annotated[
-        str | None, typer.Option("--of", metavar="NAME", help="Only those that NAME has or was given.")
+        str | None, typer.Option("--of", metavar="NAME", help="Only items that NAME has claimed or was assigned.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Those that were decided too, the newest first.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most this many.")] = 50,
@@ -170,7 +170,9 @@ def decide(
     ] = None,
     accept: Annotated[
         bool,
-        typer.Option("--accept", help="For edit: let the words out though the gate does not; never what it blocks."),
+        typer.Option(
+            "--accept", help="For edit: release the text although the gate would not emit it; never what it blocks."
+        ),
     ] = False,
     response: Annotated[
         str | None, typer.Option("--response", metavar="TEXT", help="For reject: what the caller gets in its place.")

@@ -74,7 +74,7 @@ class CheckOptions(GuardOptions, LimitOptions):
     as_of: AsOfOption = None
     format: Annotated[ReportFormat, typer.Option("--format", "-f", help="How to write the report.")] = ReportFormat.TEXT
     out: OutOption = None
-    fail_on: Annotated[FailOn, typer.Option(help="The mildest decision that ends with status 1.")] = FailOn.REVISE
+    fail_on: Annotated[FailOn, typer.Option(help="The mildest action that ends with status 1.")] = FailOn.REVISE
     reading: Annotated[
         AnswerReading, typer.Option("--as", help="Read ANSWER as text, as request objects, or decide by its form.")
     ] = AnswerReading.AUTO

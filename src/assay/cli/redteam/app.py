@@ -27,8 +27,8 @@ from assay.errors import InputError
 app = typer.Typer(
     name="redteam",
     help="Attack a system from its own documents, score it by category, and keep what breaks it.",
-    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, a suite with problems, evidence that does "
-    "not hold; 2 misuse.",
+    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, a suite with problems, evidence that is "
+    "not valid; 2 misuse.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -115,7 +115,7 @@ def lint(
 @app.command("run")
 @takes(RunSettings)
 def run(settings: RunSettings) -> None:
-    """Run a suite against a system and score it; with a baseline, status 1 says that it has got worse."""
+    """Run a suite against a system and score it; with a baseline, status 1 means that it has become worse."""
     from assay.cli.redteam.running import run_run
 
     with reporting_errors():
@@ -176,8 +176,8 @@ def watch(
         Path | None,
         typer.Option("--config", metavar="FILE", help="The assay.yaml with the schedules. [default: ASSAY_CONFIG]"),
     ] = None,
-    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How often the plans are looked at.")] = 30.0,
-    once: Annotated[bool, typer.Option("--once", help="Make what is due now, and end.")] = False,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How often the schedules are checked.")] = 30.0,
+    once: Annotated[bool, typer.Option("--once", help="Run what is due now, and exit.")] = False,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was run.")] = Format.TEXT,
@@ -205,7 +205,7 @@ def promote(
     tenant: TenantOption = _TENANT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was proposed.")] = Format.TEXT,
 ) -> None:
-    """Propose what broke the system for the static suite; nothing goes in before a person decides (`review`)."""
+    """Propose what broke the system for the static suite; nothing is added before a person decides (`review`)."""
     from assay.cli.redteam.promoting import run_promote
     from assay.cli.redteam.recorded import promote_recorded
 
@@ -229,13 +229,13 @@ def review(
         Path | None, typer.Argument(metavar="LEDGER", help="The file of --ledger of `promote`.", show_default=False)
     ] = None,
     approve: Annotated[
-        list[str] | None, typer.Option("--approve", metavar="ID", help="Let this one in; may be repeated.")
+        list[str] | None, typer.Option("--approve", metavar="ID", help="Approve this one; may be repeated.")
     ] = None,
     reject: Annotated[
-        list[str] | None, typer.Option("--reject", metavar="ID", help="Keep this one out; may be repeated.")
+        list[str] | None, typer.Option("--reject", metavar="ID", help="Reject this one; may be repeated.")
     ] = None,
     edit: Annotated[
-        str | None, typer.Option("--edit", metavar="ID", help="Let this one in as the case in --case has it.")
+        str | None, typer.Option("--edit", metavar="ID", help="Approve this one as edited in --case.")
     ] = None,
     case: Annotated[Path | None, typer.Option("--case", metavar="FILE", help="The edited case, JSON.")] = None,
     by: Annotated[str, typer.Option("--by", metavar="NAME", envvar="ASSAY_REVIEWER", help="Who decides.")] = "",
@@ -268,7 +268,7 @@ def review(
 def evidence(
     folders: Annotated[list[Path] | None, typer.Argument(metavar="[DIR]...", help="Folders of runs.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the statement here.")] = None,
-    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who answers for it.")] = "",
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who is responsible for it.")] = "",
     keys: Annotated[
         Path | None, typer.Option("--keys", metavar="DIR", help="The folder of keys. [default: ASSAY_RECEIPT_KEYS]")
     ] = None,

@@ -17,7 +17,7 @@ SuiteArgument = Annotated[Path, typer.Argument(metavar="SUITE", help="The cases,
 EvidenceOption = Annotated[
     list[str], typer.Option("--evidence", "-e", metavar="PATH", help="A file or folder; may be repeated.")
 ]
-SeedOption = Annotated[int, typer.Option(help="What all choices follow from.")]
+SeedOption = Annotated[int, typer.Option(help="The seed of all random choices.")]
 TargetOption = Annotated[
     str,
     typer.Option(
@@ -150,7 +150,7 @@ class RunSettings(CrewOptions, AskingOptions):
         typer.Option(min=0, max=1, metavar="ARS", help="End with status 1 below it; what is unjudged counts as 0."),
     ] = None
     reruns: Annotated[
-        int, typer.Option(min=0, max=20, metavar="N", help="Ask failures so often again, to find flaky ones.")
+        int, typer.Option(min=0, max=20, metavar="N", help="Repeat failed cases this many times, to find flaky ones.")
     ] = 0
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask again where the target failed before.")] = (
         False
@@ -178,7 +178,7 @@ class CompareSettings(AskingOptions):
             "-g",
             metavar="GUARDRAIL",
             help="A URL or file:TARGET.yaml of the system behind its guardrail (assay's gateway, say), or what decides "
-            "of answers: assay[:POLICY], python:MODULE:FUNCTION, command:PROGRAM; may be repeated.",
+            "answers: assay[:POLICY], python:MODULE:FUNCTION, command:PROGRAM; may be repeated.",
         ),
     ]
     out: Annotated[

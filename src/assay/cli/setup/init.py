@@ -108,15 +108,15 @@ _CI_FILES: Final = {Ci.GITHUB: (".github/workflows/assay.yml", GITHUB), Ci.GITLA
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; made where it is missing.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder; created if it is missing.")] = Path(),
     policy: Annotated[str | None, typer.Option("--policy", metavar="PRESET", help="The preset to begin with.")] = None,
     ci: Annotated[Ci | None, typer.Option("--ci", help="The CI system to write a file for.")] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Ask nothing: general, and no CI file, unless named.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Begin a project: a commented assay.yaml, an example with a test, and a file for CI. Asks what is not named."""
+    """Start a project: a commented assay.yaml, an example with a test, and a CI file. Asks for what is not given."""
     with reporting_errors():
         asks = not yes and sys.stdin.isatty()
         preset = policy or (_ask("Which policy", PRESETS) if asks else PRESETS[0])
