@@ -9,10 +9,10 @@ from typing import Any
 def lazy(
     package: str, offered: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """`__all__`, `__getattr__` and `__dir__` of a package whose names stand in modules below it.
+    """`__all__`, `__getattr__` and `__dir__` of a package whose names are in modules below it.
 
     Importing one module of a package imports the package first, so a door that loaded everything behind it would
-    make each import as dear as the dearest. What type checkers need stands beside it under `TYPE_CHECKING`;
+    make each import as dear as the dearest. What type checkers need is next to it under `TYPE_CHECKING`;
     `tests/test_doors.py` holds the two against each other.
 
     Args:

@@ -1,6 +1,6 @@
 """The guard: its parts, and all that can be done with it.
 
-A guard has one attribute, its parts, and no base classes. What stands in this file is what checks outputs, many outputs
+A guard has one attribute, its parts, and no base classes. What is in this file is what checks outputs, many outputs
 and single claims, and the asynchronous twins. The other methods stand with their subject, as functions of which `self`
 is a guard, and are listed at the end of the class (docs/adr/0080).
 """
@@ -175,7 +175,7 @@ class Guard:
             answer: the output; bytes must be UTF-8.
             evidence: texts, mappings or `Evidence`; ids must be unique.
             question: what the output answers.
-            stakes: how much hangs on it: low, medium or high.
+            stakes: how much depends on it: low, medium or high.
             task: the kind of task; the policy may hold some, such as `creative`, to no evidence.
             schema: a JSON Schema that the output has to satisfy.
             citations: citation objects as model providers give them.
@@ -287,7 +287,7 @@ class Guard:
     def consensus(self, answers: Sequence[str]) -> Consensus:
         """What several answers to one request come to: the claims that most make, some, and few.
 
-        See docs/concepts.md#self-consistency. Nothing of it is held against evidence; `check` what it comes to.
+        See docs/concepts.md#self-consistency. Nothing of it is checked against evidence; `check` what it comes to.
 
         Args:
             answers: the answers of one model, or of several, to one request.

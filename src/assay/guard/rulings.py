@@ -10,7 +10,7 @@ from assay.verify.documents import HIDDEN
 from assay.verify.tools import CallCheck, feedback
 
 UNCHECKED: Final = "unchecked"
-"""What stands in place of an action where no check could be made; never a pass."""
+"""What is in place of an action where no check could be made; never a pass."""
 
 _MOST_CLAIMS: Final = 20
 """Claims that a summary lists."""

@@ -270,7 +270,7 @@ def _word(profile: Profile, outcome: Outcome, found: Judged, passages: Mapping[s
 
 
 def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
-    """How surely a source that speaks of a claim entails it rather than denies it, in [0, 1]; none where it does not.
+    """How surely a source that mentions a claim entails it rather than denies it, in [0, 1]; none where it does not.
 
         p = support / (support + contradiction)        where support + contradiction >= SPEAKS
         logit p' = logit p + VALUES                    if it has every number, date and name of the claim
@@ -298,7 +298,7 @@ def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
 
 
 SPEAKS: Final = 0.55
-"""The least probability that what a source has entails or denies the claim, for it to speak of it at all."""
+"""The least probability that what a source has entails or denies the claim, for it to mention it at all."""
 VALUES: Final = 1.0
 """What the values of the claim weigh, in logits."""
 AGAINST: Final = 0.5

@@ -62,7 +62,7 @@ class Abstaining(Value):
     groundedness: Share = 0.6
     """The groundedness below which nothing is given without a caveat."""
     coverage: Share = 0.3
-    """The share of the question that the evidence has to speak of."""
+    """The share of the question that the evidence has to mention."""
     entropy: Share = 0.6
     """The normalised entropy above which the model counts as undecided."""
     agreement: Share = 0.5

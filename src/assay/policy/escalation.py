@@ -118,7 +118,7 @@ def escalation_of(
     Args:
         policy: the thresholds.
         decision: what the gate decided.
-        stakes: how much hangs on the output.
+        stakes: how much depends on the output.
         confidence: the overall score, in [0, 1]; none, where nothing was checked, counts as 0.
         claims: the claims, for their severity.
     """
@@ -143,7 +143,7 @@ def escalation_of(
 
 
 def with_escalation(policy: Policy, report: HallucinationReport) -> HallucinationReport:
-    """The report with the tier that its decision has now; for a decision that was made anew."""
+    """The report with the tier that its decision has now; for a decision that was made again."""
     found = escalation_of(policy, report.decision, report.stakes, report.overall_score, report.claims)
     return report if found == report.escalation else report.model_copy(update={"escalation": found})
 
@@ -207,7 +207,7 @@ def package_of(
 
     Args:
         report: what was found.
-        evidence: what it was held against.
+        evidence: what it was checked against.
         context: why the output was made and what brought it here.
         tier: the tier that it has now.
         deadline: when the review is needed.
@@ -247,7 +247,7 @@ def package_of(
 def suggested_action(
     report: HallucinationReport, suggestions: Sequence[Suggestion], *, has_evidence: bool
 ) -> tuple[str, str]:
-    """What the findings speak for, and why; a person decides.
+    """What the findings support, and why; a person decides.
 
     Never `approve` where a claim is contradicted, unsupported or unchecked.
     """
@@ -356,7 +356,7 @@ _UNAPPROVED: Final = (
 
 
 def approved(report: HallucinationReport) -> HallucinationReport:
-    """The report of an output that a reviewer lets out although the gate did not emit it.
+    """The report of an output that a reviewer releases although the gate did not emit it.
 
     What was found stays as it was found; only the decision is another.
     """

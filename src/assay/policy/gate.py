@@ -252,7 +252,7 @@ def _claims(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
-    """What speaks against one claim whatever the others say; a reason here is what follows "1 claim is"."""
+    """What contradicts one claim whatever the others say; a reason here is what follows "1 claim is"."""
     if not claim.checkable or claim.verdict is Verdict.UNCHECKED:
         return
     by_rate = policy.aggregation == "unsupported_rate"
@@ -327,7 +327,7 @@ def _table_bands(policy: Policy, worst: float, below: tuple[str, float], factsco
 def _rate_bands(policy: Policy, gate: GateInput) -> Iterator[Finding]:
     """PASS below `warn_rate`, WARN below `fail_rate`, FAIL from there (docs/concepts.md#unsupported-rate).
 
-    The rate is counted anew: one minus the overall score may have lost its last bit, and the bands meet at equality.
+    The rate is counted again: one minus the overall score may have lost its last bit, and the bands meet at equality.
     """
     checked = [claim for claim in gate.claims if claim.checkable and not claim.unchecked]
     rate = _unsupported_rate(policy, checked)

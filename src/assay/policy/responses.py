@@ -30,7 +30,7 @@ class Cause(IntEnum):
     NO_EVIDENCE = 6
     """There is nothing to test claims against."""
     GAP = 7
-    """Routing table: the documents hardly speak of it."""
+    """Routing table: the documents hardly mention it."""
     CLOSEST = 8
     """Routing table: the documents support it weakly."""
     UNSUPPORTED = 9
@@ -54,7 +54,7 @@ class Cause(IntEnum):
     SEVERITY = 18
     """A claim of critical severity."""
     RISK = 19
-    """Much hangs on an output of which little is certain."""
+    """Much depends on an output of which little is certain."""
     EXHAUSTED = 20
     """Revisions have failed too often."""
     RUN = 21
@@ -178,7 +178,7 @@ def untold_words(parts: Sequence[str]) -> str:
 def told_with(report: HallucinationReport) -> str | None:
     """What its reader is told behind the output of a report, where that goes out; none where there is nothing to tell.
 
-    It stands behind an output that is emitted, and one that may only be served with a disclosure is served with it.
+    It follows an output that is emitted, and one that may only be served with a disclosure is served with it.
     """
     decision = report.decision
     served = decision.action is Action.REVISE and decision.route == Route.SERVE_WITH_DISCLOSURE
@@ -196,7 +196,7 @@ def answer_of(report: HallucinationReport) -> str:
 def untelling(report: HallucinationReport) -> HallucinationReport:
     """The report of an output that is emitted by itself: words of a person, or words beside calls that go on.
 
-    What nothing tells of still stands in `untold`.
+    What nothing tells of still is in `untold`.
     """
     if report.action is not Action.EMIT or report.decision.response is None:
         return report

@@ -94,7 +94,7 @@ def page(title: str, style: str, *body: Child) -> str:
     Args:
         title: the document's title, escaped.
         style: the style sheet; a constant of ours, never foreign text.
-        body: what stands in the body.
+        body: what is in the body.
     """
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

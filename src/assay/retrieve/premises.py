@@ -1,4 +1,4 @@
-"""The premises that a claim is held against, at the three granularities of docs/concepts.md#entailment.
+"""The premises that a claim is checked against, at the three granularities of docs/concepts.md#entailment.
 
 - sentence: the sentence most like the claim, alone: sharp where one sentence decides. Where all that would be read is
   of one source, also the best sentence of another that is nearly as much alike: sources that disagree are found so.

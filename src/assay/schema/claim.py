@@ -29,7 +29,7 @@ class ExtractedClaim(Value):
     span: Span
     """The characters of the output that it was read from, never more than one sentence."""
     sentence: Span
-    """The sentence that it stands in."""
+    """The sentence that it is in."""
     kind: ClaimKind
     checkable: bool
     """False for meta statements, abstentions, opinions and questions."""

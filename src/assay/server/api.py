@@ -57,8 +57,8 @@ class CheckBody(BaseModel):
     task: str = "qa"
     """The kind of task; a policy may hold some, such as `creative`, to no evidence."""
     schema_: Annotated[dict[str, Any] | StrictBool | None, Field(alias="schema")] = None
-    """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is held against
-    the evidence."""
+    """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is checked
+    against the evidence."""
     structure: Structure | None = None
     """How an output in JSON is checked beside its schema: rules over several fields, references into the evidence,
     which values are no claims. A schema may carry it itself, under `x-assay`."""

@@ -91,7 +91,7 @@ def attribution_precision(
 
     Args:
         exists: for each cited claim, whether the source is among the evidence.
-        matches: whether the quoted words stand in the source; none where that was not checked.
+        matches: whether the quoted words are in the source; none where that was not checked.
         entails: whether the source entails the claim; none where that was not checked.
 
     Returns:

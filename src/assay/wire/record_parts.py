@@ -59,7 +59,7 @@ def parts_of_job(
         job: what was looked at.
         found: the rulings on it.
         stops: whether a part that does not pass ends the stream.
-        beside: the calls that stand beside the texts, as far as they were judged.
+        beside: the calls that are next to the texts, as far as they were judged.
     """
     made: list[Part] = []
     for text in job.texts:

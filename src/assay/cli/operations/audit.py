@@ -328,7 +328,7 @@ class _Others:
 
 
 def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str], *, log_only: bool) -> _Others:
-    """The logs of all tenants but one, each held against its own checkpoints."""
+    """The logs of all tenants but one, each checked against its own checkpoints."""
     from assay.store.audit import Finding, FindingCode, read_head, tenants_of, verify_log, with_contents
 
     of_all = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified

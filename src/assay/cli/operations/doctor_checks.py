@@ -152,7 +152,7 @@ def keys(environ: Mapping[str, str], now: datetime, *, records: bool) -> Iterato
 
 
 def private(path: Path, area: str) -> Iterator[Note]:
-    """Whether others than the owner may read a file, or change what stands in a folder."""
+    """Whether others than the owner may read a file, or change what is in a folder."""
     if sys.platform == "win32":
         return
     try:

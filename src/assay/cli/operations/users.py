@@ -114,7 +114,7 @@ def change(
 
 @app.command()
 def reset(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
-    """Print a token with which the person sets the password anew, at /console/reset."""
+    """Print a token with which the person sets the password again, at /console/reset."""
     with reporting_errors(), opened(database) as store:
         typer.echo(_signing(store).make_reset(_user(store, name, tenant).id, tenant, "command"))
 

@@ -55,7 +55,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="The tool that wrote them: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth.",
+            help="Their format: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth.",
         ),
     ] = None
     mapped: Annotated[

@@ -30,7 +30,7 @@ _RESPONSE: Final = {
     True: ("Told      ", "what its reader has to be told behind it"),
     False: ("Instead   ", "what would be answered in its place"),
 }
-"""The heading of the response of a decision, by whether it stands behind the output."""
+"""The heading of the response of a decision, by whether it follows the output."""
 _ACTION_STYLE: Final = {Action.EMIT: "good", Action.REVISE: "doubt", Action.BLOCK: "bad", Action.ESCALATE: "bad"}
 
 
@@ -76,7 +76,7 @@ def _head(name: str, report: HallucinationReport) -> Iterator[Line]:
 
 
 def _answer(report: HallucinationReport) -> Iterator[Line]:
-    """The answer line by line; each marked piece stands in braces with the sign and the numbers of its claims."""
+    """The answer line by line; each marked piece is in braces with the sign and the numbers of its claims."""
     parts: list[tuple[str, str]] = []
     open_claims: tuple[int, ...] = ()
     for piece in pieces(report):

@@ -47,7 +47,7 @@ _Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None, 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One claim to be held against one body of evidence."""
+    """One claim to be checked against one body of evidence."""
 
     claim: str
     evidence: PreparedEvidence
@@ -172,7 +172,7 @@ def judge_jobs(
     """Judge all jobs, pieces of a statement only where the whole of it is not supported.
 
     A piece says less than its statement, so that what supports the statement supports the piece; and a cut can make of
-    a true statement a piece that is not. So a supported whole speaks for all its pieces, and of another its pieces say
+    a true statement a piece that is not. So a supported whole supports all its pieces, and of another its pieces say
     which part is wrong.
 
     Args:
@@ -278,7 +278,7 @@ def _combine(
     disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
     fitted = combination.judge(signals)
     used = at_prior(fitted, combination.prior, thresholds.prior) if thresholds.prior is not None else fitted
-    # What the exact tier is sure of was compared word by word: that does not hang on how many other claims are right.
+    # What the exact tier is sure of was compared word by word: that does not depend on how many other claims are right.
     judgement = bounded_by_exact(used, exact, disputed=bool(disputed))
     if job.denies:
         judgement = of_silence(judgement)
@@ -381,7 +381,7 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
 
     A contradiction found with confidence c is at least that probable; a condition that was left out with confidence c
     leaves at most 1 - c for the claim as it stands. Where a record states all of the claim and nothing that is as sure
-    speaks against it, support is at least that probable: networks read prose and not JSON. A claim that another source
+    contradicts it, support is at least that probable: networks read prose and not JSON. A claim that another source
     disputes is not raised.
     """
     sure = [f for f in exact.findings if f.confidence >= SURE and f.effect != "note"]

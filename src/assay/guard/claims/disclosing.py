@@ -50,7 +50,7 @@ def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged]
     Args:
         claims: the checkable claims that were judged, in order.
         judged: what was found of each.
-        output: the text that they stand in.
+        output: the text that they are in.
     """
     disputed = [at for at, one in enumerate(judged) if one.conflict is not None][:MOST_CLAIMS]
     if not disputed:

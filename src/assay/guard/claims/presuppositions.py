@@ -19,7 +19,7 @@ def with_courtesies(
 
     Args:
         claims: what was read from the output.
-        evidence: what it is held against.
+        evidence: what it is checked against.
         question: what was asked.
     """
     known: set[str] | None = None

@@ -1,7 +1,7 @@
 """Whether another source says something else of what a source states: asked of a network in the affirmative.
 
 A network is seldom sure that a source contradicts a claim which it tells in other words ("Translator: Tom Archer"), but
-it is sure of what a source supports. So for a claim that one source supports each other source that speaks of it is
+it is sure of what a source supports. So for a claim that one source supports each other source that mentions it is
 asked whether it supports the claim's denial, and the claim with a value of its own in the place of the claim's; the
 first source is asked whether it contradicts the latter, since two values of one thing that may have both are no
 disagreement. What it comes to is fitted (`train/fit_disagreement.py`): no threshold here was set by hand.
@@ -197,7 +197,7 @@ class Disagreement:
             raise VerifierError(message) from error
 
     def asks(self, one: Other) -> bool:
-        """Whether another source speaks of what is claimed, as far as its reading tells, and so is asked."""
+        """Whether another source mentions what is claimed, as far as its reading tells, and so is asked."""
         if one.reading.neutral > self.most_neutral:
             return False
         return one.reading.entailment <= self.most_entailed or bool(one.exchanged)

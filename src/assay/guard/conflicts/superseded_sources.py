@@ -71,7 +71,7 @@ _CLOSING: Final = 120
 _ALIKE: Final = 0.34
 """The least share of content words that two versions of a document have in common (of the shorter one)."""
 _ON_IT: Final = 0.5
-"""The share of a claim from which on a source that changes a part of another speaks of what is claimed."""
+"""The share of a claim from which on a source that changes a part of another mentions what is claimed."""
 _PAST: Final = re.compile(
     r"\b(?:previous(?:ly)?|former(?:ly)?|old|older|earlier|until|used to|before|no longer|originally|at first|"
     r"outdated|superseded|replaced|archived|drafts?|versions?|since|was|were|"
@@ -171,7 +171,7 @@ def gave_way(given_way: Mapping[str, GivenWay]) -> tuple[str, ...]:
 
 
 def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
-    """Whether a claim speaks of what was, of a change, or by version or date of a source that gave way."""
+    """Whether a claim mentions what was, of a change, or by version or date of a source that gave way."""
     if _PAST.search(claim):
         return True
     years = {mention.year for mention in find_dates(claim, find_words(claim)) if mention.year is not None}
@@ -181,7 +181,7 @@ def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
 
 
 def follows(claim: str, out_of_use: Iterable[Evidence], holding: Iterable[Evidence]) -> bool:
-    """Whether a claim has a value that stands in a source which is out of use, and in none that holds.
+    """Whether a claim has a value that is in a source which is out of use, and in none that holds.
 
     A network passes over digits: "The port is 8080" seems supported by "Use port 8443" to it.
 
@@ -237,7 +237,7 @@ def says_that_it_replaces(other: Evidence, item: Evidence) -> bool:
 
 
 def _name_words(text: str) -> frozenset[str]:
-    """The words of a title that tell it from others: content words and numbers, what stands in brackets left out."""
+    """The words of a title that tell it from others: content words and numbers, what is in brackets left out."""
     words = find_words(re.sub(r"[(\[][^)\]]*[)\]]", " ", text))
     return frozenset(w.stem for w in words.lexemes if w.weight or w.fold[:1].isdigit())
 

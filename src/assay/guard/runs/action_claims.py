@@ -33,7 +33,7 @@ DOUBT: Final = 0.3
 MOST_DOUBT: Final = 0.8
 """The same for the network's contradiction."""
 QUOTED: Final = 300
-"""Characters of a result that are shown as what speaks against an action."""
+"""Characters of a result that are shown as what contradicts an action."""
 MOST_CALL: Final = 20_000
 """Characters of a call's arguments, and of its result, that are read with it."""
 _VALUES: Final = ("number.", "date.", "time.", "name.", "identifier.")
@@ -275,7 +275,7 @@ class _Near:
 
 
 def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
-    """The claims that say that something was looked at, each held against whether the run looked at anything.
+    """The claims that say that something was looked at, each checked against whether the run looked at anything.
 
     Args:
         claims: the claims of an answer.

@@ -21,7 +21,7 @@ MOST_PROSE: Final = 200_000
 
 
 class UserStatements(Enum):
-    """How much of what users wrote a claim is held against."""
+    """How much of what users wrote a claim is checked against."""
 
     ALL = "all"
     STATED = "stated"
@@ -98,7 +98,7 @@ _OPENERS: Final = frozenset("and then also so ok okay now yes no please just hi 
 
 
 def statements_of_users(claim: str, seen: Collection[str]) -> UserStatements:
-    """How much of what users wrote a claim of a run is held against.
+    """How much of what users wrote a claim of a run is checked against.
 
     >>> statements_of_users("You want to fly on 3 May.", ()), statements_of_users("You live in Bonn.", ())
     (<UserStatements.ALL: 'all'>, <UserStatements.STATED: 'stated'>)

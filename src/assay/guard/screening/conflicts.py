@@ -1,6 +1,6 @@
 """Passages that contradict each other, found without holding every sentence against every other one.
 
-1. Sentences that may speak of one matter are found by the words that they share: each is compared with those of other
+1. Sentences that may mention one matter are found by the words that they share: each is compared with those of other
    passages that have its rarest words, and only so many of them, so that the work grows with the passages and not with
    their pairs.
 2. Of those, pairs are asked about in which something differs that can contradict: another value of one kind, another
@@ -37,7 +37,7 @@ FROM_BOTH_SIDES: Final = 0.4
 """How likely a pair has to be a conflict where both of its sentences, each taken as the claim, are found contradicted
 by the other source."""
 LIKELY: Final = 0.75
-"""How likely it has to be where one of them is, unless both speak of what was asked."""
+"""How likely it has to be where one of them is, unless both mention what was asked."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
@@ -45,7 +45,7 @@ contradict each other whatever a check makes of them. Set by hand, as is the nex
 SHARED_BOTH_WAYS: Final = 0.25
 """The share of what the one that says less says that the other one has to say for that."""
 OF_QUESTION: Final = 0.34
-"""The share of the question's content words from which a sentence speaks of what was asked."""
+"""The share of the question's content words from which a sentence mentions what was asked."""
 PER_PASSAGE: Final = 1
 """Pairs that are read for each passage, over all of them."""
 LEAST_JUDGED: Final = 6
@@ -183,7 +183,7 @@ def told(
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
     What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
-    both speak of what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
+    both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
     directions.
 
     Args:

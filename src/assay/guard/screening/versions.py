@@ -122,7 +122,7 @@ def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
     """What is known of each passage's document, and how it stands to a day.
 
     Cost is linear in the number of passages and the length of their texts, but for those few that say that they
-    replace another or are drafts, which are held against all titles.
+    replace another or are drafts, which are checked against all titles.
 
     Args:
         passages: with ids of their own.

@@ -66,7 +66,7 @@ class Flow(ABC, Generic[I, E, O]):
 
     @abstractmethod
     def _ending(self, ruling: Ruling) -> Iterable[O]:
-        """What is said in place of everything that was not let out."""
+        """What is said in place of everything that was not released."""
 
     @abstractmethod
     def _correction(self, ruling: Ruling) -> Iterable[O]:

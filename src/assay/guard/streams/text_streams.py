@@ -113,7 +113,7 @@ class _TextFlow(Flow[Any, str, str]):
 
     @property
     def given(self) -> str:
-        """The text that was let out."""
+        """The text that was released."""
         whole = "".join(self._given)
         self._given = [whole]
         return whole
@@ -144,7 +144,7 @@ class _TextFlow(Flow[Any, str, str]):
 
 
 def _said_of(ruling: Ruling) -> str:
-    """What a reader is told of text that stands there already."""
+    """What a reader is told of text that is there already."""
     wrong = [str(claim["text"]) for claim in ruling.summary("").get("claims", [])] if ruling.reports else []
     if not wrong:
         return "Not all of this could be checked."

@@ -75,7 +75,7 @@ _log = logging.getLogger("assay.server.access")
 SMALL_ANSWER: Final = 256 * 1024
 """Bytes up to which an answer that is passed on is collected first."""
 _OF_ONE_BODY: Final = frozenset({b"idempotency-key", b"content-digest", b"content-md5", b"digest"})
-"""Headers that speak of one body and of no other."""
+"""Headers that mention one body and of no other."""
 _EVENTS: Final = "text/event-stream"
 _ERROR: Final = 400
 """The least status of an error."""
@@ -347,7 +347,7 @@ class Gateway:
             ruling = unchecked(failed_to_keep(error) if isinstance(error, StoreError) else str(error))
             await kept.unread(ruling)
             if passage.route.mode is Mode.ENFORCE:
-                # What stands in the answer is not known, so nothing of it can be kept.
+                # What is in the answer is not known, so nothing of it can be kept.
                 passage.ruling = ruling
                 changed = await self._unread(exchange, body, ruling, reply, passage)
             elif body.rstrip().endswith(b"}") and "content-encoding" not in response.headers:

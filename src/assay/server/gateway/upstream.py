@@ -33,7 +33,7 @@ _OF_PLACES: Final = frozenset(
 )
 """Headers by which an upstream would send clients elsewhere, or act on what browsers keep of this server."""
 _OF_ONE_FORM: Final = frozenset({b"content-length", b"etag", b"content-md5", b"digest"})
-"""Headers that speak of the very bytes of a body."""
+"""Headers that mention the very bytes of a body."""
 
 
 class UpstreamError(AssayError):

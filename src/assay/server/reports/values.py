@@ -205,7 +205,7 @@ class ClaimOut(Out):
     contradiction: float | None
     start: int
     end: int
-    """Where it stands in the output, in code points."""
+    """Where it is in the output, in code points."""
     evidence_spans: list[EvidenceSpan]
     issues: list[Issue]
 
@@ -225,7 +225,7 @@ class EvidenceItem(Out):
 
 
 class EvidenceOut(Out):
-    """The evidence that a check was given, in order. What a run saw by itself stands in its steps."""
+    """The evidence that a check was given, in order. What a run saw by itself is in its steps."""
 
     items: list[EvidenceItem]
 

@@ -65,7 +65,7 @@ class DecisionBody(_Body):
     text: str | None = None
     """The words that are to go out, for `edit`."""
     accept: StrictBool = False
-    """For `edit`: let the words out although the gate does not emit them. What it blocks cannot be let out."""
+    """For `edit`: let the words out although the gate does not emit them. What it blocks cannot be released."""
     response: str | None = Field(default=None, max_length=LONGEST_REASON)
     """For `reject`: what the caller gets in its place."""
     claims: dict[Annotated[str, StringConstraints(pattern=_PLACE)], Verdict] = Field(

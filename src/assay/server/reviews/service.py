@@ -222,7 +222,7 @@ class ReviewService:
         return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
 
     def with_evidence(self, tenant: str, id_: str, evidence: Sequence[Evidence]) -> HallucinationReport:
-        """The report of the output held against further evidence too; nothing is stored yet.
+        """The report of the output checked against further evidence too; nothing is stored yet.
 
         Raises:
             ReviewError: the item is not there or was erased, or evidence with such an id is there already.

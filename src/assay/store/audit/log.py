@@ -25,11 +25,11 @@ class Entry(NamedTuple):
     """One entry of a log, as it is to be appended."""
 
     kind: str
-    """What sort of happening it tells of; it stands in `data` too."""
+    """What sort of happening it tells of; it is in `data` too."""
     data: bytes
     """What is hashed: canonical JSON (`assay.store.audit.entries`)."""
     record: str | None = None
-    """The run that it is about; it stands in `data` too."""
+    """The run that it is about; it is in `data` too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Appender:
         self._edges[tenant] = edge
 
     def forget(self) -> None:
-        """Read the edges anew next time."""
+        """Read the edges again next time."""
         self._edges.clear()
 
 

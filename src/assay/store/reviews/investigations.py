@@ -1,4 +1,4 @@
-"""Opening an item of the review queue for an output that was let out: somebody has to look what went wrong with it."""
+"""Opening an item of the review queue for an output that was released: somebody has to look what went wrong with it."""
 
 from collections.abc import Sequence
 

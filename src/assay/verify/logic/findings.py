@@ -88,7 +88,7 @@ class LogicAudit:
     steps: tuple[Step, ...] = ()
     """The inferences that the text states."""
     compared: int = 0
-    """Pairs of statements that were held against each other."""
+    """Pairs of statements that were checked against each other."""
     unchecked: tuple[str, ...] = field(default=())
     """What could not be looked at, and why; an audit with any is not complete."""
 

@@ -32,7 +32,7 @@ class Statement:
     text: str
     span: Span
     sentence: Span
-    """The sentence that it stands in: its statements were written in one breath and are not held against each other."""
+    """The sentence that it is in: its statements were written in one breath and are not checked against each other."""
     stems: frozenset[str]
 
     def likeness(self, other: "Statement") -> float:
@@ -116,7 +116,7 @@ def judge_steps(
         text: the text.
         inferences: what it concludes.
         scores: what the network says of premises and conclusion.
-        supported: starts and ends of stretches that evidence supports: a conclusion there stands on its own feet.
+        supported: starts and ends of stretches that evidence supports: a conclusion there is on its own feet.
         limits: from where on something is said.
     """
     steps, findings = [], []

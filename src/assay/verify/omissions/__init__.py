@@ -1,4 +1,4 @@
-"""What an answer leaves out of its evidence, and whether the evidence speaks of the question at all."""
+"""What an answer leaves out of its evidence, and whether the evidence mentions the question at all."""
 
 from typing import TYPE_CHECKING
 

@@ -47,7 +47,7 @@ MOST_PLACES = 64
 
 
 def locate(start: int, end: int, output: str, claim: ExtractedClaim) -> Span:
-    """Where the characters `start` to `end` of a claim's text stand in the output.
+    """Where the characters `start` to `end` of a claim's text are in the output.
 
     A claim may carry words from elsewhere in its sentence (an elided subject), so the sentence is searched after the
     claim's own span; of several places the one with the most of the claim's wording around it counts, and a number is
@@ -208,7 +208,7 @@ def claim_report(
         judged: what the tiers found; None for a claim that is not checkable.
         output: the text that the spans index.
         policy: gives severity and status.
-        stakes: how much hangs on the output.
+        stakes: how much depends on the output.
         extra: findings from elsewhere, such as a citation that fails.
         structural: whether it is a value that breaks the schema or a rule of its document.
     """

@@ -10,7 +10,7 @@ from assay.schema import Decision
 def telling(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
     """A decision with what the reader is told of the parts of the question that nothing tells of.
 
-    It stands in the words that take the place of the output, behind a disclosure, or behind an output that is emitted
+    It is in the words that take the place of the output, behind a disclosure, or behind an output that is emitted
     because of its claims. Behind a document nothing can stand: whoever reads it as one could no longer do so.
 
     Args:

@@ -18,7 +18,7 @@ DEFAULT_TIMEOUT_S: Final = 120.0
 RETRYABLE: Final = frozenset({408, 409, 425, 429})
 """The statuses below 500 after which asking again may help."""
 LONGEST_REASON: Final = 300
-"""Characters of an endpoint's own words that stand in an error."""
+"""Characters of an endpoint's own words that are in an error."""
 
 Sync = TypeVar("Sync")
 Async = TypeVar("Async")
@@ -130,7 +130,7 @@ def refused_parameter(body: object, optional: Collection[str]) -> str | None:
     hint = any(
         word in words for word in ("not supported", "unsupported", "not permitted", "unrecognized", "deprecated")
     )
-    # The longest first: "top_logprobs" has "logprobs" in it. Short names such as "n" stand in too many sentences.
+    # The longest first: "top_logprobs" has "logprobs" in it. Short names such as "n" are in too many sentences.
     long = sorted((name for name in optional if len(name) > 3), key=len, reverse=True)
     return next((name for name in long if hint and name in words), None)
 

@@ -48,4 +48,4 @@ access_tokens = table(
     key="digest",
 )
 Index("ux_access_tokens_digest", access_tokens.c.digest, unique=True)
-"""What may be used once: to make the first user, or to set a password anew. `digest` is of the token."""
+"""What may be used once: to make the first user, or to set a password again. `digest` is of the token."""

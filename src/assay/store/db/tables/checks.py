@@ -85,7 +85,7 @@ tool_calls = table(
     "report text, position int, tool text, status text, errors int, step int?, executed flag?",
     key="report position",
 )
-"""The validated tool calls of a report, in order; their arguments stand in its body."""
+"""The validated tool calls of a report, in order; their arguments are in its body."""
 
 decisions = table(
     "decisions",
@@ -143,6 +143,6 @@ receipt_uses = table(
 )
 Index("ux_receipt_uses_key_receipt", receipt_uses.c.key, receipt_uses.c.receipt, unique=True)
 """Which receipts were used for a commit (`assay.store.records.receipt_uses`): once each in the whole database,
-whoever's row it is. `digest` is of the whole receipt and tells nothing of its output, `claim` is drawn anew for each
+whoever's row it is. `digest` is of the whole receipt and tells nothing of its output, `claim` is drawn again for each
 try, `holder` is the process that claimed it, `until` is when the receipt can no longer be committed, `outcome` is what
 the sink came to."""

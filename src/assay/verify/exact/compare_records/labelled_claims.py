@@ -151,7 +151,7 @@ def _looked_up(
 
 
 def _is_meant(found: Sequence[tuple[_Pair, Cell, bool | None]], group: Group, pairs: Sequence[_Pair]) -> bool:
-    """Whether a record is the one that a claim speaks of: by its name, or because no other has such fields.
+    """Whether a record is the one that a claim mentions: by its name, or because no other has such fields.
 
     One label alone means a record that stands by itself; of several, one has to be right where there are other records.
     """

@@ -1,4 +1,4 @@
-"""Words of a statement that are no value as they stand, held against the fields that it names by their type."""
+"""Words of a statement that are no value as they stand, checked against the fields that it names by their type."""
 
 from functools import partial
 from typing import Final

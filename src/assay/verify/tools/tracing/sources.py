@@ -49,7 +49,7 @@ class Found:
 
     @property
     def text(self) -> str:
-        """The words that stand there."""
+        """The words that are there."""
         return self.source.text[self.start : self.end]
 
     @property
@@ -109,7 +109,7 @@ class SourceText:
 
     @cached_property
     def dated(self) -> frozenset[Decimal]:
-        """The numbers that stand in this text only as a part of a day or of a time of day.
+        """The numbers that are in this text only as a part of a day or of a time of day.
 
         The 15 of "15 June" or of "15:30" is no amount that anything could be added to or multiplied with.
         """
