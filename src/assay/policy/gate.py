@@ -252,7 +252,7 @@ def _claims(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
-    """What contradicts one claim whatever the others say; a reason here is what follows "1 claim is"."""
+    """What is against one claim whatever the others say; a reason here is what follows "1 claim is"."""
     if not claim.checkable or claim.verdict is Verdict.UNCHECKED:
         return
     by_rate = policy.aggregation == "unsupported_rate"

@@ -67,7 +67,7 @@ class ClaimSignal:
 
 @dataclass(frozen=True, slots=True)
 class GateInput:
-    """Everything that the gate decides on. No field that contradicts an output has a default.
+    """Everything that the gate decides on. No field that counts against an output has a default.
 
     Raises:
         InputError: a count is negative or a metric is not in [0, 1].

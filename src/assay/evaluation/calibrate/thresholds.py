@@ -52,7 +52,7 @@ class Wish:
     """How often the promise may fail, over sets of rows that might have been drawn."""
     method: Method = "learn_then_test"
     horizon: int | None = None
-    """How many hallucinated outputs to come the promise mentions; their rate by default. Learn then test only."""
+    """How many hallucinated outputs to come the promise is about; their rate by default. Learn then test only."""
     costs: Costs | None = None
     """What errors cost. Without them, and with a guarantee, the loosest threshold that it certifies is taken."""
     one_per_document: bool = False

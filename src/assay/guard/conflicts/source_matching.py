@@ -32,7 +32,7 @@ LONGEST_REMEMBERED: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a source mentions."""
+    """What a source is about."""
 
     names: frozenset[str]
     """The folded words of the names that it surely has."""
@@ -212,7 +212,7 @@ _DISAGREEING: Final = re.compile(
 def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
     """Whether a claim says that two sources differ, and follows neither: it tells of both or has values of none.
 
-    A claim that mentions a difference and has the value of one source alone follows that one. What only one of the
+    A claim that is about a difference and has the value of one source alone follows that one. What only one of the
     sources says is told by its values where it has such, and by its words where it has none.
 
     >>> mine, theirs = "Nine lifts are open, 9 of 11.", "Lifts open: 8."

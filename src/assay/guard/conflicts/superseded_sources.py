@@ -171,7 +171,7 @@ def gave_way(given_way: Mapping[str, GivenWay]) -> tuple[str, ...]:
 
 
 def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
-    """Whether a claim mentions what was, of a change, or by version or date of a source that gave way."""
+    """Whether a claim is about what was, about a change, or names version or date of a source that gave way."""
     if _PAST.search(claim):
         return True
     years = {mention.year for mention in find_dates(claim, find_words(claim)) if mention.year is not None}

@@ -15,7 +15,7 @@ from assay.stats import ConfidenceModel, normalised_entropy
 from assay.text.lexicon import STOP_WORDS, find_words
 
 RELEVANT: Final = 0.34
-"""The share of a question's content words from which a passage mentions it: one word in three. Generous, as a passage
+"""The share of a question's content words from which a passage covers it: one word in three. Generous, as a passage
 may say it in other words: what it leaves out is told by coverage."""
 
 

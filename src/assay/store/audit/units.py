@@ -1,6 +1,6 @@
 """What of the tables is bound to the log: units of rows, and what an entry commits to of each.
 
-A unit is what one entry of the log mentions as a whole: a run with its reports, claims, tool calls, evidence,
+A unit is what one entry of the log covers as a whole: a run with its reports, claims, tool calls, evidence,
 decisions, review item and feedback; a user; a session; a key; a token; a tenant; the rules of retention; a change of
 the system that is watched, an alarm about it, a consequence of a spent error budget. What is
 committed to is HMAC-SHA256 under the unit's own random seal of all values of all its rows, but for the columns that
