@@ -21,7 +21,7 @@ def test_what_a_caller_says_itself_is_no_option_of_its_own() -> None:
 
 
 def test_a_name_like_no_other_is_refused_without_a_guess() -> None:
-    with pytest.raises(TypeError, match="^unexpected option 'zzzz'$"):
+    with pytest.raises(TypeError, match=r"^unexpected option 'zzzz'$"):
         require_options({"zzzz": 1}, CheckOptions)
 
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from assay.guard.request import EvidenceLike as EvidenceLike
     from assay.guard.rulings import UNCHECKED as UNCHECKED
     from assay.guard.rulings import Ruling as Ruling
-    from assay.guard.rulings import on_calls as on_calls
-    from assay.guard.rulings import on_part as on_part
-    from assay.guard.rulings import on_report as on_report
-    from assay.guard.rulings import on_structure as on_structure
-    from assay.guard.rulings import together as together
+    from assay.guard.rulings import joint_ruling as joint_ruling
+    from assay.guard.rulings import ruling_on_calls as ruling_on_calls
+    from assay.guard.rulings import ruling_on_part as ruling_on_part
+    from assay.guard.rulings import ruling_on_report as ruling_on_report
+    from assay.guard.rulings import ruling_on_structure as ruling_on_structure
     from assay.guard.rulings import unchecked as unchecked
     from assay.guard.runs.watch import CallDecision as CallDecision
     from assay.guard.runs.watch import RunWatch as RunWatch
@@ -63,16 +63,23 @@ else:
             ".rulings": (
                 "Ruling",
                 "UNCHECKED",
-                "on_calls",
-                "on_part",
-                "on_report",
-                "on_structure",
-                "together",
+                "ruling_on_calls",
+                "ruling_on_part",
+                "ruling_on_report",
+                "ruling_on_structure",
+                "joint_ruling",
                 "unchecked",
             ),
             ".runs.watch": ("CallDecision", "RunWatch"),
             ".screening.pairs": ("Pair", "Statement", "statements_of", "what_differs"),
             ".screening.versions": ("Known", "keys_of", "replaced_by", "versions_of"),
             ".screening": ("says_the_same",),
+        },
+        renamed={
+            "on_calls": "ruling_on_calls",
+            "on_part": "ruling_on_part",
+            "on_report": "ruling_on_report",
+            "on_structure": "ruling_on_structure",
+            "together": "joint_ruling",
         },
     )

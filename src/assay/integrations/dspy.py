@@ -21,7 +21,7 @@ from assay.errors import InputError, WithheldError
 from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.guard.protect import OnWithheld
 from assay.integrations.run_gate import missing
-from assay.policy import answer_instead, answer_of
+from assay.policy import answer_of, fallback_response
 from assay.schema import Action, HallucinationReport
 
 try:
@@ -132,7 +132,7 @@ class Checked(dspy.Module):
         if self._on_report is not None:
             self._on_report(report)
         if report.action is not Action.EMIT and self._on_withheld == "raise":
-            raise WithheldError(answer_instead(report), report)
+            raise WithheldError(fallback_response(report), report)
         # What does not pass stays here, and so does what a module says on the way to it, such as its reasoning.
         emitted = report.action is Action.EMIT
         shown = {name: value for name, value in prediction.items() if emitted or name == self._fields.evidence}

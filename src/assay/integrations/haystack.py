@@ -19,7 +19,7 @@ from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.guard.protect import OnWithheld
 from assay.integrations.run_gate import missing
 from assay.integrations.screening import NOTE, Gate, ScreenGateOptions
-from assay.policy import answer_instead, answer_of
+from assay.policy import answer_of, fallback_response
 from assay.schema import Action
 
 try:
@@ -104,7 +104,7 @@ class AssayGate:
         reports = [self._guard.check(text or "", evidence, question=query, **self._options) for text in texts]
         for report in reports:
             if report.action is not Action.EMIT and self._on_withheld == "raise":
-                raise WithheldError(answer_instead(report), report)
+                raise WithheldError(fallback_response(report), report)
         return {
             "replies": [answer_of(report) for report in reports],
             "actions": [report.action.value for report in reports],

@@ -16,7 +16,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from assay.policy.responses import disclosure, untold_words
+from assay.policy.responses import disclosure, silence_notice
 from assay.policy.routes import Route
 from assay.schema import Action, Decision, Value
 from assay.schema.report_parts import Abstention, AbstentionTrigger, Answering
@@ -118,11 +118,11 @@ def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[
         if decision.action is not Action.EMIT:
             return decision
         reason = f"Confidence allows it with a caveat only ({abstention.reason.replace('_', ' ')})."
-        told = f"{disclosure()} {untold_words(untold)}" if untold else disclosure()
+        told = f"{disclosure()} {silence_notice(untold)}" if untold else disclosure()
         return Decision(action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=told)
     fired = {one.trigger for one in abstention.triggers}
     route = Route.WITHHOLD_KNOWLEDGE_GAP if fired & _GAPS else Route.WITHHOLD
     reason = f"Confidence does not allow an answer ({abstention.reason.replace('_', ' ')})."
     before = decision.reasons if decision.action is not Action.EMIT else ()
-    response = f"{abstention.response or ''} {untold_words(untold)}".strip() if untold else abstention.response
+    response = f"{abstention.response or ''} {silence_notice(untold)}".strip() if untold else abstention.response
     return Decision(action=Action.BLOCK, route=route, reasons=(reason, *before), response=response)

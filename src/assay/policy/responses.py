@@ -128,7 +128,7 @@ _OF_VERDICTS = {
 }
 
 
-def answer_instead(report: HallucinationReport) -> str:
+def fallback_response(report: HallucinationReport) -> str:
     """What to answer where the output of a report goes out in no form: why, and what to do next.
 
     The decision's own text where it has one; for an output that would be revised and is not, one by what was found.
@@ -165,17 +165,17 @@ _PARTS_NAMED: Final = 5
 _LONGEST_PART: Final = 60
 
 
-def untold_words(parts: Sequence[str]) -> str:
+def silence_notice(parts: Sequence[str]) -> str:
     """What a reader is told of the parts of a question of which neither the evidence nor the answer has a word.
 
-    >>> untold_words(["mothers", "fathers"])
+    >>> silence_notice(["mothers", "fathers"])
     'The available documents say nothing of “mothers”, “fathers”.'
     """
     named = ", ".join(f"“{part[:_LONGEST_PART]}”" for part in parts[:_PARTS_NAMED])
     return f"The available documents say nothing of {named}."
 
 
-def told_with(report: HallucinationReport) -> str | None:
+def disclosure_of(report: HallucinationReport) -> str | None:
     """What its reader is told behind the output of a report, where that goes out; none where there is nothing to tell.
 
     It follows an output that is emitted, and one that may only be served with a disclosure is served with it.
@@ -187,13 +187,13 @@ def told_with(report: HallucinationReport) -> str | None:
 
 def answer_of(report: HallucinationReport) -> str:
     """What a reader gets of a report: the output with what is told behind it, or what takes its place."""
-    told = told_with(report)
+    told = disclosure_of(report)
     if told is not None:
         return f"{report.output}\n\n{told}"
-    return report.output if report.action is Action.EMIT else answer_instead(report)
+    return report.output if report.action is Action.EMIT else fallback_response(report)
 
 
-def untelling(report: HallucinationReport) -> HallucinationReport:
+def without_disclosure(report: HallucinationReport) -> HallucinationReport:
     """The report of an output that is emitted by itself: words of a person, or words beside calls that go on.
 
     What nothing tells of still is in `untold`.

@@ -6,9 +6,9 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.wire.answers import encoded as encoded
+    from assay.wire.answers import has_answer as has_answer
     from assay.wire.answers import resettled as resettled
     from assay.wire.answers import settled as settled
-    from assay.wire.answers import speaks as speaks
     from assay.wire.answers import with_member as with_member
     from assay.wire.exchange import CallChecker as CallChecker
     from assay.wire.exchange import Exchange as Exchange
@@ -40,7 +40,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".answers": ("encoded", "resettled", "settled", "speaks", "with_member"),
+            ".answers": ("encoded", "resettled", "settled", "has_answer", "with_member"),
             ".formats.chat_completions": ("ChatCompletions",),
             ".exchange": (
                 "CallChecker",

@@ -7,7 +7,7 @@ from assay.cli.knowledge_lines import knowledge_lines
 from assay.cli.reports.judge_words import judge_lines
 from assay.cli.reports.repair_words import confidence_lines, repair_lines
 from assay.cli.terminal import Line, clean, one_line
-from assay.policy import told_with
+from assay.policy import disclosure_of
 from assay.policy.calibration import standing_of
 from assay.reporting import GRAVITY, SIGNS, WORDS, Piece, pieces
 from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
@@ -239,7 +239,7 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
     if report.escalation is not None:
         yield Line((("Review    ", "strong"), (escalation_words(report.escalation), "doubt")))
     if decision.response is not None:
-        word, why = _RESPONSE[told_with(report) is not None]
+        word, why = _RESPONSE[disclosure_of(report) is not None]
         yield Line(((word, "strong"), (why, "faint")))
         for text in clean(decision.response).split("\n"):
             yield Line(((text, ""),), indent=2, gutter=True)

@@ -25,10 +25,10 @@ from assay.schema.report_parts import ClaimJudgement
 from assay.text.sentences import forbids, place_of, setting_of, split_sentences
 from assay.verify.documents import FieldMatch
 from assay.verify.documents import fields as document_fields
-from assay.verify.exact import ExactFinding, ExactResult, told_field, told_sentence
+from assay.verify.exact import ExactFinding, ExactResult, refuting_field, refuting_sentence
 from assay.verify.network import Combination, EntailmentResult, Judgement, at_prior, judge
 from assay.verify.network import PremiseScores as Reading
-from assay.verify.omissions import told_clause
+from assay.verify.omissions import refuting_clause
 
 SURE = 0.8
 """From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
@@ -266,9 +266,9 @@ def _combine(
         return compared(job, job.field, exact, read, signals)
     if job.named:
         return named(job, exact, read, signals)
-    told = told_field(job.claim, job.evidence.index)
+    told = refuting_field(job.claim, job.evidence.index)
     if told is None and job.denies:
-        told = told_sentence(job.claim, job.evidence.index) or told_clause(job.claim, job.evidence.index)
+        told = refuting_sentence(job.claim, job.evidence.index) or refuting_clause(job.claim, job.evidence.index)
     if told is not None:
         return _told(told, exact, read, signals)
     lost = why_unread(job.claim, job.evidence.languages, (item.text for item in job.evidence.evidence))

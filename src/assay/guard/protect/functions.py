@@ -16,7 +16,7 @@ from assay.guard.authors.revision import attempts_of, checks, run_checks, settle
 from assay.guard.options import CheckOptions, OnWithheld, ProtectedCheckOptions, ProtectOptions, RunOptions
 from assay.guard.parts import Checking
 from assay.guard.request import EvidenceLike
-from assay.policy import answer_instead, answer_of, told_with
+from assay.policy import answer_of, disclosure_of, fallback_response
 from assay.rewrite.revise import REVISABLE, Author, Verify, arevise, revise
 from assay.schema import Action, HallucinationReport
 from assay.schema.run import Run, RunBuilder
@@ -271,11 +271,11 @@ def _outcome(report: HallucinationReport, made: Any, subject: _Subject, how: Pro
     """
     if how.on_report is not None:
         how.on_report(report)
-    if report.action is Action.EMIT and told_with(report) is None:
+    if report.action is Action.EMIT and disclosure_of(report) is None:
         unchanged = report.revision is None or not report.revision.changes
         return made if unchanged else _in_form(report.output, made, subject)
     if report.action is not Action.EMIT and how.on_withheld == "raise":
-        raise WithheldError(answer_instead(report), report)
+        raise WithheldError(fallback_response(report), report)
     return _in_form(answer_of(report), made, subject)
 
 

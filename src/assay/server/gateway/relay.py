@@ -60,13 +60,13 @@ from assay.wire import (
     Reviser,
     check_new_calls,
     encoded,
+    has_answer,
     read_object,
     read_request_options,
     require_depth,
     resettled,
     sends_back,
     settled,
-    speaks,
     with_member,
     without_member,
 )
@@ -284,7 +284,7 @@ class Gateway:
         body = await self._read(response, passage)
         coded = response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity")
         made = body
-        if coded or response.content_type == _EVENTS or speaks(exchange.wire.name, body):
+        if coded or response.content_type == _EVENTS or has_answer(exchange.wire.name, body):
             made = encoded(exchange.wire.error(response.status, "the upstream's error was withheld: it has an answer"))
         headers = response_headers(response, changed=made is not body)
         if made is not body:

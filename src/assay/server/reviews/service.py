@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from assay.errors import AssayError, PolicyError, ReceiptError, ReviewError, StoreError
 from assay.guard import Guard
-from assay.policy import approved, rejected, untelling
+from assay.policy import approved, rejected, without_disclosure
 from assay.receipt import Receipt, refusal
 from assay.schema import (
     Action,
@@ -179,7 +179,7 @@ class ReviewService:
             raise ReviewError("expected the text to release, and it is blank; reject the item instead", "refused")
         case = self.case(tenant, id_)
         # A person's words go out as they are: they decide what the reader is told.
-        return untelling(
+        return without_disclosure(
             recheck(self._guard(case.report, case.item.tenant), case.check.asked or {}, case.evidence, text)
         )
 

@@ -64,7 +64,7 @@ _PLACE: Final = re.compile(r"\b(?:in|at|on|near|behind|beside|opposite)\s+(?:the
 _MOST_LOOKED_AT: Final = 400
 
 
-def told_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
+def refuting_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     """The sentence that tells what a claim says that the evidence does not tell; none where no sentence surely does.
 
     Args:

@@ -98,11 +98,11 @@ _COURTESY = re.compile(
 )
 
 
-def named_in_courtesy(text: str) -> list[str]:
+def named_in_small_talk(text: str) -> list[str]:
     """The words of a courtesy that are none of talk: what it takes for granted, "delayed refund" in "sorry about the
     delayed refund"; none of what is no courtesy.
 
-    >>> named_in_courtesy("Sorry about the delayed refund."), named_in_courtesy("Thank you for your patience!")
+    >>> named_in_small_talk("Sorry about the delayed refund."), named_in_small_talk("Thank you for your patience!")
     (['delayed', 'refund'], [])
     """
     if _COURTESY.match(text.strip()) is None or text.rstrip().endswith((":", "?", "？")):

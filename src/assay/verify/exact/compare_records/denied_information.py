@@ -32,7 +32,7 @@ _CLAUSE: Final = re.compile(r"\b(?:whether|if|how|what|which|who|whom|whose|when
 _MOST_LOOKED_AT: Final = 400
 
 
-def told_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
+def refuting_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     """The field of a record that has what a claim says is missing; none where it may mention anything more.
 
     Only a claim whose every word of content either says that nothing is told or names the field is answered so: that a
@@ -50,7 +50,7 @@ def told_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     return None
 
 
-def told_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
+def refuting_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     """The sentence that mentions all that a claim says no source mentions: "No fee is mentioned" beside a fee.
 
     Args:
