@@ -11,6 +11,7 @@ from assay.errors import InputError
 from assay.guard import (
     Guard,
     Ruling,
+    joint_ruling,
     ruling_on_calls,
     ruling_on_part,
     ruling_on_report,
