@@ -60,7 +60,7 @@ def test_that_sources_disagree_is_a_finding_with_both_of_them() -> None:
         raise AssertionError("the scripted sources are expected to disagree")
     told = next(issue for issue in checked.issues if issue.code == "evidence.conflict")
     assert "ours supports this" in told.message
-    assert "theirs says otherwise" in told.message
+    assert "theirs contradicts it" in told.message
     assert told.evidence is not None
     assert told.evidence.evidence_id == "theirs"
 
