@@ -29,7 +29,7 @@ from train.fit_screen_conflicts import Case, planted_cases, written_cases
 from train.scenario_rows import batches, evidence_of
 
 from assay import Guard
-from assay.guard.screen_versions import versions_of
+from assay.guard.screening.versions import versions_of
 from assay.policy import ScreenPolicy, preset
 from assay.retrieve.documents import read_passages
 from assay.schema import Evidence

@@ -4,7 +4,7 @@ from assay.testing import FakeScorer
 
 
 class Steady(FakeScorer):
-    """Finds every claim equally well borne out, so that a test does not hang on shared words.
+    """Finds every claim equally well supported, so that a test does not hang on shared words.
 
     Args:
         entailed: the probability of entailment that every pair gets, from 0 to 1; the rest is neutral.

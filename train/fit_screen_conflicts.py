@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.guard.screen_conflicts import hear_pairs
-from assay.guard.screen_pairs import FAMILY, LEAST_READ, candidates, statements_of
+from assay.guard.screening.conflicts import hear_pairs
+from assay.guard.screening.pairs import FAMILY, LEAST_READ, candidates, statements_of
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.schema import Evidence
 from assay.text.lexicon.lexemes import find_words
@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--per-kind", type=int, default=25)
-    parser.add_argument("--out", type=Path, default=Path("src/assay/guard/screen_conflicts.json"))
+    parser.add_argument("--out", type=Path, default=Path("src/assay/guard/screening/conflicts.json"))
     given = parser.parse_args()
     scorer = OnnxCrossEncoder.load(WEIGHTS)
     sides: dict[Side, list[Case]] = {

@@ -274,7 +274,7 @@ class Guard(CoreGuard):
             judging: how it is asked as a judge, where the policy has one asked.
             runtime: what runs the network, `onnxruntime`, `openvino` (needs the extra of that name) or `cuda` (PyTorch
                 weights on a GPU; needs the extra `torch`); what `ASSAY_RUNTIME` names by default, else `onnxruntime`.
-            knowledge: the sources outside of the evidence that are asked about claims which it does not bear out, or a
+            knowledge: the sources outside of the evidence that are asked about claims which it does not support, or a
                 file that lists them; those of the policy's file or of the one that `ASSAY_CONFIG` names by default,
                 and none where it is False.
             environ: the environment; that of the process by default.

@@ -38,7 +38,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as it may stand in an element or an attribute; what HTML cannot carry becomes U+FFFD.
+    """Text as it may be in an element or an attribute; what HTML cannot carry becomes U+FFFD.
 
     >>> escape('<b a="1">&\\x1b')
     '&lt;b a=&quot;1&quot;&gt;&amp;\\ufffd'

@@ -160,7 +160,7 @@ def test_a_case_is_edited_before_it_goes_in(attacked: Running, opened: Any) -> N
     page.wait_for_url("**/proposals?done=proposal.edit")
     page.goto(place)
     assert "It was edited" in page.inner_text("main")
-    page.locator("summary", has_text="As it was let in").click()
+    page.locator("summary", has_text="As approved").click()
     assert "hand in my receipts" in page.inner_text("main")
     assert watched.faults == []
 

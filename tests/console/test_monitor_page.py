@@ -192,7 +192,7 @@ def test_a_reviewer_acknowledges_silences_and_closes_and_a_viewer_may_not(tmp_pa
             base_url="http://127.0.0.1",
             follow_redirects=False,
         )
-        assert "I look at it" not in viewer.get(base).text
+        assert ">Acknowledge<" not in viewer.get(base).text
         assert viewer.post(f"{base}/acknowledge", headers=form).status_code == 403
         assert client.post(f"{base}/acknowledge", headers=form).headers["location"] == f"{base}?done=alert.acknowledged"
         assert client.post(f"{base}/silence", data={"hours": "8"}).status_code == 303

@@ -282,7 +282,7 @@ def test_a_reviewer_takes_an_item_and_approves_it_with_a_reason(store: Store) ->
 
 def test_only_what_the_findings_speak_for_stands_out(store: Store) -> None:
     page = client_of(store, REVIEWER).get(f"/console/review/{escalated(store)}").text
-    said = re.search(r"The findings speak for: <b>([a-z ]+)</b>", page)
+    said = re.search(r"Recommended: <b>([a-z ]+)</b>", page)
     assert said
     assert said[1] != "approve"
     acts = re.search(r'<section class="acts".*?</section>', page, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Other sources are asked whether they bear out something else than what one source bears out."""
+"""Other sources are asked whether they support something else than what one source supports."""
 
 import json
 from collections.abc import Mapping

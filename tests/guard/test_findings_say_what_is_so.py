@@ -59,8 +59,8 @@ def test_that_sources_disagree_is_a_finding_with_both_of_them() -> None:
     if not checked.conflict:  # what counts as one is decided elsewhere (tests/guard/test_conflicts.py)
         raise AssertionError("the scripted sources are expected to disagree")
     told = next(issue for issue in checked.issues if issue.code == "evidence.conflict")
-    assert "ours bears this out" in told.message
-    assert "theirs says otherwise" in told.message
+    assert "ours supports this" in told.message
+    assert "theirs contradicts it" in told.message
     assert told.evidence is not None
     assert told.evidence.evidence_id == "theirs"
 

@@ -55,7 +55,7 @@ def test_the_caller_may_have_the_safe_answer_instead() -> None:
 
 def test_an_answer_that_would_be_revised_is_withheld_where_nobody_revises_it() -> None:
     said = guard.protect(lambda: "The lamp is off.", evidence=EVIDENCE, on_withheld="answer")()
-    assert said.startswith("This answer was withheld. The available documents do not bear out")
+    assert said.startswith("This answer was withheld. The available documents do not support")
 
 
 def test_evidence_and_question_may_hang_on_the_arguments() -> None:

@@ -45,7 +45,7 @@ def test_an_answer_from_passages_on_something_else_is_withheld(
 ) -> None:
     report = checked(*messages, answer(ANSWER), **more)
     assert report.action == "block"
-    assert "No evidence speaks of what was asked." in report.decision.reasons
+    assert "No evidence covers the question." in report.decision.reasons
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": '{"of": "W"}'}}

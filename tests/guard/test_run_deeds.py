@@ -1,4 +1,4 @@
-"""What belongs to a call, and which claims of an action it bears out."""
+"""What belongs to a call, and which claims of an action it supports."""
 
 import json
 
@@ -37,33 +37,33 @@ SEEN = [
 DEEDS = ActionRecords([UPDATED, CANCELLED], SEEN, ["Can you make it express and use the card?"])
 
 
-def borne_out(claim: str, verb: str = "updated", *tools: str) -> bool:
+def supported(claim: str, verb: str = "updated", *tools: str) -> bool:
     return DEEDS.bear_out(claim, verb, tools or ("update_order",))
 
 
 def test_what_a_call_says_is_borne_out_by_it() -> None:
-    assert borne_out("Order W-1717 has been updated to express.")
-    assert borne_out("Order W-1717 has been updated and arrives on May 3, 2026.")
+    assert supported("Order W-1717 has been updated to express.")
+    assert supported("Order W-1717 has been updated and arrives on May 3, 2026.")
 
 
 def test_what_was_done_to_another_thing_is_not() -> None:
-    assert not borne_out("Order W-1818 has been updated to express.")
-    assert not borne_out("Order W-1717 has been updated and arrives on May 4, 2026.")
+    assert not supported("Order W-1818 has been updated to express.")
+    assert not supported("Order W-1717 has been updated and arrives on May 4, 2026.")
 
 
 def test_a_record_is_joined_by_its_own_identifier() -> None:
-    assert borne_out("Order W-1717 has been updated with your credit card ending in 7334.")
-    assert not borne_out("Order W-1717 has been updated with your gift card.")
+    assert supported("Order W-1717 has been updated with your credit card ending in 7334.")
+    assert not supported("Order W-1717 has been updated with your gift card.")
 
 
 def test_records_that_only_refer_to_the_same_thing_are_not_joined() -> None:
-    assert not borne_out("Order W-1717 has been updated for 450 euros.")
-    assert not borne_out("Order W-1717 has been updated for Lyon.")
+    assert not supported("Order W-1717 has been updated for 450 euros.")
+    assert not supported("Order W-1717 has been updated for Lyon.")
 
 
 def test_the_other_calls_of_a_run_tell_nothing_of_this_one() -> None:
-    assert borne_out("Order W-1818 has been cancelled.", "cancelled", "cancel_order")
-    assert not borne_out("Order W-1717 has been cancelled.", "cancelled", "cancel_order")
+    assert supported("Order W-1818 has been cancelled.", "cancelled", "cancel_order")
+    assert not supported("Order W-1717 has been cancelled.", "cancelled", "cancel_order")
 
 
 def test_several_calls_of_one_tool_bear_out_what_names_them_all() -> None:
@@ -95,7 +95,7 @@ def test_any_text_can_be_read(claim: str, text: str) -> None:
 @given(st.from_regex(r"[A-Z]-[0-9]{4}", fullmatch=True))
 def test_an_identifier_that_nothing_has_is_never_borne_out(name: str) -> None:
     if name not in ("W-1717", "W-1818"):
-        assert not borne_out(f"Order {name} has been updated.")
+        assert not supported(f"Order {name} has been updated.")
 
 
 def test_hostile_results_are_read_within_bounds() -> None:

@@ -470,7 +470,7 @@ def test_any_run_gets_a_report_and_none_without_an_answer_is_emitted(found: list
         assert 0 <= claim.span.start <= claim.span.end <= len(report.output)
 
 
-# --- claims of deeds that the run does not bear out, and talk --------------------------------------------------------
+# --- claims of deeds that the run does not support, and talk --------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.screen_pairs import LEAST_READ, Things, candidates, statement, statements_of, what_differs
+from assay.guard.screening.pairs import LEAST_READ, Things, candidates, statement, statements_of, what_differs
 from assay.schema import Evidence
 
 

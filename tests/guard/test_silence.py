@@ -1,4 +1,4 @@
-"""Statements that the evidence is silent are claims: a passage that does tell refutes them, silence bears them out."""
+"""Statements that the evidence is silent are claims: a passage that does tell refutes them, silence supports them."""
 
 import pytest
 

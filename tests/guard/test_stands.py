@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.stands import clashes
-from assay.guard.subjects import of_another, subject
+from assay.guard.conflicts.stands import clashes
+from assay.guard.conflicts.subjects import of_another, subject
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from assay.errors import ReceiptError
 from assay.guard import Guard
 from assay.integrations.mcp import _result
 from assay.models.chat.interface import ChatRequest
-from assay.policy import Policy, answer_of, preset, told_with
+from assay.policy import Policy, answer_of, disclosure_of, preset
 from assay.policy.escalation import approved
 from assay.prompts import unfenced
 from assay.receipt import disclosed
@@ -36,7 +36,7 @@ def checked(text: str = PARTNERS, **options: Any) -> HallucinationReport:
 def test_an_emitted_answer_says_in_its_decision_what_its_reader_has_to_be_told() -> None:
     report = checked()
     assert (report.action, report.decision.route, report.untold) == (Action.EMIT, "serve", ("mothers",))
-    assert told_with(report) == TOLD
+    assert disclosure_of(report) == TOLD
     assert answer_of(report) == spoken(report) == _result(report, full=False).say == GIVEN
 
 
@@ -54,7 +54,7 @@ def test_who_says_it_abstains_or_is_to_be_read_as_json_gets_nothing_behind_it(
     text: str, options: dict[str, Any]
 ) -> None:
     report = checked(text, **options)
-    assert told_with(report) is None or report.action is not Action.EMIT
+    assert disclosure_of(report) is None or report.action is not Action.EMIT
     assert report.action is not Action.EMIT or answer_of(report) == text
 
 

@@ -1,4 +1,4 @@
-"""A Haystack pipeline through the gate: replies come out only if the documents bear them out."""
+"""A Haystack pipeline through the gate: replies come out only if the documents support them."""
 
 from typing import Any
 

@@ -175,7 +175,7 @@ def test_a_citation_that_does_not_hold_leads_to_what_the_policy_says(name: str, 
 
 
 @pytest.mark.parametrize(
-    ("failed", "said"), [(1, "citation does not bear out what it stands behind."), (2, "they stand")]
+    ("failed", "said"), [(1, "citation does not support the text that it is attached to."), (2, "they are attached")]
 )
 def test_the_reason_counts_citations_as_people_do(failed: int, said: str) -> None:
     assert any(said in one for one in decided("general", output(claim(0.99), citations_failed=failed)).reasons)

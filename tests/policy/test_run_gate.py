@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.policy import PRESETS, ClaimSignal, GateInput, answer_instead, decide, escalated, permissiveness
+from assay.policy import PRESETS, ClaimSignal, GateInput, decide, escalated, fallback_response, permissiveness
 from assay.schema import (
     Action,
     ClaimKind,
@@ -114,21 +114,21 @@ REVISE = Decision(action=Action.REVISE, route="revise", reasons=("why",))
 
 def test_the_answer_instead_is_that_of_the_decision_where_it_has_one() -> None:
     decision = Decision(action=Action.BLOCK, route="withhold", reasons=("why",), response="This was withheld.")
-    assert answer_instead(report(decision)) == "This was withheld."
+    assert fallback_response(report(decision)) == "This was withheld."
 
 
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
         (Verdict.CONTRADICTED, "does not agree with the available documents"),
-        (Verdict.UNSUPPORTED, "do not bear out an important part"),
+        (Verdict.UNSUPPORTED, "do not support an important part"),
         (Verdict.UNCHECKED, "Not all of it could be checked"),
     ],
 )
 def test_each_reason_has_a_deliberate_answer(verdict: Verdict, words: str) -> None:
-    assert words in answer_instead(report(REVISE, verdict))
+    assert words in fallback_response(report(REVISE, verdict))
 
 
 def test_no_answer_instead_is_empty() -> None:
-    assert answer_instead(report(REVISE)).startswith("This answer was withheld. ")
-    assert "No answer was produced" in answer_instead(report(REVISE, output=" "))
+    assert fallback_response(report(REVISE)).startswith("This answer was withheld. ")
+    assert "No answer was produced" in fallback_response(report(REVISE, output=" "))

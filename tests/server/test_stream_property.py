@@ -21,10 +21,10 @@ from assay.server.gateway.relay_stream import StreamRelay
 from assay.server.gateway.request_context import RequestContext
 from assay.server.gateway.targets import Target
 from assay.server.settings import Limits, Mode, Route, Upstream
-from assay.wire.chat_completions import ChatCompletions
+from assay.wire.formats.chat_completions import ChatCompletions
+from assay.wire.formats.messages import Messages
+from assay.wire.formats.responses import Responses
 from assay.wire.interface import Wire
-from assay.wire.messages import Messages
-from assay.wire.responses import Responses
 
 OPENINGS = ("The office opens at", "Κλείνει στις", "库房编号是", "- Item", "Dr. Żółć pays", "Fee of $3.50 and")
 ENDS = (". ", "! ", "? ", ".\n", "。", ".\n\n", ".) ", ". [1] ", " ")

@@ -78,7 +78,7 @@ def test_an_answer_to_another_question_from_evidence_on_something_else_is_withhe
             here.upstream.script(scripted("Tungsten melts at 3422 °C.", stream=stream))
             _, _, body = await here.post("/v1/chat/completions", asked(LEAVE, METAL, stream=stream))
             assert b"3422" not in body.split(b'"claims"')[0]
-            assert b"No evidence speaks of what was asked." in body
+            assert b"No evidence covers the question." in body
             assert b"The available documents do not cover this question." in body
 
     play(scene)

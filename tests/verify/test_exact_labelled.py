@@ -6,7 +6,7 @@ import pytest
 
 from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
-from assay.verify.exact.compare_records.denied_information import told_field
+from assay.verify.exact.compare_records.denied_information import refuting_field
 from assay.verify.exact.findings import ExactResult
 
 ORDER = json.dumps(
@@ -103,5 +103,5 @@ def test_a_sum_in_another_currency_than_its_record_is_contradicted_in_prose_too(
     ],
 )
 def test_what_a_field_has_is_told_and_what_is_empty_or_more_than_a_field_is_not(claim: str, told: str | None) -> None:
-    span = told_field(claim, index_evidence([Evidence(id="e", text=ORDER)]))
+    span = refuting_field(claim, index_evidence([Evidence(id="e", text=ORDER)]))
     assert (None if span is None else span.text.strip('"')) == told

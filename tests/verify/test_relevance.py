@@ -1,4 +1,4 @@
-"""Evidence that does not speak of what was asked cannot bear out an answer to it."""
+"""Evidence that does not speak of what was asked cannot support an answer to it."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_paraphrase_other_languages_and_requests_raise_nothing(
 def test_the_gate_withholds_it_by_default_and_says_why() -> None:
     report = Guard().check("Tungsten melts at 3422 °C.", [METAL], question=LEAVE)
     assert report.action == "block"
-    assert "No evidence speaks of what was asked." in report.decision.reasons
+    assert "No evidence covers the question." in report.decision.reasons
     assert [issue.code for issue in report.issues] == ["evidence.irrelevant"]
 
 

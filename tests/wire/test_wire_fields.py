@@ -8,8 +8,8 @@ import pytest
 from tests.server.upstream_script import chat_chunk, chat_completion, message, output_message, response_value
 from tests.wire.sdk_types import FOLDER, bare, decided, derived, roots
 
-from assay.wire.chat_completions import ChatCompletions
 from assay.wire.fields import Fields, Said
+from assay.wire.formats.chat_completions import ChatCompletions
 from assay.wire.sse import read_event
 
 FORMATS = ("openai_chat", "openai_responses", "anthropic_messages")

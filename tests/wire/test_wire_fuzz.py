@@ -22,13 +22,13 @@ from assay.schema import Action, Coverage, Decision, HallucinationReport, Identi
 from assay.schema.run.model import Run, ToolCall
 from assay.verify.tools.call_check import CallCheck, CallStatus
 from assay.wire.answers import settled
-from assay.wire.chat_completions import ChatCompletions
 from assay.wire.exchange import Exchange
 from assay.wire.flow import WireFlow
+from assay.wire.formats.chat_completions import ChatCompletions
+from assay.wire.formats.messages import Messages
+from assay.wire.formats.responses import Responses
 from assay.wire.interface import Json, Wire
-from assay.wire.messages import Messages
 from assay.wire.request_options import RequestOptions
-from assay.wire.responses import Responses
 
 WIRES: dict[str, Wire] = {CHAT: ChatCompletions(), RESPONSES: Responses(), MESSAGES: Messages()}
 REQUESTS: dict[str, Json] = {

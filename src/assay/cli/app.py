@@ -19,7 +19,6 @@ from assay.cli.monitoring.bisect_verb import bisect
 from assay.cli.operations import audit as audit_verbs
 from assay.cli.operations import backup as backup_verbs
 from assay.cli.operations import keys as keys_verbs
-from assay.cli.operations import receipt as receipt_verbs
 from assay.cli.operations import review as review_verbs
 from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
@@ -28,6 +27,7 @@ from assay.cli.options.building import ChatCommand, VerifierCommand, takes
 from assay.cli.options.checking import CheckOptions
 from assay.cli.options.evaluating import EvalOptions
 from assay.cli.options.serving import DoctorOptions, McpOptions, ServerOptions
+from assay.cli.receipts import receipt as receipt_verbs
 from assay.cli.redteam import app as redteam_verbs
 from assay.cli.screen import screen
 from assay.cli.setup.completion import VARIABLE, completion
@@ -130,7 +130,7 @@ def bench(
     runs: Annotated[int, typer.Option(min=1, help="Runs behind each median.")] = 15,
     as_json: Annotated[bool, typer.Option("--json", help="Write the figures as JSON.")] = False,
 ) -> None:
-    """Measure the speed of the core on this machine."""
+    """Measure the speed of assay on this machine."""
     from assay.cli.bench import json_list, run_bench, table
 
     with reporting_errors():
@@ -151,7 +151,7 @@ def serve(options: ServerOptions) -> None:
 @app.command(cls=VerifierCommand)
 @takes(DoctorOptions)
 def doctor(options: DoctorOptions) -> None:
-    """Say what is configured, what each policy requires, and what is open; takes the options of `serve`."""
+    """Show what is configured, what each policy requires, and what is missing; takes the options of `serve`."""
     from assay.cli.operations.doctor import run_doctor
 
     with reporting_errors():

@@ -1,7 +1,7 @@
 """`assay bench`: the speed of the core on this machine, over text made here, with nothing else installed.
 
 The caches are kept from helping: every run has its own numbers in claims and evidence. What is compared with what, and
-the targets, stand in the project's benchmarks.
+the targets, are in the project's benchmarks.
 """
 
 import json

@@ -70,24 +70,24 @@ class CalibrateOptions(GuardOptions, CrewOptions):
     ] = None
     leak: Annotated[float | None, typer.Option("--cost-leak", min=0, help="A hallucination that passes.")] = None
     false_block: Annotated[
-        float | None, typer.Option("--cost-false-block", min=0, help="A right output that is withheld.")
+        float | None, typer.Option("--cost-false-block", min=0, help="A correct output that is withheld.")
     ] = None
     abstain: Annotated[
         float | None, typer.Option("--cost-abstention", min=0, help="An output neither passed nor withheld.")
     ] = None
     loss: Annotated[
-        Loss, typer.Option(help="Each row counts alike, or the rates do: right and hallucinated rows for a half each.")
+        Loss, typer.Option(help="Weigh every row alike, or correct and hallucinated rows one half each.")
     ] = Loss.ROWS
     one_per_document: Annotated[
-        bool, typer.Option("--one-per-document", help="Keep one row of each body of evidence.")
+        bool, typer.Option("--one-per-document", help="Keep one row for each set of evidence.")
     ] = False
-    seed: Annotated[int, typer.Option(help="Of that draw.")] = 0
+    seed: Annotated[int, typer.Option(help="The seed of --one-per-document.")] = 0
     abstention: Annotated[
-        bool, typer.Option("--abstention", help="Fit besides when an answer is not given, by one confidence.")
+        bool, typer.Option("--abstention", help="Also fit the confidence below which no answer is given.")
     ] = False
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page with the curves here.")] = None
     results: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep what was judged here; a stopped run goes on from it.")
+        Path | None, typer.Option(metavar="FILE", help="Keep results here; a stopped run resumes from them.")
     ] = None
     format: Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")] = Format.TEXT
     limit: LimitOption = None
@@ -99,7 +99,7 @@ class CalibrateOptions(GuardOptions, CrewOptions):
         typer.Option("--database", metavar="URL|FILE", help="With --prior: the recorded outputs in place of FILE."),
     ] = None
     verify: Annotated[
-        Path | None, typer.Option(metavar="POLICY", help="Say whether the promise of a fitted policy still stands.")
+        Path | None, typer.Option(metavar="POLICY", help="Check whether the guarantee of a fitted policy still holds.")
     ] = None
 
 

@@ -16,8 +16,8 @@ from assay.cli.formats.limits import limit_cases, read_limits
 from assay.cli.formats.of_check import KNOWN, case_of
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
 from assay.cli.inputs import Found, Reading, Request, read_all_answers, read_evidence, read_question, read_schema
-from assay.cli.operations.receipt_issuing import with_receipt
 from assay.cli.options.checking import CheckOptions
+from assay.cli.receipts.issuing import with_receipt
 from assay.cli.reports.judge_words import adjusted
 from assay.cli.reports.repair_words import chat_model
 from assay.cli.terminal import clean, one_line, plain, write, write_text
@@ -104,7 +104,7 @@ def _warn_without_evidence(found: Found, evidence: Sequence[Evidence]) -> None:
     if not evidence and bare:
         of = "" if len(found.requests) == bare == 1 else f" for {bare} of {len(found.requests)} answers"
         write_text(
-            f"assay: warning: no evidence{of}: what no evidence and no source of knowledge bears out is unsupported; "
+            f"assay: warning: no evidence{of}: every claim that no knowledge source supports counts as unsupported; "
             "name files or folders with --evidence\n",
             sys.stderr,
         )

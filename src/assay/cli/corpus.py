@@ -72,7 +72,8 @@ def check(
         typer.Option(metavar="FILE", help="What is known of the corpus. [default: in the user's cache folder]"),
     ] = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DATE", help="The day to be in force on. [default: today]")
+        str | None,
+        typer.Option("--as-of", metavar="DATE", help="The day on which versions must be in force. [default: today]"),
     ] = None,
     database: Annotated[
         str | None,
@@ -227,7 +228,7 @@ _WORDS: Final = {
     Kind.NOT_YET: "not yet in force",
     Kind.SUPERSEDED: "superseded",
     Kind.CONFLICT: "contradictions",
-    Kind.UNREAD_DATE: "with a date nobody can read",
+    Kind.UNREAD_DATE: "with an unreadable date",
     Kind.NOT_RETRIEVED: "never retrieved",
     Kind.GAP: "questions without an answer",
 }

@@ -54,7 +54,7 @@ def reporting_errors() -> Iterator[None]:
 
 
 def _told(error: Exception) -> str:
-    """An error's words; foreign lines in them stand behind a bar, so that no build server takes one for a command."""
+    """An error's words; foreign lines in them follow a bar, so that no build server takes one for a command."""
     from assay.cli.terminal import clean
 
     return clean(str(error)).replace("##[", "## [").replace("\n", "\n│ ")

@@ -29,7 +29,7 @@ class Format(StrEnum):
 
 
 class Ungrounded(StrEnum):
-    """What becomes of statements that the evidence does not support."""
+    """What to do with statements that the evidence does not support."""
 
     REGENERATE = "regenerate"
     REMOVE = "remove"
@@ -47,19 +47,21 @@ class GenerateOptions(GuardOptions):
         typer.Option("--llm", "-m", metavar="NAME", help="The chat model; anthropic:NAME or azure:NAME for those."),
     ]
     base_url: BaseUrlOption = None
-    stakes: Annotated[Stakes, typer.Option(help="How much hangs on it.")] = Stakes.MEDIUM
+    stakes: Annotated[Stakes, typer.Option(help="How much depends on the answer.")] = Stakes.MEDIUM
     ungrounded: Annotated[
-        Ungrounded, typer.Option(help="What becomes of statements that the evidence does not support.")
+        Ungrounded, typer.Option(help="What to do with statements that the evidence does not support.")
     ] = Ungrounded.REGENERATE
-    attempts: Annotated[int, typer.Option(min=0, max=10, help="Further answers that are asked for at most.")] = 2
+    attempts: Annotated[int, typer.Option(min=0, max=10, help="The most further answers to ask for.")] = 2
     samples: Annotated[
         str,
         typer.Option(metavar="N|adaptive", help="Keep what most of N answers say; adaptive: 1, 3 or 5 by the risk."),
     ] = "1"
-    chain: Annotated[bool, typer.Option("--chain", help="Verify claims by questions answered apart.")] = False
+    chain: Annotated[bool, typer.Option("--chain", help="Verify claims by questions that are answered separately.")] = (
+        False
+    )
     evidence_tokens: Annotated[int, typer.Option(min=1, help="Tokens of evidence that the model is shown.")] = 6_000
     max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of one answer.")] = 1_024
-    most_tokens: Annotated[int, typer.Option(min=1, help="Tokens that all of it may cost.")] = 400_000
+    most_tokens: Annotated[int, typer.Option(min=1, help="The most tokens in total.")] = 400_000
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one request may take.")] = 120.0
     cache: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the model's answers here for a week, and reuse them.")
@@ -73,7 +75,7 @@ class GenerateOptions(GuardOptions):
 
 @takes(GenerateOptions)
 def generate(options: GenerateOptions) -> None:
-    """Answer a question from evidence, with citations; what the evidence does not support does not come out.
+    """Answer a question from evidence, with citations; what the evidence does not support is left out.
 
     The answer goes to standard output, what was found to standard error.
     """

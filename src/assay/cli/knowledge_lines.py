@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 _TONE = {"verified": "good", "refuted": "bad", "unverifiable": ""}
 _SAYS = {
-    "verifies": "bears it out",
+    "verifies": "supports it",
     "refutes": "says otherwise",
-    "neither": "speaks of it and does neither",
+    "neither": "mentions it, but neither supports nor denies it",
     "nothing": "has nothing on it",
     "failed": "failed",
     "skipped": "was not asked",

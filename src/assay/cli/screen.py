@@ -26,10 +26,14 @@ class ScreenOptions(GuardOptions):
     evidence: EvidenceOption
     historical: Annotated[
         bool | None,
-        typer.Option("--historical/--current", help="Keep versions out of force, marked. [default: by the question]"),
+        typer.Option(
+            "--historical/--current",
+            help="Keep versions that are not in force, marked. [default: if the question asks about the past]",
+        ),
     ] = None
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DATE", help="The day to be in force on. [default: today]")
+        str | None,
+        typer.Option("--as-of", metavar="DATE", help="The day on which versions must be in force. [default: today]"),
     ] = None
     format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How to write it.")] = TextOrJson.TEXT
     out: OutOption = None

@@ -33,7 +33,7 @@ class Line:
     parts: tuple[tuple[str, str], ...] = ()
     indent: int = 0
     gutter: bool = False
-    """Whether it is a line of foreign text that stands behind a bar, so that it cannot pass for one of ours."""
+    """Whether it is a line of foreign text that follows a bar, so that it cannot pass for one of ours."""
 
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:

@@ -54,7 +54,7 @@ class CorpusOptions:
     as_of: date | None = None
     """The day to be in force on; today, in UTC, by default."""
     contradictions: bool = True
-    """Whether documents are held against each other: what takes longest."""
+    """Whether documents are checked against each other: what takes longest."""
     exclude: tuple[str, ...] = ()
     """Patterns of paths within the folder that are left out."""
     processes: int = field(default_factory=lambda: max(1, min(4, os.cpu_count() or 1)))

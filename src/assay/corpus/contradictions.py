@@ -111,7 +111,7 @@ def find_pairs(state: State, told: Told) -> None:
 def _candidates(
     state: State, one: StoredStatement, inactive: set[int], matters: _Matters, last: int
 ) -> Iterator[_Candidate]:
-    """The sentences of other documents that one is worth being held against."""
+    """The sentences of other documents that one is worth being checked against."""
     found_by = [number_of(stem) for stem in one.value.stems] + [number_of_name(name) for name in one.value.names]
     counts = state.counts_of(found_by)
     common = [word for word in found_by if counts[word] > 1]

@@ -33,7 +33,7 @@ MOST_OF_GROUP: Final = 50
 """Copies of a document, or versions of one, that are listed."""
 MOST_CHANGES: Final = 6
 _MOST_COMPARED: Final = 400
-"""Sentences of two versions that are held against each other."""
+"""Sentences of two versions that are checked against each other."""
 _LONGEST: Final = 600
 
 

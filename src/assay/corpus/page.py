@@ -89,7 +89,7 @@ def corpus_page(report: CorpusReport) -> str:
             ),
             _section(
                 "dates",
-                "Dates that nobody can read",
+                "Unreadable dates",
                 _pairs((one.document, foreign(one.reason)) for one in report.unread_dates),
                 report,
                 "unread_dates",

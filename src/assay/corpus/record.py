@@ -1,7 +1,7 @@
 """What the record says of how a corpus is used: which documents are retrieved, and what was asked in vain.
 
 A recorded passage is of a document where its source, id or title names the document's file, id or title, and else where
-its sentences stand in one.
+its sentences are in one.
 """
 
 from __future__ import annotations

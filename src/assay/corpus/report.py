@@ -34,7 +34,7 @@ class CorpusFiles(Value):
     found: int = Field(ge=0)
     """Files of a kind that is read."""
     read: int = Field(ge=0)
-    """Of those, files that were read anew: new ones and changed ones."""
+    """Of those, files that were read again: new ones and changed ones."""
     unchanged: int = Field(ge=0)
     """Files that are as they were at the check before, and were not read again."""
     gone: int = Field(ge=0)

@@ -2,7 +2,7 @@
 
 Every file is read once for as long as it stays the same, and two sentences are judged once. All of it is written in
 small transactions: a check that was killed goes on where it was. It saves work and holds nothing else: without the file
-the next check reads and judges everything anew. Which pairs of sentences are judged hangs on what was there when a
+the next check reads and judges everything again. Which pairs of sentences are judged depends on what was there when a
 document was compared first (docs/adr/0065).
 """
 
@@ -26,7 +26,7 @@ from assay.retrieve import Passage
 from assay.schema import Evidence
 
 FORM: Final = 2
-"""The version of the tables. A file of another version is made anew."""
+"""The version of the tables. A file of another version is made again."""
 APPLICATION: Final = 0x61737901
 """Marks the file as one of these (`PRAGMA application_id`)."""
 OF_DOCUMENT: Final = 1_000
@@ -67,7 +67,7 @@ CREATE TABLE used (document INTEGER PRIMARY KEY, times INTEGER NOT NULL, last TE
 
 @dataclass(frozen=True, slots=True)
 class StoredStatement:
-    """A sentence of a document, with where it stands in the document's text."""
+    """A sentence of a document, with where it is in the document's text."""
 
     id: int
     begins: int

@@ -20,13 +20,13 @@ from assay.guard import replaced_by, says_that_it_replaces, versions_of
 from assay.retrieve import Passage
 
 FORM: Final = 1
-"""The version of the rules: another one judges all groups anew."""
+"""The version of the rules: another one judges all groups again."""
 MOST_OF_ONE: Final = 400
-"""Documents of a group that are held against each other; a larger one is judged in parts of so many."""
+"""Documents of a group that are checked against each other; a larger one is judged in parts of so many."""
 READ: Final = 20_000
 """Characters from the beginning of a document by which versions are told."""
 CLOSING: Final = 200
-"""Characters of its end: a date of validity may stand there."""
+"""Characters of its end: a date of validity may be there."""
 MOST_REPLACED: Final = 20
 """Documents that are looked at for one that says that it replaces another."""
 _BATCH: Final = 200

@@ -17,28 +17,29 @@ if TYPE_CHECKING:
     from assay.guard.options import ProtectOptions as ProtectOptions
     from assay.guard.options import RunOptions as RunOptions
     from assay.guard.options import TaskOptions as TaskOptions
+    from assay.guard.options import require_options as require_options
     from assay.guard.protect.functions import Answer as Answer
     from assay.guard.request import CheckRequest as CheckRequest
     from assay.guard.request import EvidenceLike as EvidenceLike
     from assay.guard.rulings import UNCHECKED as UNCHECKED
     from assay.guard.rulings import Ruling as Ruling
-    from assay.guard.rulings import on_calls as on_calls
-    from assay.guard.rulings import on_part as on_part
-    from assay.guard.rulings import on_report as on_report
-    from assay.guard.rulings import on_structure as on_structure
-    from assay.guard.rulings import together as together
+    from assay.guard.rulings import joint_ruling as joint_ruling
+    from assay.guard.rulings import ruling_on_calls as ruling_on_calls
+    from assay.guard.rulings import ruling_on_part as ruling_on_part
+    from assay.guard.rulings import ruling_on_report as ruling_on_report
+    from assay.guard.rulings import ruling_on_structure as ruling_on_structure
     from assay.guard.rulings import unchecked as unchecked
     from assay.guard.runs.watch import CallDecision as CallDecision
     from assay.guard.runs.watch import RunWatch as RunWatch
-    from assay.guard.screen_pairs import Pair as Pair
-    from assay.guard.screen_pairs import Statement as Statement
-    from assay.guard.screen_pairs import statements_of as statements_of
-    from assay.guard.screen_pairs import what_differs as what_differs
-    from assay.guard.screen_versions import Known as Known
-    from assay.guard.screen_versions import keys_of as keys_of
-    from assay.guard.screen_versions import replaced_by as replaced_by
-    from assay.guard.screen_versions import versions_of as versions_of
     from assay.guard.screening import says_the_same as says_the_same
+    from assay.guard.screening.pairs import Pair as Pair
+    from assay.guard.screening.pairs import Statement as Statement
+    from assay.guard.screening.pairs import statements_of as statements_of
+    from assay.guard.screening.pairs import what_differs as what_differs
+    from assay.guard.screening.versions import Known as Known
+    from assay.guard.screening.versions import keys_of as keys_of
+    from assay.guard.screening.versions import replaced_by as replaced_by
+    from assay.guard.screening.versions import versions_of as versions_of
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -55,22 +56,30 @@ else:
                 "ProtectOptions",
                 "RunOptions",
                 "TaskOptions",
+                "require_options",
             ),
             ".protect.functions": ("Answer",),
             ".request": ("CheckRequest", "EvidenceLike"),
             ".rulings": (
                 "Ruling",
                 "UNCHECKED",
-                "on_calls",
-                "on_part",
-                "on_report",
-                "on_structure",
-                "together",
+                "ruling_on_calls",
+                "ruling_on_part",
+                "ruling_on_report",
+                "ruling_on_structure",
+                "joint_ruling",
                 "unchecked",
             ),
             ".runs.watch": ("CallDecision", "RunWatch"),
-            ".screen_pairs": ("Pair", "Statement", "statements_of", "what_differs"),
-            ".screen_versions": ("Known", "keys_of", "replaced_by", "versions_of"),
+            ".screening.pairs": ("Pair", "Statement", "statements_of", "what_differs"),
+            ".screening.versions": ("Known", "keys_of", "replaced_by", "versions_of"),
             ".screening": ("says_the_same",),
+        },
+        renamed={
+            "on_calls": "ruling_on_calls",
+            "on_part": "ruling_on_part",
+            "on_report": "ruling_on_report",
+            "on_structure": "ruling_on_structure",
+            "together": "joint_ruling",
         },
     )

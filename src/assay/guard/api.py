@@ -1,6 +1,6 @@
 """The guard: its parts, and all that can be done with it.
 
-A guard has one attribute, its parts, and no base classes. What stands in this file is what checks outputs, many outputs
+A guard has one attribute, its parts, and no base classes. What is in this file is what checks outputs, many outputs
 and single claims, and the asynchronous twins. The other methods stand with their subject, as functions of which `self`
 is a guard, and are listed at the end of the class (docs/adr/0080).
 """
@@ -14,7 +14,6 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from assay.errors import InputError
-from assay.guard import screening
 from assay.guard.authors import document_generation, generation, revision
 from assay.guard.authors import repair as repairs
 from assay.guard.check.evidence_index import Limits
@@ -28,6 +27,7 @@ from assay.guard.parts import GuardParts, policy_of
 from assay.guard.protect import functions
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.guard.runs import checking as runs
+from assay.guard.screening import screener as screening
 from assay.guard.streams import checking as streams
 from assay.models import PairScorer
 from assay.policy import Policy
@@ -79,7 +79,7 @@ class Guard:
             llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, as
                 with `consistency_probes`; without it nothing is asked.
             judging: how the model is asked as a judge, where the policy has one asked.
-            knowledge: the sources outside of the evidence that are asked about claims which it does not bear out, as
+            knowledge: the sources outside of the evidence that are asked about claims which it does not support, as
                 the policy's `external` says; none is asked without it.
             budget: what one check may spend on the model; what it then could not ask keeps the output from passing.
 
@@ -175,7 +175,7 @@ class Guard:
             answer: the output; bytes must be UTF-8.
             evidence: texts, mappings or `Evidence`; ids must be unique.
             question: what the output answers.
-            stakes: how much hangs on it: low, medium or high.
+            stakes: how much depends on it: low, medium or high.
             task: the kind of task; the policy may hold some, such as `creative`, to no evidence.
             schema: a JSON Schema that the output has to satisfy.
             citations: citation objects as model providers give them.
@@ -287,7 +287,7 @@ class Guard:
     def consensus(self, answers: Sequence[str]) -> Consensus:
         """What several answers to one request come to: the claims that most make, some, and few.
 
-        See docs/concepts.md#self-consistency. Nothing of it is held against evidence; `check` what it comes to.
+        See docs/concepts.md#self-consistency. Nothing of it is checked against evidence; `check` what it comes to.
 
         Args:
             answers: the answers of one model, or of several, to one request.

@@ -1,6 +1,6 @@
 """A file as evidence: what every reader of evidence from files makes of one.
 
-What stands in its head is metadata and no evidence. Its title is the one that its head names, else its heading, else
+What is in its head is metadata and no evidence. Its title is the one that its head names, else its heading, else
 its name; a version or a day in its name counts where the document itself says none.
 """
 

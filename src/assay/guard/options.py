@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict
 
 from assay.guard.request import EvidenceLike
@@ -201,3 +202,21 @@ class RepairOptions(AskedCheckOptions, total=False):
     max_tokens: int
     temperature: float
     budget: Budget | None
+
+
+def require_options(given: Mapping[str, object], kind: type) -> None:
+    """Refuses an option that there is not, where options are only kept until a check is made.
+
+    Args:
+        given: options by their names.
+        kind: the type of this module that lists them.
+
+    Raises:
+        TypeError: one of them is unknown; the message names the closest one that is known.
+    """
+    known: set[str] = {*getattr(kind, "__required_keys__", ()), *getattr(kind, "__optional_keys__", ())}
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"unexpected option {name!r}{hint}")

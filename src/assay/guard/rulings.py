@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from assay.policy import Cause, permissiveness, refusal, told_with
+from assay.policy import Cause, disclosure_of, permissiveness, refusal
 from assay.schema import Action, ClaimStatus, HallucinationReport, Issue
 from assay.verify.documents import HIDDEN
 from assay.verify.tools import CallCheck, feedback
 
 UNCHECKED: Final = "unchecked"
-"""What stands in place of an action where no check could be made; never a pass."""
+"""What is in place of an action where no check could be made; never a pass."""
 
 _MOST_CLAIMS: Final = 20
 """Claims that a summary lists."""
@@ -75,10 +75,10 @@ def unchecked(reason: str) -> Ruling:
     return Ruling(UNCHECKED, passes=False, notice=refusal({Cause.UNCHECKED}, Action.BLOCK), reasons=(reason,))
 
 
-def on_report(report: HallucinationReport, fail_on: str) -> Ruling:
+def ruling_on_report(report: HallucinationReport, fail_on: str) -> Ruling:
     """The ruling on one text that was checked as a whole."""
     action = report.action
-    disclosed = action is Action.REVISE and told_with(report) is not None
+    disclosed = action is Action.REVISE and disclosure_of(report) is not None
     passes = action is Action.EMIT or (action is Action.REVISE and (fail_on == "block" or disclosed))
     notice = report.decision.response
     if not passes and notice is None:
@@ -86,7 +86,7 @@ def on_report(report: HallucinationReport, fail_on: str) -> Ruling:
     return Ruling(action.value, passes, notice, report.overall_score, (report,), reasons=report.decision.reasons)
 
 
-def on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling:
+def ruling_on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling:
     """The ruling on the beginning of a text that goes on.
 
     What has gone out cannot be called back. So a claim that the gate would block by itself stops the stream even where
@@ -96,9 +96,9 @@ def on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling
     hides = any(issue.code == HIDDEN for issue in report.issues)
     if not hides and not any(claim.status is not ClaimStatus.NOT_CHECKABLE for claim in report.claims):
         return Ruling(Action.EMIT.value, passes=begun, reports=(report,), waits=not begun)
-    whole = on_report(report, fail_on)
+    whole = ruling_on_report(report, fail_on)
     blocked = any(claim.status is ClaimStatus.BLOCK for claim in report.claims)
-    disclosed = report.action is not Action.EMIT and told_with(report) is not None
+    disclosed = report.action is not Action.EMIT and disclosure_of(report) is not None
     if whole.passes and not blocked and not disclosed:
         # What the whole leaves untold can only be said when it has ended.
         return replace(whole, notice=None)
@@ -107,14 +107,14 @@ def on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling
     return Ruling(action, False, notice, whole.score, whole.reports, reasons=whole.reasons)
 
 
-def on_structure(found: Ruling, broken: Sequence[Issue]) -> Ruling:
+def ruling_on_structure(found: Ruling, broken: Sequence[Issue]) -> Ruling:
     """The ruling on a text that breaks the schema that the request holds it to."""
     reasons = (*(issue.message for issue in broken), *found.reasons)
     notice = refusal({Cause.STRUCTURE}, Action.BLOCK)
     return Ruling(Action.REVISE.value, False, notice, found.score, found.reports, reasons=reasons)
 
 
-def on_calls(checks: Sequence[CallCheck]) -> Ruling:
+def ruling_on_calls(checks: Sequence[CallCheck]) -> Ruling:
     """The ruling on tool calls: all of them pass, or none."""
     refused = [check for check in checks if not check.accepted]
     if not refused:
@@ -130,7 +130,7 @@ def on_calls(checks: Sequence[CallCheck]) -> Ruling:
     )
 
 
-def together(rulings: Iterable[Ruling]) -> Ruling:
+def joint_ruling(rulings: Iterable[Ruling]) -> Ruling:
     """One ruling for all parts of an answer: the strictest of them, with what was found of each."""
     found = list(rulings)
     if not found:

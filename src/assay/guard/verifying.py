@@ -1,4 +1,4 @@
-"""External verification: what the evidence does not bear out is put to sources of knowledge, by authority.
+"""External verification: what the evidence does not support is put to sources of knowledge, by authority.
 
 1. Claims are chosen: without support, as severe as the policy says, and of a kind that can be looked up.
 2. Each is made an inquiry by rules; the sources are asked from the highest authority down, within one budget of time.
@@ -18,6 +18,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from assay.guard.check.evidence_index import PreparedEvidence
+from assay.guard.check.report.knowledge import knowledge_report
 from assay.guard.check.verdicts import Job, Judged
 from assay.guard.conflicts.superseded_sources import superseded
 from assay.knowledge import Inquiry, Outcome, Passage, Profile, Session, formulate
@@ -28,12 +29,9 @@ from assay.schema import (
     EvidenceSpan,
     External,
     ExtractedClaim,
-    Issue,
     KnowledgeReport,
     OutsideWord,
-    SourceUse,
     SourceWord,
-    Span,
     Stakes,
     Verdict,
 )
@@ -78,8 +76,10 @@ class Verification:
     @property
     def verified(self) -> int:
         """Claims that count as supported by what a source says."""
-        return sum(one.external is not None and one.external.changed and one.verdict is Verdict.SUPPORTED
-                   for one in self.judged or ())  # fmt: skip
+        return sum(
+            one.external is not None and one.external.changed and one.verdict is Verdict.SUPPORTED
+            for one in self.judged or ()
+        )
 
     @property
     def accuracy(self) -> tuple[bool, ...] | None:
@@ -111,19 +111,26 @@ def chosen(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stak
 
     A claim that is called contradicted, but by no passage that could be shown, is as good as unsupported.
     """
-    wanted = {Verdict.UNSUPPORTED} if policy.external.claims == "unsupported" else {
-        Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED
-    }  # fmt: skip
+    wanted = (
+        {Verdict.UNSUPPORTED}
+        if policy.external.claims == "unsupported"
+        else {Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED}
+    )
     return [
         at
         for at, (claim, found) in enumerate(claims)
         if (found.verdict in wanted or _is_denied_by_nothing(found))
         and verifiable(claim)
         and claim_weight(
-            policy, kind=claim.kind, critical_reasons=claim.critical, stakes=stakes, hedge=claim.hedge,
+            policy,
+            kind=claim.kind,
+            critical_reasons=claim.critical,
+            stakes=stakes,
+            hedge=claim.hedge,
             has_specifics=bool(claim.critical),
-        ) >= policy.external.severity
-    ]  # fmt: skip
+        )
+        >= policy.external.severity
+    ]
 
 
 def _is_denied_by_nothing(found: Judged) -> bool:
@@ -168,7 +175,10 @@ def verification_of(
     for at, case in cases.items():
         judged[at] = _judged(case, lookup)
     texts = tuple(case.by.passage for case in cases.values() if case.by is not None and case.by.passage)
-    return Verification(tuple(judged), _report(cases.values(), lookup), texts)
+    words = [word for case in cases.values() for word in case.words]
+    statuses = [_external(case, lookup.policy, case.found.verdict).status for case in cases.values()]
+    report = knowledge_report(lookup.policy.external.mode, lookup.session.profiles, words, statuses)
+    return Verification(tuple(judged), report, texts)
 
 
 def _inquiry(claim: ExtractedClaim, question: str | None) -> Inquiry:
@@ -194,10 +204,14 @@ def _hear(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup)
         evidence = [_evidence(name, one) for name, one in passages.items()]
         out = superseded(evidence, lookup.today)
         held = lookup.prepare([one for one in evidence if one.id not in out] or evidence)
-        jobs.append((
-            case, outcome,
-            Job(case.claim.text, held, lookup.question, before=case.claim.before), passages,
-        ))  # fmt: skip
+        jobs.append(
+            (
+                case,
+                outcome,
+                Job(case.claim.text, held, lookup.question, before=case.claim.before),
+                passages,
+            )
+        )
     judged = lookup.judge([job for _, _, job, _ in jobs]) if jobs else []
     for (case, outcome, _, named), found in zip(jobs, judged, strict=True):
         case.words.append(_word(profile, outcome, found, named))
@@ -206,9 +220,13 @@ def _hear(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup)
 
 def _evidence(name: str, one: Passage) -> Evidence:
     return Evidence(
-        id=name, text=one.text, title=one.title, version=one.version, effective_date=one.effective_date,
+        id=name,
+        text=one.text,
+        title=one.title,
+        version=one.version,
+        effective_date=one.effective_date,
         expiry_date=one.expiry_date,
-    )  # fmt: skip
+    )
 
 
 def _silent(profile: Profile, outcome: Outcome) -> SourceWord:
@@ -240,13 +258,19 @@ def _word(profile: Profile, outcome: Outcome, found: Judged, passages: Mapping[s
         said = telling.text if passage is None else _sentence(passage.text, telling)
     reason = f"What {profile.name} has neither entails nor denies it." if relation == "neither" else None
     return _word_of(
-        profile, outcome, relation, confidence, reason=reason, passage=said, place=passage.id if passage else None,
+        profile,
+        outcome,
+        relation,
+        confidence,
+        reason=reason,
+        passage=said,
+        place=passage.id if passage else None,
         link=passage.link if passage else None,
-    )  # fmt: skip
+    )
 
 
 def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
-    """How surely a source that speaks of a claim entails it rather than denies it, in [0, 1]; none where it does not.
+    """How surely a source that mentions a claim entails it rather than denies it, in [0, 1]; none where it does not.
 
         p = support / (support + contradiction)        where support + contradiction >= SPEAKS
         logit p' = logit p + VALUES                    if it has every number, date and name of the claim
@@ -274,7 +298,7 @@ def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
 
 
 SPEAKS: Final = 0.55
-"""The least probability that what a source has entails or denies the claim, for it to speak of it at all."""
+"""The least probability that what a source has entails or denies the claim, for it to mention it at all."""
 VALUES: Final = 1.0
 """What the values of the claim weigh, in logits."""
 AGAINST: Final = 0.5
@@ -298,15 +322,32 @@ def _sentence(text: str, span: EvidenceSpan) -> str:
 
 
 def _word_of(
-    profile: Profile, outcome: Outcome, says: str, confidence: float | None, *, reason: str | None = None,
-    passage: str | None = None, place: str | None = None, link: str | None = None,
-) -> SourceWord:  # fmt: skip
+    profile: Profile,
+    outcome: Outcome,
+    says: str,
+    confidence: float | None,
+    *,
+    reason: str | None = None,
+    passage: str | None = None,
+    place: str | None = None,
+    link: str | None = None,
+) -> SourceWord:
     return SourceWord(
-        source=profile.name, authority=profile.authority, says=says, confidence=confidence,
-        passage=None if passage is None else passage[:QUOTED], place=place, link=link, reason=reason,
-        asked=tuple(_json(one) for one in outcome.found.asked), at=outcome.at, elapsed_ms=outcome.elapsed_ms,
-        age_s=outcome.age_s, digest=outcome.digest, counts=profile.authoritative and confidence is not None,
-    )  # fmt: skip
+        source=profile.name,
+        authority=profile.authority,
+        says=says,
+        confidence=confidence,
+        passage=None if passage is None else passage[:QUOTED],
+        place=place,
+        link=link,
+        reason=reason,
+        asked=tuple(_json(one) for one in outcome.found.asked),
+        at=outcome.at,
+        elapsed_ms=outcome.elapsed_ms,
+        age_s=outcome.age_s,
+        digest=outcome.digest,
+        counts=profile.authoritative and confidence is not None,
+    )
 
 
 def _json(asked: Mapping[str, object]) -> dict[str, Any]:
@@ -352,11 +393,19 @@ def _judged(case: _Case, lookup: Lookup) -> Judged:
     judgement = Judgement(sure, 1 - sure) if verdict is Verdict.SUPPORTED else Judgement(1 - sure, sure)
     exact = ExactResult((), {}, ()) if heard is None else _here(heard.exact)
     return replace(
-        told, verdict=verdict, judgement=judgement, exact=exact, entailment=EntailmentResult(), conflict=None,
-        spans=tuple(span for span in case.found.spans if span.relation == "related" or (verdict is Verdict.SUPPORTED
-                    and span.relation == "supports")),
+        told,
+        verdict=verdict,
+        judgement=judgement,
+        exact=exact,
+        entailment=EntailmentResult(),
+        conflict=None,
+        spans=tuple(
+            span
+            for span in case.found.spans
+            if span.relation == "related" or (verdict is Verdict.SUPPORTED and span.relation == "supports")
+        ),
         external=external.model_copy(update={"changed": True}),
-    )  # fmt: skip
+    )
 
 
 def _here(exact: ExactResult) -> ExactResult:
@@ -375,37 +424,53 @@ def _outside(word: SourceWord, case: _Case, policy: Policy) -> OutsideWord:
             source=word.source, relation="silent", confidence=word.confidence or 0.0, authoritative=True, complete=True
         )
     return OutsideWord(
-        source=word.source, relation=_RELATIONS[word.says], confidence=word.confidence or 0.0, authoritative=decides,
+        source=word.source,
+        relation=_RELATIONS[word.says],
+        confidence=word.confidence or 0.0,
+        authoritative=decides,
         words=word.passage or "",
-    )  # fmt: skip
+    )
 
 
 def _external(case: _Case, policy: Policy, before: Verdict) -> External:
     said = {word.says for word in case.words if word.says in {"verifies", "refutes"} and _sure(word, policy)}
     disagreement = len(said) == 2
     words = tuple(
-        word.model_copy(update={"counts": case.by is not None and word.counts and word.says == case.settled
-                                and word.authority == case.by.authority and _sure(word, policy)})
+        word.model_copy(
+            update={
+                "counts": case.by is not None
+                and word.counts
+                and word.says == case.settled
+                and word.authority == case.by.authority
+                and _sure(word, policy)
+            }
+        )
         for word in case.words
-    )  # fmt: skip
+    )
     if case.by is None:
         why, message = _unverifiable(case)
         return External(
             status="unverifiable", why=why, message=message, disagreement=disagreement, words=words, before=before
-        )  # fmt: skip
+        )
     status = "verified" if case.settled == "verifies" else "refuted"
-    verb = "bears it out" if status == "verified" else "says otherwise"
+    verb = "supports it" if status == "verified" else "says otherwise"
     quoted = f": “{case.by.passage}”" if case.by.passage else ""
     others = " Other sources disagree." if disagreement else ""
     sentence = f"{case.by.source} {verb} ({shown_score(case.by.confidence or 0.0)}){quoted}."
     if case.by.reason is not None:
         sentence = case.by.reason
     return External(
-        status=status, why="decided",
+        status=status,
+        why="decided",
         message=f"{sentence}{others}",
-        source=case.by.source, authority=case.by.authority, passage=case.by.passage, confidence=case.by.confidence,
-        disagreement=disagreement, words=words, before=before,
-    )  # fmt: skip
+        source=case.by.source,
+        authority=case.by.authority,
+        passage=case.by.passage,
+        confidence=case.by.confidence,
+        disagreement=disagreement,
+        words=words,
+        before=before,
+    )
 
 
 def _unverifiable(case: _Case) -> tuple[str, str]:
@@ -428,39 +493,3 @@ def _unverifiable(case: _Case) -> tuple[str, str]:
     if "nothing" in says:
         return "nothing", "No source has anything on it."
     return "no_source", "No source may be asked about it."
-
-
-def _report(cases: Any, lookup: Lookup) -> KnowledgeReport:
-    listed = list(cases)
-    words = [word for case in listed for word in case.words]
-    statuses = [_external(case, lookup.policy, case.found.verdict).status for case in listed]
-    return KnowledgeReport(
-        mode=lookup.policy.external.mode, chosen=len(listed), verified=statuses.count("verified"),
-        refuted=statuses.count("refuted"), unverifiable=statuses.count("unverifiable"),
-        sources=tuple(_use(profile, words) for profile in lookup.session.profiles),
-    )  # fmt: skip
-
-
-def _use(profile: Profile, words: Sequence[SourceWord]) -> SourceUse:
-    own = [word for word in words if word.source == profile.name]
-    skipped = sum(word.says == "skipped" for word in own)
-    failed = sum(word.says == "failed" for word in own)
-    return SourceUse(
-        source=profile.name, kind=profile.kind, authority=profile.authority, asked=len(own) - skipped,
-        answered=len(own) - skipped - failed, remembered=sum(word.age_s is not None for word in own), failed=failed,
-        skipped=skipped,
-    )  # fmt: skip
-
-
-def knowledge_issues(told: External, span: Span) -> tuple[Issue, ...]:
-    """What is told of a claim beside who denies it: that sources disagree, or that it is refuted and only noted."""
-    found = []
-    if told.disagreement:
-        words = [f"{w.source} {'bears it out' if w.says == 'verifies' else 'says otherwise'}"
-                 for w in told.words if w.says in {"verifies", "refutes"}]  # fmt: skip
-        found.append(
-            Issue(code="knowledge.disagreement", message=f"Sources disagree: {'; '.join(words)}.", span=span)
-        )  # fmt: skip
-    if told.status == "refuted" and not told.changed and told.before is not Verdict.CONTRADICTED:
-        found.append(Issue(code="knowledge.noted", message=told.message, span=span))
-    return tuple(found)

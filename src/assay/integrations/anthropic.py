@@ -11,24 +11,24 @@ The protected client is of the same class and gives the same types: messages, st
 `stream`, `with_raw_response` and `with_streaming_response`.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from typing import Any, Final, Literal, TypeVar
+from collections.abc import Iterable
+from typing import Any, Final, TypeVar, Unpack
 
 from assay.errors import InputError
-from assay.guard import EvidenceLike, Guard
+from assay.guard import Guard
 from assay.integrations.clients.calls import Given, Outcome, given
 from assay.integrations.clients.paths import Paths
 from assay.integrations.clients.protected_client import (
+    ProtectOptions,
     answers_below,
     client_gate,
     outcome_of,
     package,
     protected_client,
 )
-from assay.schema import Stakes
 from assay.wire import Messages
 
-__all__ = ["Given", "Outcome", "given", "outcome_of", "protect"]
+__all__ = ["Given", "Outcome", "ProtectOptions", "given", "outcome_of", "protect"]
 
 C = TypeVar("C")
 
@@ -37,49 +37,18 @@ PLAIN: Final = ("GET v1/models", "v1/files", "v1/messages/count_tokens")
 
 
 def protect(
-    client: C,
-    guard: Guard | None = None,
-    *,
-    mode: Literal["enforce", "annotate", "shadow"] = "enforce",
-    on_withheld: Literal["answer", "raise"] = "answer",
-    evidence: EvidenceLike = None,
-    sources: Collection[str] | None = None,
-    question: str | None = None,
-    stakes: Stakes | str = Stakes.MEDIUM,
-    task: str = "qa",
-    claim_free: bool = False,
-    fail_on: Literal["revise", "block"] = "revise",
-    attempts: int = 0,
-    reasoning: Literal["withhold", "pass"] = "withhold",
-    plain: Iterable[str] = (),
-    on_outcome: Callable[[Outcome], object] | None = None,
+    client: C, guard: Guard | None = None, *, plain: Iterable[str] = (), **options: Unpack[ProtectOptions]
 ) -> C:
     """A client like `client`, whose answers and tool calls are checked before the program gets them.
+
+    An answer that is withheld has the policy's notice as its text and `refusal` as its stop reason.
 
     Args:
         client: an `Anthropic` or `AsyncAnthropic`; it stays as it is. Clients for Bedrock and Vertex speak in other
             paths, and are refused.
         guard: what checks; one with the policy of the environment by default.
-        mode: `enforce` holds back what does not pass; `annotate` lets everything out and adds a member `assay` to what
-            did not pass, in a stream a correction; `shadow` lets everything out and checks it afterwards.
-        on_withheld: what the program gets of an answer that is withheld: an `answer` in the format's own words, with
-            the policy's notice as its text and `refusal` as its stop reason; or `raise` a `WithheldError`, for tool
-            calls a `CallRejectedError`.
-        evidence: evidence for calls that bring none; beside it only tool results and passages of a request count. By
-            default the request is the evidence: tool results, passages, what the user and the system prompt state.
-        sources: the kinds of content of a request that count: any of `tools`, `passages`, `user` and `system`.
-        question: what the answers answer; the user's last words by default.
-        stakes: how much hangs on them.
-        task: the kind of task.
-        claim_free: whether answers are declared to contain no claims.
-        fail_on: the mildest decision that withholds: `revise`, or `block` to let `revise` pass.
-        attempts: how often the model is asked again, with what was found, for an answer that does not pass (not for
-            streams). Sentences that passed stay to the character.
-        reasoning: what becomes under `enforce` of the words of the model's reasoning, which no check reads: they are
-            taken out (`withhold`; signatures and encrypted reasoning stay), or `pass` for programs that have to send
-            them back and show them to nobody.
         plain: further paths behind the base address whose answers hold no text of a model.
-        on_outcome: gets the outcome of every answer.
+        options: mode, evidence and the like (`ProtectOptions`).
 
     Returns:
         The protected client; `copy` and `with_options` of it are protected as well.
@@ -94,10 +63,6 @@ def protect(
         raise package("anthropic", error) from error
     if not isinstance(client, Anthropic | AsyncAnthropic):
         raise InputError(f"expected an Anthropic or AsyncAnthropic client, got {type(client).__name__}")
-    gate = client_gate(
-        guard, mode=mode, on_withheld=on_withheld, evidence=evidence, sources=sources, question=question,
-        stakes=stakes, task=task, claim_free=claim_free, fail_on=fail_on, attempts=attempts, on_outcome=on_outcome,
-        reasoning=reasoning,
-    )  # fmt: skip
+    gate = client_gate(guard, **options)
     base: Any = client.base_url
     return protected_client(client, gate, Paths(base.path, {"messages": Messages()}, answers_below(PLAIN, plain)))

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from assay.errors import InputError, WithheldError
-from assay.guard import Guard
+from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.guard.protect import OnWithheld
 from assay.integrations.run_gate import missing
-from assay.policy import answer_instead, answer_of
+from assay.policy import answer_of, fallback_response
 from assay.schema import Action, HallucinationReport
 
 try:
@@ -40,7 +40,9 @@ class Fields:
     evidence: str = "context"
     question: str = "question"
 
-    def check(self, guard: Guard, given: Mapping[str, Any], prediction: Any, **options: Any) -> HallucinationReport:
+    def check(
+        self, guard: Guard, given: Mapping[str, Any], prediction: Any, **options: Unpack[AskedCheckOptions]
+    ) -> HallucinationReport:
         """The report on the answer of a prediction.
 
         Args:
@@ -92,7 +94,7 @@ class Checked(dspy.Module):
         fields: Fields | None = None,
         on_withheld: OnWithheld = "raise",
         on_report: Callable[[HallucinationReport], object] | None = None,
-        **options: Any,
+        **options: Unpack[AskedCheckOptions],
     ) -> None:
         """Make the module.
 
@@ -104,6 +106,7 @@ class Checked(dspy.Module):
             on_report: gets the report of every answer, emitted or not.
             options: further ones of `Guard.check`.
         """
+        require_options(options, AskedCheckOptions)
         super().__init__()
         self.module = module
         self._guard, self._fields, self._options = guard, fields or Fields(), options
@@ -130,7 +133,7 @@ class Checked(dspy.Module):
         if self._on_report is not None:
             self._on_report(report)
         if report.action is not Action.EMIT and self._on_withheld == "raise":
-            raise WithheldError(answer_instead(report), report)
+            raise WithheldError(fallback_response(report), report)
         # What does not pass stays here, and so does what a module says on the way to it, such as its reasoning.
         kept = None if given.get(self._fields.evidence) is not None else self._fields.evidence
         emitted = report.action is Action.EMIT
@@ -139,7 +142,9 @@ class Checked(dspy.Module):
         return dspy.Prediction(**told, assay_action=report.action.value, assay_report=report.model_dump(mode="json"))
 
 
-def reward(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Callable[[Mapping[str, Any], Any], float]:
+def reward(
+    guard: Guard, *, fields: Fields | None = None, **options: Unpack[AskedCheckOptions]
+) -> Callable[[Mapping[str, Any], Any], float]:
     """A reward for `dspy.Refine` and `dspy.BestOfN`: 1 where the guard emits, else the overall score, below 1.
 
     Give them `threshold=1.0`. An answer that cannot be checked is worth 0.
@@ -149,6 +154,7 @@ def reward(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Cal
         fields: the names of answer, evidence and question.
         options: further ones of `Guard.check`.
     """
+    require_options(options, AskedCheckOptions)
     names = fields or Fields()
 
     def rewarded(args: Mapping[str, Any], pred: Any) -> float:
@@ -157,7 +163,7 @@ def reward(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Cal
     return rewarded
 
 
-def metric(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Callable[..., float]:
+def metric(guard: Guard, *, fields: Fields | None = None, **options: Unpack[AskedCheckOptions]) -> Callable[..., float]:
     """A metric for `dspy.Evaluate` and for optimisers: as `reward`; with a trace, 1 or 0 for emitted or not.
 
     Optimisers that collect demonstrations pass a trace, and keep what is true: only what the guard emits.
@@ -167,6 +173,7 @@ def metric(guard: Guard, *, fields: Fields | None = None, **options: Any) -> Cal
         fields: the names of answer, evidence and question.
         options: further ones of `Guard.check`.
     """
+    require_options(options, AskedCheckOptions)
     names = fields or Fields()
 
     def scored(example: Any, pred: Any, trace: Any = None, *_more: Any) -> float:

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from assay.errors import InputError, WithheldError
-from assay.guard import Guard
+from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.guard.protect import OnWithheld
 from assay.integrations.run_gate import missing
 from assay.integrations.screening import NOTE, Gate, ScreenGateOptions
-from assay.policy import answer_instead, answer_of
+from assay.policy import answer_of, fallback_response
 from assay.schema import Action
 
 try:
@@ -69,12 +69,14 @@ class AssayScreen:
 
 @component
 class AssayGate:
-    """Lets out of a generator's replies what the documents bear out; the others are withheld.
+    """Lets out of a generator's replies what the documents support; the others are withheld.
 
     Replies may be texts or `ChatMessage`s, as generators and chat generators give them.
     """
 
-    def __init__(self, guard: Guard, *, on_withheld: OnWithheld = "answer", **options: Any) -> None:
+    def __init__(
+        self, guard: Guard, *, on_withheld: OnWithheld = "answer", **options: Unpack[AskedCheckOptions]
+    ) -> None:
         """Make the component.
 
         Args:
@@ -82,6 +84,7 @@ class AssayGate:
             on_withheld: `answer` for the policy's words in the place of a reply that does not pass, or `raise`.
             options: further ones of `Guard.check`, such as `stakes`.
         """
+        require_options(options, AskedCheckOptions)
         self._guard, self._on_withheld, self._options = guard, on_withheld, options
 
     @component.output_types(replies=list[str], actions=list[str], reports=list[dict[str, Any]])
@@ -101,7 +104,7 @@ class AssayGate:
         reports = [self._guard.check(text or "", evidence, question=query, **self._options) for text in texts]
         for report in reports:
             if report.action is not Action.EMIT and self._on_withheld == "raise":
-                raise WithheldError(answer_instead(report), report)
+                raise WithheldError(fallback_response(report), report)
         return {
             "replies": [answer_of(report) for report in reports],
             "actions": [report.action.value for report in reports],

@@ -34,7 +34,7 @@ _WHAT = (
 )
 _EVIDENCE = "The passages, as texts or as objects with `text` and where known `id` and `source`."
 _Passages = Annotated[list[str | dict[str, Any]] | None, Field(description=_EVIDENCE)]
-_Stakes = Annotated[Literal["low", "medium", "high"], Field(description="How much hangs on the answer.")]
+_Stakes = Annotated[Literal["low", "medium", "high"], Field(description="How much depends on the answer.")]
 _Full = Annotated[bool, Field(description="Whether to give the whole report as well.")]
 
 
@@ -45,7 +45,7 @@ class ClaimFinding(BaseModel):
     verdict: str = Field(description="supported, contradicted, unsupported, not_checkable or unchecked")
     score: float | None = Field(description="how far the evidence supports it, from 0 to 1")
     issues: list[str] = Field(description="what is wrong with it, in sentences")
-    evidence: list[str] = Field(description="the ids of the passages that speak of it")
+    evidence: list[str] = Field(description="the ids of the passages that cover it")
 
 
 class CallFinding(BaseModel):

@@ -20,7 +20,7 @@ from typing import Any, Unpack
 from assay.errors import InputError, WithheldError
 from assay.guard import Guard
 from assay.integrations.run_gate import GateOptions, RunGate, before_call, in_words, missing
-from assay.policy import answer_instead
+from assay.policy import fallback_response
 from assay.rewrite.revise import Feedback
 
 try:
@@ -144,7 +144,7 @@ def _output_check(gate: RunGate, *, streams: bool) -> Callable[[Any, Any], Await
         if left > 0 and (feedback := gate.feedback(report, left)) is not None:
             raise ModelRetry(feedback)
         if not isinstance(output, str):
-            raise WithheldError(answer_instead(report), report)
+            raise WithheldError(fallback_response(report), report)
         return gate.words(report)
 
     return checked

@@ -17,7 +17,7 @@ from assay.errors import CallRejectedError, InputError, MissingPackageError, Wit
 from assay.guard import CallDecision, EvidenceLike, Guard, ProtectOptions, RunOptions
 from assay.guard.protect import OnWithheld
 from assay.guard.runs import DEFAULT_SOURCES, ToolLike, read_tools
-from assay.policy import Cause, answer_instead, answer_of, refusal
+from assay.policy import Cause, answer_of, fallback_response, refusal
 from assay.rewrite.revise import REVISABLE, Author, failed_spans, feedback_on, parts_of
 from assay.schema import Action, HallucinationReport, Stakes
 from assay.schema.run import Run, Step, TextPart, ToolCall, ToolDeclaration, ToolResult, plain_json
@@ -179,7 +179,7 @@ class RunGate:
             WithheldError: it does not pass, and the options ask for errors.
         """
         if not self.passes(report) and self.on_withheld == "raise":
-            raise WithheldError(answer_instead(report), report)
+            raise WithheldError(fallback_response(report), report)
         return answer_of(report)
 
     def versions(self) -> int:

@@ -308,7 +308,7 @@ def _probe(session: NetworkSession, tokenizer: PairTokenizer, graph: Path) -> in
 def load_embedded(
     name: str = DEFAULT, *, threads: int | None = None, runtime: Runtime = DEFAULT_RUNTIME
 ) -> OnnxCrossEncoder:
-    """A network that ships with the package, its files held against the manifest first.
+    """A network that ships with the package, its files checked against the manifest first.
 
     Args:
         name: which one; see `assay.models.registry`.

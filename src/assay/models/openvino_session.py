@@ -198,5 +198,5 @@ def open_openvino(path: Path, threads: int) -> OpenVinoSession:
         compiled = core.compile_model(model, "CPU", settings)
         return OpenVinoSession(compiled, path)
     except (RuntimeError, ValueError, TypeError) as error:
-        why = " ".join(str(error).split())[-300:]  # what is wrong stands at the end, behind places in OpenVINO's code
+        why = " ".join(str(error).split())[-300:]  # what is wrong is at the end, behind places in OpenVINO's code
         raise ModelError(f"{path}: expected an ONNX graph that OpenVINO runs, got: {why}; {EXPORT_ADVICE}") from error

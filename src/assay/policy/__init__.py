@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from assay.policy.presets import preset as preset
     from assay.policy.required_components import requirements as requirements
     from assay.policy.responses import Cause as Cause
-    from assay.policy.responses import answer_instead as answer_instead
     from assay.policy.responses import answer_of as answer_of
+    from assay.policy.responses import disclosure_of as disclosure_of
+    from assay.policy.responses import fallback_response as fallback_response
     from assay.policy.responses import refusal as refusal
-    from assay.policy.responses import told_with as told_with
-    from assay.policy.responses import untelling as untelling
-    from assay.policy.responses import untold_words as untold_words
+    from assay.policy.responses import silence_notice as silence_notice
+    from assay.policy.responses import without_disclosure as without_disclosure
     from assay.policy.routes import LABELS as LABELS
     from assay.policy.routes import Route as Route
     from assay.policy.routes import labels_for as labels_for
@@ -81,9 +81,23 @@ else:
             ".parse": ("Part", "parse_calibration", "parse_part", "parse_policy"),
             ".presets": ("PRESETS", "preset"),
             ".required_components": ("requirements",),
-            ".responses": ("Cause", "answer_instead", "answer_of", "refusal", "told_with", "untelling", "untold_words"),
+            ".responses": (
+                "Cause",
+                "fallback_response",
+                "answer_of",
+                "refusal",
+                "disclosure_of",
+                "without_disclosure",
+                "silence_notice",
+            ),
             ".routes": ("LABELS", "Route", "labels_for", "permissiveness", "strictest"),
             ".screening": ("ScreenPolicy",),
             ".signals": ("ClaimSignal", "GateInput", "claim_signal", "is_logic_fault", "signal_of"),
+        },
+        renamed={
+            "answer_instead": "fallback_response",
+            "told_with": "disclosure_of",
+            "untelling": "without_disclosure",
+            "untold_words": "silence_notice",
         },
     )

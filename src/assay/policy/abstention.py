@@ -16,7 +16,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from assay.policy.responses import disclosure, untold_words
+from assay.policy.responses import disclosure, silence_notice
 from assay.policy.routes import Route
 from assay.schema import Action, Decision, Value
 from assay.schema.report_parts import Abstention, AbstentionTrigger, Answering
@@ -29,7 +29,7 @@ class SignalWeights(Value):
     """What each signal of confidence weighs; one that is missing is left out and the others are scaled up."""
 
     groundedness: Weight = 0.45
-    """How far the evidence bears out the output."""
+    """How far the evidence supports the output."""
     certainty: Weight = 0.1
     """One minus the entropy of the log-probabilities."""
     consistency: Weight = 0.2
@@ -62,7 +62,7 @@ class Abstaining(Value):
     groundedness: Share = 0.6
     """The groundedness below which nothing is given without a caveat."""
     coverage: Share = 0.3
-    """The share of the question that the evidence has to speak of."""
+    """The share of the question that the evidence has to mention."""
     entropy: Share = 0.6
     """The normalised entropy above which the model counts as undecided."""
     agreement: Share = 0.5
@@ -118,11 +118,11 @@ def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[
         if decision.action is not Action.EMIT:
             return decision
         reason = f"Confidence allows it with a caveat only ({abstention.reason.replace('_', ' ')})."
-        told = f"{disclosure()} {untold_words(untold)}" if untold else disclosure()
+        told = f"{disclosure()} {silence_notice(untold)}" if untold else disclosure()
         return Decision(action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=told)
     fired = {one.trigger for one in abstention.triggers}
     route = Route.WITHHOLD_KNOWLEDGE_GAP if fired & _GAPS else Route.WITHHOLD
     reason = f"Confidence does not allow an answer ({abstention.reason.replace('_', ' ')})."
     before = decision.reasons if decision.action is not Action.EMIT else ()
-    response = f"{abstention.response or ''} {untold_words(untold)}".strip() if untold else abstention.response
+    response = f"{abstention.response or ''} {silence_notice(untold)}".strip() if untold else abstention.response
     return Decision(action=Action.BLOCK, route=route, reasons=(reason, *before), response=response)

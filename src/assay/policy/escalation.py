@@ -118,7 +118,7 @@ def escalation_of(
     Args:
         policy: the thresholds.
         decision: what the gate decided.
-        stakes: how much hangs on the output.
+        stakes: how much depends on the output.
         confidence: the overall score, in [0, 1]; none, where nothing was checked, counts as 0.
         claims: the claims, for their severity.
     """
@@ -143,7 +143,7 @@ def escalation_of(
 
 
 def with_escalation(policy: Policy, report: HallucinationReport) -> HallucinationReport:
-    """The report with the tier that its decision has now; for a decision that was made anew."""
+    """The report with the tier that its decision has now; for a decision that was made again."""
     found = escalation_of(policy, report.decision, report.stakes, report.overall_score, report.claims)
     return report if found == report.escalation else report.model_copy(update={"escalation": found})
 
@@ -207,7 +207,7 @@ def package_of(
 
     Args:
         report: what was found.
-        evidence: what it was held against.
+        evidence: what it was checked against.
         context: why the output was made and what brought it here.
         tier: the tier that it has now.
         deadline: when the review is needed.
@@ -247,7 +247,7 @@ def package_of(
 def suggested_action(
     report: HallucinationReport, suggestions: Sequence[Suggestion], *, has_evidence: bool
 ) -> tuple[str, str]:
-    """What the findings speak for, and why; a person decides.
+    """What the findings support, and why; a person decides.
 
     Never `approve` where a claim is contradicted, unsupported or unchecked.
     """
@@ -266,7 +266,7 @@ def suggested_action(
         return "edit", "Something was found against the output, though its claims have support."
     if report.action is Action.BLOCK:
         return "reject", "The gate blocks the output, and nobody can release it as it is."
-    return "approve", "Nothing speaks against a claim; what hangs on the output brought it here."
+    return "approve", "No finding is against a claim; the output is here because of its stakes."
 
 
 def _flagged(report: HallucinationReport) -> Iterator[FlaggedClaim]:
@@ -312,7 +312,7 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
                 before=report.output[claim.span.start : claim.span.end],
                 after=None,
                 source="evidence",
-                reason="No evidence bears this out: leave it out, or ask for evidence.",
+                reason="No evidence supports this: leave it out, or ask for evidence.",
                 evidence=claim.evidence_spans[0] if claim.evidence_spans else None,
             )
 
@@ -356,7 +356,7 @@ _UNAPPROVED: Final = (
 
 
 def approved(report: HallucinationReport) -> HallucinationReport:
-    """The report of an output that a reviewer lets out although the gate did not emit it.
+    """The report of an output that a reviewer releases although the gate did not emit it.
 
     What was found stays as it was found; only the decision is another.
     """

@@ -178,8 +178,8 @@ def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:
     if gate.citations_failed:
         action = Action.BLOCK if policy.citations == "strict" else Action(policy.failed_citation)
         count = _count(gate.citations_failed, "citation does", "citations do")
-        stands = "it stands" if gate.citations_failed == 1 else "they stand"
-        yield Finding(action, Cause.CITATION, f"{count} not bear out what {stands} behind.")
+        which = "it is" if gate.citations_failed == 1 else "they are"
+        yield Finding(action, Cause.CITATION, f"{count} not support the text that {which} attached to.")
     if gate.citations_unchecked:
         count = _count(gate.citations_unchecked, "citation", "citations")
         yield Finding(Action(policy.unchecked_action), Cause.UNCHECKED, f"{count} could not be checked.")
@@ -214,7 +214,7 @@ def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
         count = _count(checkable, "claim", "claims")
         yield Finding(Action.BLOCK, Cause.NO_EVIDENCE, f"There is no evidence to test {count} against.")
     if gate.irrelevant_evidence and not gate.abstention_only:
-        yield Finding(Action.BLOCK, Cause.GAP, "No evidence speaks of what was asked.")
+        yield Finding(Action.BLOCK, Cause.GAP, "No evidence covers the question.")
     if not checkable and not _may_be_claim_free(policy, gate):
         yield Finding(
             action, Cause.NO_CLAIMS, "No checkable claim was found, and the output was not declared to be claim-free."
@@ -252,7 +252,7 @@ def _claims(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
-    """What speaks against one claim whatever the others say; a reason here is what follows "1 claim is"."""
+    """What is against one claim whatever the others say; a reason here is what follows "1 claim is"."""
     if not claim.checkable or claim.verdict is Verdict.UNCHECKED:
         return
     by_rate = policy.aggregation == "unsupported_rate"
@@ -274,7 +274,7 @@ def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
         reason = f"supported below revise_threshold {policy.revise_threshold:g}"
         yield Finding(Action(policy.weak_action), Cause.WEAK, reason)
     elif claim.verdict is Verdict.UNSUPPORTED and must_hold:
-        yield Finding(Action.REVISE, Cause.WEAK, "not borne out by the evidence")
+        yield Finding(Action.REVISE, Cause.WEAK, "not supported by the evidence")
 
 
 def _score(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
@@ -285,7 +285,7 @@ def _score(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[F
         yield from _rate_bands(policy, gate)
     elif policy.route_by_table:
         mean = overall if gate.faithfulness is None else gate.faithfulness
-        # What may be served is decided by whether all claims hold; how much of the rest is borne out by their mean.
+        # What may be served is decided by whether all claims hold; how much of the rest is supported by their mean.
         below = mean if policy.aggregation == "joint" else min(overall, mean)
         name = "overall score" if below == overall else "mean score of the claims"
         yield from _table_bands(policy, min(overall, mean), (name, below), gate.factscore)
@@ -327,7 +327,7 @@ def _table_bands(policy: Policy, worst: float, below: tuple[str, float], factsco
 def _rate_bands(policy: Policy, gate: GateInput) -> Iterator[Finding]:
     """PASS below `warn_rate`, WARN below `fail_rate`, FAIL from there (docs/concepts.md#unsupported-rate).
 
-    The rate is counted anew: one minus the overall score may have lost its last bit, and the bands meet at equality.
+    The rate is counted again: one minus the overall score may have lost its last bit, and the bands meet at equality.
     """
     checked = [claim for claim in gate.claims if claim.checkable and not claim.unchecked]
     rate = _unsupported_rate(policy, checked)
@@ -385,7 +385,7 @@ def _decision(
 def _emitted(policy: Policy, gate: GateInput, *, grounded: bool, overall: float | None) -> Decision:
     checkable = sum(claim.checkable for claim in gate.claims)
     if not grounded:
-        route, reason = Route.SERVE_UNGROUNDED, "Claims are not held to evidence for this kind of task."
+        route, reason = Route.SERVE_UNGROUNDED, "For this kind of task, claims need no evidence."
     elif checkable and not gate.abstention_only:
         count = _count(checkable, "checkable claim", "checkable claims")
         score = f", with an overall score of {shown_score(overall)}" if overall is not None else ""

@@ -118,7 +118,7 @@ class Escalation(Value):
     """How long one of the tier `blocking` may take."""
     async_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
     """What happens when nobody has decided by then: it goes up a tier, it is rejected, or it goes on waiting and people
-    are told again. It is never let out."""
+    are told again. It is never released."""
     sync_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
     """The same for the tier `sync`."""
     blocking_overdue: Literal["reject", "wait"] = "wait"
@@ -167,7 +167,7 @@ class ExternalChecks(Value):
     """Whether sources are asked at all, what they say is told, or it decides: what a source of enough authority
     verifies counts as supported, and what it refutes as contradicted."""
     claims: Literal["unsupported", "all"] = "unsupported"
-    """Which claims are put to them: those that the evidence does not bear out, or those that it does besides, so that
+    """Which claims are put to them: those that the evidence does not support, or those that it does besides, so that
     errors of the evidence itself are found."""
     severity: Probability = 0.3
     """theta_sev: the severity that an error in a claim would have, from which on it is asked about. In [0, 1]."""
@@ -232,7 +232,7 @@ class Policy(Value):
     """Tasks for which groundedness is off although the policy has it on (such as creative or brainstorm)."""
     citations: Literal["off", "verify", "require", "strict"] = "verify"
     """How citations are held to account (docs/concepts.md#citations): `off` (soft: not judged), `verify` (those that
-    are there must exist, be quoted rightly and entail what they stand behind), `require` (besides, every checkable
+    are there must exist, be quoted rightly and entail what they follow), `require` (besides, every checkable
     claim has one), `strict` (besides, one that fails withholds the output)."""
     failed_citation: Literal["revise", "escalate", "block"] = "revise"
     """What a misquoted, misattributed or non-entailing citation leads to; `strict` blocks whatever stands here. A
@@ -254,7 +254,7 @@ class Policy(Value):
     abstention_may_emit: bool = True
     """Whether an output that says nothing but that it has no answer, greetings aside, may be emitted."""
     require_relevant_evidence: bool = True
-    """Whether an output is withheld where no passage, and not the output either, speaks of what was asked."""
+    """Whether an output is withheld where no passage, and not the output either, mentions what was asked."""
     judge: Literal["off", "uncertain", "all"] = "off"
     """Which claims a chat model is asked about, where one is at hand (docs/concepts.md#the-judge): none, those of which
     the other tiers are not sure, or all. A claim whose answer cannot be used does not pass."""
@@ -291,7 +291,7 @@ class Policy(Value):
 
     overlays: tuple[str, ...] = ()
     """What was laid over it by the server, such as `tighter_thresholds` (docs/monitoring.md#the-error-budget). It is
-    told in every report; what it changes stands in the other settings."""
+    told in every report; what it changes is in the other settings."""
 
     external: ExternalChecks = ExternalChecks()
     """What is asked of knowledge outside of the evidence, where sources are configured."""
@@ -303,7 +303,7 @@ class Policy(Value):
     metric_weights: MetricWeights = MetricWeights()
     """Weights of the composite hallucination score."""
     escalation: Escalation = Escalation()
-    """When a person decides because much hangs on an output of which little is certain."""
+    """When a person decides because much depends on an output of which little is certain."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -361,7 +361,7 @@ class Policy(Value):
 
 
 def validated(policy: Policy) -> Policy:
-    """The policy, held against its own rules once more.
+    """The policy, checked against its own rules once more.
 
     Raises:
         PolicyError: it was made in a way that passes pydantic by, and breaks them.

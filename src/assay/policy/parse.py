@@ -77,7 +77,7 @@ class _Reading:
 
 
 def parse_policy(text: str, source: str) -> Policy:
-    """The policy that a text in the form of `assay.yaml` describes: a preset with some fields set anew.
+    """The policy that a text in the form of `assay.yaml` describes: a preset with some fields set again.
 
     Without `preset` the fields are set on `general`. Without `name` a changed preset is called `<preset>-adjusted`;
     its digest tells it apart in any case.

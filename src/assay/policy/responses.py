@@ -30,7 +30,7 @@ class Cause(IntEnum):
     NO_EVIDENCE = 6
     """There is nothing to test claims against."""
     GAP = 7
-    """Routing table: the documents hardly speak of it."""
+    """Routing table: the documents hardly mention it."""
     CLOSEST = 8
     """Routing table: the documents support it weakly."""
     UNSUPPORTED = 9
@@ -54,7 +54,7 @@ class Cause(IntEnum):
     SEVERITY = 18
     """A claim of critical severity."""
     RISK = 19
-    """Much hangs on an output of which little is certain."""
+    """Much depends on an output of which little is certain."""
     EXHAUSTED = 20
     """Revisions have failed too often."""
     RUN = 21
@@ -84,7 +84,7 @@ _TEXTS: dict[Cause, tuple[str, str]] = {
         "This question could not be fully answered from available documents.",
         "Please look at the closest sources, or ask someone who is responsible for the subject.",
     ),
-    Cause.UNSUPPORTED: ("The available documents do not bear out an important part of it.", _ASK_AGAIN),
+    Cause.UNSUPPORTED: ("The available documents do not support an important part of it.", _ASK_AGAIN),
     Cause.STRUCTURE: ("It did not have the form that was asked for.", _TRY_AGAIN),
     Cause.TOOLS: ("It rested on an action that could not be carried out as written.", _TRY_AGAIN),
     Cause.UNCHECKED: ("Not all of it could be checked.", "Please try again with a shorter question or document."),
@@ -115,7 +115,7 @@ Ask a narrower question, or add documents that cover it.'
     first = sorted(causes)[:_REASONS_SHOWN]
     why = " ".join(_TEXTS[cause][0] for cause in first)
     if action is Action.ESCALATE:
-        return f"This answer is held back: a person has to review it first. {why}".rstrip()
+        return f"This answer is withheld until a person has reviewed it. {why}".rstrip()
     what_next = _TEXTS[first[0]][1] if first else _TRY_AGAIN
     return " ".join(part for part in ("This answer was withheld.", why, what_next) if part)
 
@@ -128,7 +128,7 @@ _OF_VERDICTS = {
 }
 
 
-def answer_instead(report: HallucinationReport) -> str:
+def fallback_response(report: HallucinationReport) -> str:
     """What to answer where the output of a report goes out in no form: why, and what to do next.
 
     The decision's own text where it has one; for an output that would be revised and is not, one by what was found.
@@ -165,20 +165,20 @@ _PARTS_NAMED: Final = 5
 _LONGEST_PART: Final = 60
 
 
-def untold_words(parts: Sequence[str]) -> str:
+def silence_notice(parts: Sequence[str]) -> str:
     """What a reader is told of the parts of a question of which neither the evidence nor the answer has a word.
 
-    >>> untold_words(["mothers", "fathers"])
+    >>> silence_notice(["mothers", "fathers"])
     'The available documents say nothing of “mothers”, “fathers”.'
     """
     named = ", ".join(f"“{part[:_LONGEST_PART]}”" for part in parts[:_PARTS_NAMED])
     return f"The available documents say nothing of {named}."
 
 
-def told_with(report: HallucinationReport) -> str | None:
+def disclosure_of(report: HallucinationReport) -> str | None:
     """What its reader is told behind the output of a report, where that goes out; none where there is nothing to tell.
 
-    It stands behind an output that is emitted, and one that may only be served with a disclosure is served with it.
+    It follows an output that is emitted, and one that may only be served with a disclosure is served with it.
     """
     decision = report.decision
     served = decision.action is Action.REVISE and decision.route == Route.SERVE_WITH_DISCLOSURE
@@ -187,16 +187,16 @@ def told_with(report: HallucinationReport) -> str | None:
 
 def answer_of(report: HallucinationReport) -> str:
     """What a reader gets of a report: the output with what is told behind it, or what takes its place."""
-    told = told_with(report)
+    told = disclosure_of(report)
     if told is not None:
         return f"{report.output}\n\n{told}"
-    return report.output if report.action is Action.EMIT else answer_instead(report)
+    return report.output if report.action is Action.EMIT else fallback_response(report)
 
 
-def untelling(report: HallucinationReport) -> HallucinationReport:
+def without_disclosure(report: HallucinationReport) -> HallucinationReport:
     """The report of an output that is emitted by itself: words of a person, or words beside calls that go on.
 
-    What nothing tells of still stands in `untold`.
+    What nothing tells of still is in `untold`.
     """
     if report.action is not Action.EMIT or report.decision.response is None:
         return report

@@ -35,7 +35,7 @@ class ScreenPolicy(Value):
     duplicates: Literal["drop", "keep"] = "drop"
     """What becomes of a passage that another one repeats."""
     conflicts: bool = True
-    """Whether kept passages are held against each other."""
+    """Whether kept passages are checked against each other."""
     low_confidence: Literal["answer", "refuse"] = "answer"
     """What a generation does with the signal `low_confidence`: it answers, told of the reservation, or refuses."""
 

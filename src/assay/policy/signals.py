@@ -56,7 +56,7 @@ class ClaimSignal:
 
     @property
     def checkable(self) -> bool:
-        """Whether it states something that evidence can bear out."""
+        """Whether it states something that evidence can support."""
         return self.verdict is not Verdict.NOT_CHECKABLE
 
     @property
@@ -67,7 +67,7 @@ class ClaimSignal:
 
 @dataclass(frozen=True, slots=True)
 class GateInput:
-    """Everything that the gate decides on. No field that speaks against an output has a default.
+    """Everything that the gate decides on. No field that counts against an output has a default.
 
     Raises:
         InputError: a count is negative or a metric is not in [0, 1].
@@ -115,9 +115,9 @@ class GateInput:
     """Why the agent run behind the output cannot be taken as it stands, a sentence each: it has not ended, it could not
     be read in full, a call could not be checked, claims could not be asked about again. Empty where all is well."""
     logic_faults: int = 0
-    """Faults of reasoning that stand in no claim."""
+    """Faults of reasoning that are in no claim."""
     irrelevant_evidence: bool = False
-    """Whether no passage speaks of what was asked, and the output answers something else."""
+    """Whether no passage mentions what was asked, and the output answers something else."""
     hidden: int = 0
     """Places where a reader is shown another text than the one that was checked."""
     omissions: int = 0
@@ -163,7 +163,7 @@ def claim_signal(
     codes: Collection[str],
     part_of: int | None,
 ) -> ClaimSignal:
-    """What the gate is told of a claim. Checking, calibrating and deciding anew all make it here, and nothing has a
+    """What the gate is told of a claim. Checking, calibrating and deciding again all make it here, and nothing has a
     default: a further signal cannot be left out by one of them.
 
     Args:

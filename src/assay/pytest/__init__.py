@@ -1,4 +1,4 @@
-"""Answers held against their evidence in tests (docs/pytest.md).
+"""Answers checked against their evidence in tests (docs/pytest.md).
 
     from assay.pytest import assert_supported
 

@@ -1,7 +1,7 @@
 """The snapshot of accepted claims: what a person has read, found not to be supported, and lets stand.
 
 One JSON file for each test file, `__assay__/NAME.json` beside it, made to be reviewed and committed. A claim is
-accepted for one test, with its verdict and the digest of the evidence that it was held against: where any of these
+accepted for one test, with its verdict and the digest of the evidence that it was checked against: where any of these
 changes, it counts again.
 """
 

@@ -1,11 +1,12 @@
-"""`assert_supported`: checks an answer and fails where a claim of it is not borne out."""
+"""`assert_supported`: checks an answer and fails where a claim of it is not supported."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from assay.errors import InputError
+from assay.guard import CheckOptions, require_options
 from assay.pytest.accepted import entry_of, evidence_digest, read_accepted, snapshot_path
 from assay.pytest.failure_text import failure_lines
 from assay.pytest.running import CURRENT
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UnsupportedAnswerError(AssertionError):
-    """An answer has claims that its evidence does not bear out."""
+    """An answer has claims that its evidence does not support."""
 
     __module__ = "assay.pytest"  # the name by which it is imported
 
@@ -49,18 +50,20 @@ class RunningTest:
     """What was checked so far, as JSON values."""
 
 
-_DEFAULTS: Final = ("policy", "evidence", "question", "stakes")
+EvidenceOrPaths = Iterable[str | Mapping[str, Any] | Evidence | Path] | str | Path | None
+_NAMED: Final = ("policy", "question", "stakes")
+_DEFAULTS: Final = (*_NAMED, "evidence")
+
+
+class AssertOptions(CheckOptions, total=False):
+    """The options of `assert_supported`: those of `assay.check`, and what checks."""
+
+    policy: "Policy | str | Path | None"
+    guard: "Guard | None"
 
 
 def assert_supported(
-    answer: str,
-    evidence: "Iterable[str | Mapping[str, Any] | Evidence | Path] | str | Path | None" = None,
-    *,
-    question: str | None = None,
-    policy: "Policy | str | Path | None" = None,
-    stakes: Stakes | str | None = None,
-    guard: "Guard | None" = None,
-    **options: Any,
+    answer: str, evidence: EvidenceOrPaths = None, **options: Unpack[AssertOptions]
 ) -> HallucinationReport:
     """Fails unless the policy emits the answer and every claim of it is supported.
 
@@ -70,12 +73,12 @@ def assert_supported(
         answer: what was written.
         evidence: texts, mappings, `assay.Evidence`, or paths of files and folders; relative paths begin in the folder
             of the test file. What the marker says by default.
-        question: what was asked.
-        policy: a policy, a preset's name or a policy file; what the marker, `--assay-policy` or the setting
-            `assay_policy` says by default, else what `ASSAY_CONFIG` names, else `general`.
-        stakes: how much hangs on it: low, medium (the default) or high.
-        guard: what checks, in place of a guard with `policy`.
-        options: further arguments of `assay.check`, such as `task` or `schema`.
+        options: those of `assay.check`, such as `question`, `task` or `schema`, and these:
+
+            - `policy`: a policy, a preset's name or a policy file; what the marker, `--assay-policy` or the setting
+              `assay_policy` says by default, else what `ASSAY_CONFIG` names, else `general`.
+            - `stakes`: low, medium (the default) or high: how much depends on the answer.
+            - `guard`: what checks, in place of a guard with `policy`.
 
     Returns:
         The report, for further assertions.
@@ -84,14 +87,16 @@ def assert_supported(
         UnsupportedAnswerError: an `AssertionError` that names the claims, the words and the passages.
         InputError: nothing to check against was given, or something cannot be read.
         PolicyError: there is no such policy.
+        TypeError: there is no such option.
     """
     __tracebackhide__ = True
-    given = _settled({"policy": policy, "evidence": evidence, "question": question, "stakes": stakes})
-    pieces = evidence_of(given["evidence"])
-    return _judged(_check(answer, pieces, given, guard, options), pieces)
+    report, pieces = _checked(answer, evidence, options)
+    return _judged(report, pieces)
 
 
-async def aassert_supported(answer: str, evidence: Any = None, **options: Any) -> HallucinationReport:
+async def aassert_supported(
+    answer: str, evidence: EvidenceOrPaths = None, **options: Unpack[AssertOptions]
+) -> HallucinationReport:
     """As `assert_supported`, off the event loop: the same arguments, the same report."""
     __tracebackhide__ = True
     import asyncio
@@ -142,19 +147,19 @@ def _read(path: Path) -> tuple[Evidence, ...]:
     return found
 
 
-def _check(
-    answer: str,
-    evidence: tuple[Evidence, ...],
-    given: Mapping[str, Any],
-    guard: "Guard | None",
-    options: Mapping[str, Any],
-) -> HallucinationReport:
-    asked: dict[str, Any] = {"question": given["question"], "stakes": given["stakes"] or Stakes.MEDIUM, **options}
+def _checked(answer: str, evidence: object, options: AssertOptions) -> tuple[HallucinationReport, tuple[Evidence, ...]]:
+    """The report, and the evidence that it is made with."""
+    require_options(options, AssertOptions)
+    further: dict[str, Any] = {**options}
+    guard: Guard | None = further.pop("guard", None)
+    given = _settled({"evidence": evidence, **{name: further.pop(name, None) for name in _NAMED}})
+    pieces = evidence_of(given["evidence"])
+    asked = {"question": given["question"], "stakes": given["stakes"] or Stakes.MEDIUM, **further}
     if guard is not None:
-        return guard.check(answer, evidence, **asked)
+        return guard.check(answer, pieces, **asked), pieces
     from assay.config import check
 
-    return check(answer, evidence, policy=given["policy"], **asked)
+    return check(answer, pieces, policy=given["policy"], **asked), pieces
 
 
 def _judged(report: HallucinationReport, evidence: tuple[Evidence, ...]) -> HallucinationReport:
@@ -193,19 +198,22 @@ def _judged(report: HallucinationReport, evidence: tuple[Evidence, ...]) -> Hall
 class AssayGuard:
     """What the fixture `assay_guard` gives: checks and assertions with the policy and evidence of the test."""
 
-    def check(self, answer: str, evidence: Any = None, **options: Any) -> HallucinationReport:
+    def check(
+        self, answer: str, evidence: EvidenceOrPaths = None, **options: Unpack[AssertOptions]
+    ) -> HallucinationReport:
         """The report of an answer, asserting nothing; the arguments of `assert_supported`."""
-        named = {name: options.pop(name, None) for name in _DEFAULTS if name != "evidence"}
-        guard = options.pop("guard", None)
-        given = _settled({**named, "evidence": evidence})
-        return _check(answer, evidence_of(given["evidence"]), given, guard, options)
+        return _checked(answer, evidence, options)[0]
 
-    def assert_supported(self, answer: str, evidence: Any = None, **options: Any) -> HallucinationReport:
+    def assert_supported(
+        self, answer: str, evidence: EvidenceOrPaths = None, **options: Unpack[AssertOptions]
+    ) -> HallucinationReport:
         """As `assay.pytest.assert_supported`."""
         __tracebackhide__ = True
         return assert_supported(answer, evidence, **options)
 
-    async def acheck(self, answer: str, evidence: Any = None, **options: Any) -> HallucinationReport:
+    async def acheck(
+        self, answer: str, evidence: EvidenceOrPaths = None, **options: Unpack[AssertOptions]
+    ) -> HallucinationReport:
         """As `check`, off the event loop."""
         import asyncio
 

@@ -25,7 +25,7 @@ _ALLOWED = {"policy", "evidence", "question", "stakes"}
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options and the setting."""
-    group = parser.getgroup("assay", "claims held against evidence")
+    group = parser.getgroup("assay", "claims checked against evidence")
     group.addoption("--assay-policy", metavar="NAME|FILE", help="The policy where a test names none.")
     group.addoption(
         "--assay-accept",

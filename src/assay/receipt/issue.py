@@ -116,7 +116,7 @@ def sign(
     receipt_id: str,
     with_disclosure: bool = False,
 ) -> Receipt:
-    """A receipt for what a report lets out.
+    """A receipt for what a report releases.
 
     The report is taken at its word: sign what your own guard has just made, not what came from elsewhere.
 
@@ -159,7 +159,7 @@ def sign(
 
 
 def checked_report(report: HallucinationReport) -> HallucinationReport:
-    """The report, held against the rules of its form once more: `model_copy` and `model_construct` pass them by.
+    """The report, checked against the rules of its form once more: `model_copy` and `model_construct` pass them by.
 
     Raises:
         ReceiptError: it breaks them.

@@ -38,7 +38,7 @@ class Statement(Value):
     report: Digest
     """`report_digest` of the report."""
     evidence: Digest | None = None
-    """`assay.schema.report_parts.digests.evidence_digest` of all evidence that the output was held against; none in
+    """`assay.schema.report_parts.digests.evidence_digest` of all evidence that the output was checked against; none in
     version 1."""
     action: Literal["emit", "revise"]
     """`revise` only where the output that is signed ends with the disclosure that the gate asked for."""

@@ -176,7 +176,7 @@ class KeyStore:
 
     @contextmanager
     def _changing(self) -> Iterator[KeyRing]:
-        """The ring as it is, held against other processes until the block ends; an empty one where there is none."""
+        """The ring as it is, checked against other processes until the block ends; an empty one where there is none."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(self._folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
@@ -193,7 +193,7 @@ class KeyStore:
 
 
 class RingFile:
-    """The public ring of a file alone, for who verifies and never signs. Read anew each time."""
+    """The public ring of a file alone, for who verifies and never signs. Read again each time."""
 
     def __init__(self, path: Path | str) -> None:
         """Name the file."""

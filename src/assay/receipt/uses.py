@@ -9,7 +9,7 @@ from assay.receipt.interface import Claim, Outcome, Use
 
 FORGOTTEN_AFTER: Final = timedelta(hours=1)
 """How long a use is remembered after its receipt could last be committed: a clock that was set back by less opens
-nothing anew."""
+nothing again."""
 
 
 class UsesInMemory:

@@ -46,7 +46,7 @@ class ProblemCode(StrEnum):
     OTHER_REPORT = "other_report"
     """It is a receipt for another report."""
     OTHER_EVIDENCE = "other_evidence"
-    """The output was held against other evidence than is asked for."""
+    """The output was checked against other evidence than is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def verify(
         policy: the digest of the policy that it must have passed; any by default.
         verifier: the digest of the verifier that must have judged it; any by default.
         report: the report that it must be about; any by default.
-        evidence: all that the output must have been held against, in any order; whatever it was by default.
+        evidence: all that the output must have been checked against, in any order; whatever it was by default.
 
     Raises:
         ReceiptError: the output is no text, or `cryptography` is not installed.

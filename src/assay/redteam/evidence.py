@@ -155,10 +155,18 @@ def _disagreements(
             yield f"the case {one.case} is judged, and the record has no answer of it"
         elif said is not None and one.answer is not None and said.text != one.answer:
             yield f"the answer that was judged in the case {one.case} is not the one of the record"
-    about = {name: getattr(card, name) for name in ("suite", "target", "target_version", "verifier", "policy")}
     if (record.suite, record.target, record.version) != (card.suite, card.target, card.target_version):
         yield "the summary is of another suite, target or version than the record"
-    if score(cases, judgements, **about) != card:
+    again = score(
+        cases,
+        judgements,
+        suite=card.suite,
+        target=card.target,
+        target_version=card.target_version,
+        verifier=card.verifier,
+        policy=card.policy,
+    )
+    if again != card:
         yield "the summary is not what the judgements come to"
 
 

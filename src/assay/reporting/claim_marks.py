@@ -1,4 +1,4 @@
-"""Where the claims stand in the answer: the answer cut into pieces that are each marked alike."""
+"""Where the claims are in the answer: the answer cut into pieces that are each marked alike."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

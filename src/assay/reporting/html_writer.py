@@ -95,7 +95,7 @@ def page(title: str, style: str, *body: Child, script: str | None = None) -> str
     Args:
         title: the document's title, escaped.
         style: the style sheet; a constant of ours, never foreign text.
-        body: what stands in the body.
+        body: what is in the body.
         script: a script that runs when the body is there; a constant of ours as well. The page has to be readable
             without it.
     """

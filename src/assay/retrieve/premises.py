@@ -1,4 +1,4 @@
-"""The premises that a claim is held against, at the three granularities of docs/concepts.md#entailment.
+"""The premises that a claim is checked against, at the three granularities of docs/concepts.md#entailment.
 
 - sentence: the sentence most like the claim, alone: sharp where one sentence decides. Where all that would be read is
   of one source, also the best sentence of another that is nearly as much alike: sources that disagree are found so.
@@ -185,7 +185,7 @@ class EvidenceIndex:
         """The sentences of the assembled premise, in document order, neighbours joined.
 
         All of them where they fit together; else those that share a term with the query, and as many of the others as
-        fit, those closest to them first: what bears a claim out in other words shares no term with it.
+        fit, those closest to them first: what supports a claim in other words shares no term with it.
         """
         left = self._options.document_tokens
         chosen: list[int] = []

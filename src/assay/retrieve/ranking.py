@@ -193,7 +193,7 @@ class WindowRanker:
     def top(self, claim: str, k: int | None = None) -> list[int]:
         """Indices of the `k` windows most like the claim, best first; all of them where `k` is none.
 
-        Windows of equal score stand in the order of evidence id and position, so that the order in which evidence was
+        Windows of equal score are in the order of evidence id and position, so that the order in which evidence was
         given does not matter.
         """
         import numpy as np

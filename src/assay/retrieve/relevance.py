@@ -1,10 +1,10 @@
 """How likely it is that a passage bears on a question: features of the words and of the network, and a fitted model.
 
-The network was trained to tell what bears a claim out, not what a question asks for, and its probabilities are no
+The network was trained to tell what supports a claim, not what a question asks for, and its probabilities are no
 relevance by themselves. What it does know is whether a passage says anything of a matter: it is asked whether the text
 says what the question asks, and how surely it calls that neutral counts. A logistic model makes one calibrated
 probability of that and of the words that both have (Platt 1999, "Probabilistic outputs for support vector machines");
-its coefficients stand in `relevance.json`, with the rows that they were fitted on (`train/fit_relevance.py`). It is
+its coefficients are in `relevance.json`, with the rows that they were fitted on (`train/fit_relevance.py`). It is
 calibrated where half of the passages bear on their question.
 
 A passage is scored by itself: which other ones come with it changes nothing. Cost is one pair of the network a passage.

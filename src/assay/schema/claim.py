@@ -29,7 +29,7 @@ class ExtractedClaim(Value):
     span: Span
     """The characters of the output that it was read from, never more than one sentence."""
     sentence: Span
-    """The sentence that it stands in."""
+    """The sentence that it is in."""
     kind: ClaimKind
     checkable: bool
     """False for meta statements, abstentions, opinions and questions."""
@@ -41,7 +41,7 @@ class ExtractedClaim(Value):
     """The number of its sentence in the output."""
     whole: str | None = Field(default=None, min_length=1)
     """The statement that it was cut from, as a sentence of its own; none where nothing was cut. It is judged first, and
-    its pieces only where the evidence does not bear it out."""
+    its pieces only where the evidence does not support it."""
     before: str | None = Field(default=None, min_length=1)
     """The sentence before it, where the claim refers to something there that could not safely be put in."""
     path: str | None = None

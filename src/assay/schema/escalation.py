@@ -161,7 +161,7 @@ class EscalationPackage(Value):
     deadline: datetime | None
     """When the review is needed; none once it was decided."""
     suggested_action: str = Field(pattern="^(approve|edit|reject|ask_evidence)$")
-    """What the findings speak for. A person decides."""
+    """What the findings support. A person decides."""
     suggested_because: str
 
     @model_validator(mode="after")

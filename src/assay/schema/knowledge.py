@@ -16,7 +16,7 @@ class SourceWord(Value):
     source: str
     authority: str = Field(pattern=AUTHORITY)
     says: str = Field(pattern="^(verifies|refutes|neither|nothing|failed|skipped)$")
-    """It entails the claim, denies it, speaks of it and does neither, has nothing on it, could not be asked, or was not
+    """It entails the claim, denies it, mentions it and does neither, has nothing on it, could not be asked, or was not
     asked."""
     counts: bool = False
     """Whether its word is one by which the claim was decided: sure enough, of a source that counts as ground truth, and

@@ -14,7 +14,7 @@ GRANULARITIES: tuple[Granularity, ...] = ("sentence", "passage", "document")
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """One text that a claim is held against."""
+    """One text that a claim is checked against."""
 
     text: str
     """As the network reads it: the windows' texts in order, with the title or date of their evidence in front."""
@@ -24,7 +24,7 @@ class Premise:
 
     @property
     def evidence_ids(self) -> frozenset[str]:
-        """The evidence that it speaks for."""
+        """The evidence that it supports."""
         return frozenset(window.evidence_id for window in self.windows)
 
 

@@ -45,7 +45,7 @@ def report_schema() -> dict[str, Any]:
 
 
 def schema_text(name: str = "report") -> str:
-    """The schema as it stands in the published file: sorted keys, two spaces, a newline at the end."""
+    """The schema as it is in the published file: sorted keys, two spaces, a newline at the end."""
     return json.dumps(published_schema(name), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -224,7 +224,7 @@ class CitationReport(Value):
     marker: str
     """The citation as written."""
     span: Span
-    """Where it stands in the output; empty at the cited text's end for citations that came as objects."""
+    """Where it is in the output; empty at the cited text's end for citations that came as objects."""
     source_id: str
     """The source it names, as written."""
     evidence_id: str | None = None
@@ -235,7 +235,7 @@ class CitationReport(Value):
     """The words that it claims the source to contain."""
     exists: bool
     text_matches: bool | None = None
-    """Whether the quoted words stand in the source; true where nothing is quoted, none where there is no source."""
+    """Whether the quoted words are in the source; true where nothing is quoted, none where there is no source."""
     entails: bool | None = None
     """Whether the source entails the statement; none where the steps before failed or it could not be checked."""
     score: float | None = Field(default=None, ge=0, le=1)
@@ -423,7 +423,8 @@ class HallucinationReport(Value):
     decision: Decision
     labels: Labels
     escalation: Escalated | None = None
-    """How soon a person has to look: where the action is `escalate`, and at what is blocked where much hangs on it."""
+    """How soon a person has to look: where the action is `escalate`, and at what is blocked where much depends on
+    it."""
     digests: Digests | None = None
     """What it was made of; none where no text was checked, and in reports of versions before. A receipt is issued only
     for a report that still fits them."""
@@ -462,7 +463,7 @@ class HallucinationReport(Value):
         return report_reasons(self)
 
     def summary(self) -> str:
-        """The report in one sentence: the decision, how many claims are borne out, and the gravest problem."""
+        """The report in one sentence: the decision, how many claims are supported, and the gravest problem."""
         from assay.schema.views import report_sentence
 
         return report_sentence(self)

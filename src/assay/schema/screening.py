@@ -15,7 +15,7 @@ class Signal(StrEnum):
     """Whether to answer from what was retrieved."""
 
     RETRIEVE = "retrieve"
-    """The kept passages bear on the question and nothing speaks against them."""
+    """The kept passages bear on the question and nothing contradicts them."""
     LOW_CONFIDENCE = "low_confidence"
     """There are passages, with a reservation that `reasons` name: answer with it, or ask for more."""
     REFUSE = "refuse"

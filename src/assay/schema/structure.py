@@ -22,7 +22,7 @@ class FieldRule(Value):
     of: str
     """The field or fields that the rule is about."""
     to: str | None = None
-    """What they are held against; none for `unique`."""
+    """What they are checked against; none for `unique`."""
     tolerance: float = Field(default=0.005, ge=0)
     """By how much a sum may differ, since cents are rounded."""
 
@@ -47,12 +47,12 @@ class Structure(Value):
     """How a structured output is checked beside its schema."""
 
     leaves: StrictBool = True
-    """Whether each value of the document is a claim that is held against the evidence."""
+    """Whether each value of the document is a claim that is checked against the evidence."""
     skip: tuple[str, ...] = ()
     """Pointers of values that are no claims about the evidence, such as a confidence or a label; what stands inside of
     them is skipped too."""
     references: tuple[str, ...] = ()
     """Pointers of values that have to be ids of the evidence."""
     cited: tuple[CitedField, ...] = ()
-    """Statements that their sources have to bear out."""
+    """Statements that their sources have to support."""
     rules: tuple[FieldRule, ...] = ()

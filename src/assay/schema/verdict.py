@@ -73,7 +73,7 @@ class Action(StrEnum):
 
 
 class Stakes(StrEnum):
-    """How much hangs on the output, as the caller says."""
+    """How much depends on the output, as the caller says."""
 
     LOW = "low"
     MEDIUM = "medium"

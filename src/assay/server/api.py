@@ -3,18 +3,16 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
 
 from assay._version import __version__
-from assay.errors import BusyError, InputError, PolicyError, StoreError
+from assay.errors import InputError, PolicyError, StoreError
 from assay.guard import Guard
 from assay.schema import Evidence, HallucinationReport, Permission, coerce_evidence
 from assay.server.caller import Caller, called
@@ -23,20 +21,17 @@ from assay.server.checks.bodies import BatchAnswer, BatchBody, BatchItem, CheckB
 from assay.server.checks.repeats import IdempotencyKey, Repeats, Step
 from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
-from assay.server.gateway.asgi import ClientGoneError, given_again, header, other_encoding, read_body
+from assay.server.gateway.asgi import header
+from assay.server.http.error_answers import AGAIN, MEND, OneEncoding, answer_errors
 from assay.server.http.permitted_options import require_permitted
-from assay.server.http.problems import MEDIA_TYPE, Problem, ProblemError, documented, encoded, problem
+from assay.server.http.problems import Problem, documented, problem
 from assay.server.recording import Kept, Records
 from assay.server.reviews.held_answers import Callback, Held, Wait
 from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
-from assay.server.telemetry.telemetry import Telemetry
 from assay.server.verdicts import VerdictCache
 from assay.wire import require_held
-
-_AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
-_MEND: Final = "Correct the request; /openapi.json describes what is expected."
 
 
 class Health(BaseModel):
@@ -90,7 +85,7 @@ class Api:
 
     async def check(
         self, body: CheckBody, request: Request, key: IdempotencyKey = None, wait: Wait = 0.0, callback: Callback = None
-    ) -> Response:  # fmt: skip
+    ) -> Response:
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
@@ -103,7 +98,7 @@ class Api:
 
     async def check_run(
         self, body: RunBody, request: Request, key: IdempotencyKey = None, wait: Wait = 0.0, callback: Callback = None
-    ) -> Response:  # fmt: skip
+    ) -> Response:
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
@@ -151,12 +146,12 @@ class Api:
             guard = self._in_force(self._guard_for(body, request), caller)
             report, kept = await self._checked(guard, body, caller, step, size=size)
         except (InputError, PolicyError) as error:
-            said = problem(422, str(error), code="input.invalid", instance=where, todo=_MEND)
+            said = problem(422, str(error), code="input.invalid", instance=where, todo=MEND)
         except CheckFailedError as error:
             self._records.telemetry.unchecked("check")
-            said = problem(503, str(error), code="check.failed", instance=where, todo=_AGAIN)
+            said = problem(503, str(error), code="check.failed", instance=where, todo=AGAIN)
         except StoreError as error:
-            said = problem(503, str(error), code="store.failed", instance=where, todo=_AGAIN)
+            said = problem(503, str(error), code="store.failed", instance=where, todo=AGAIN)
         else:
             receipt = kept.receipt.to_text() if kept.receipt is not None else None
             return BatchItem(report=report, id=kept.id, receipt=receipt)
@@ -236,9 +231,13 @@ def make_api(
 ) -> FastAPI:
     """The REST routes as a FastAPI application; `held` is what waits for people, `verdicts` makes checks."""
     app = _Described(
-        title="assay", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        title="assay",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
         description="Checks every claim in a model's output against your evidence.",
-    )  # fmt: skip
+    )
     api = Api(services, ready, held, verdicts)
     app.post("/v1/check", response_model=HallucinationReport, responses=_PROBLEMS, tags=["check"])(api.check)
     app.post("/v1/batch", response_model=BatchAnswer, responses=_PROBLEMS, tags=["check"])(api.batch)
@@ -251,7 +250,7 @@ def make_api(
         app.include_router(router)
     app.include_router(make_console_router(services))
     app.include_router(make_metrics_router(services))
-    _tell_problems(app, services.telemetry, keeps=services.kept is not None)
+    answer_errors(app, services.telemetry, keeps=services.kept is not None)
     app.add_middleware(OneEncoding)
     return app
 
@@ -274,11 +273,16 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
     from assay.server.reviews.router import make_reviews_router
 
     return [
-        make_reports_router(services), make_rules_router(services), make_audit_router(services),
-        make_reviews_router(services, held.waiting), make_access_router(services),
-        make_monitor_router(services), make_monitoring_router(services), make_redteam_router(services),
+        make_reports_router(services),
+        make_rules_router(services),
+        make_audit_router(services),
+        make_reviews_router(services, held.waiting),
+        make_access_router(services),
+        make_monitor_router(services),
+        make_monitoring_router(services),
+        make_redteam_router(services),
         make_datasets_router(services),
-    ]  # fmt: skip
+    ]
 
 
 def _dated(guard: Guard, body: CheckBody) -> CheckBody:
@@ -308,97 +312,3 @@ def _told_report(report: HallucinationReport, kept: Kept, step: Step) -> Respons
 
 def _json(text: str) -> Response:
     return Response(text, media_type="application/json")
-
-
-def _tell_problems(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
-    """Every error of these routes is a problem document; `keeps` says whether the server has a database."""
-
-    async def on_input(request: Request, error: Exception) -> Response:
-        return _told(request, 422, str(error), "input.invalid", _MEND)
-
-    async def on_check(request: Request, error: Exception) -> Response:
-        telemetry.unchecked("check")
-        return _told(request, 503, str(error), "check.failed", _AGAIN, {"retry-after": "1"})
-
-    async def on_form(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)  # noqa: S101 what the handler is registered for
-        found = [
-            {"pointer": "".join(f"/{part}" for part in one["loc"][1:]), "detail": one["msg"]} for one in error.errors()
-        ]
-        first = found[0] if found else {"pointer": "", "detail": "it cannot be read"}
-        detail = f"at {first['pointer'] or 'the root'}: {first['detail']}"
-        return _told(request, 422, detail, "input.invalid", _MEND, errors=found[:50])
-
-    async def on_problem(request: Request, error: Exception) -> Response:
-        assert isinstance(error, ProblemError)  # noqa: S101 what the handler is registered for
-        return _told(request, error.status, error.detail, error.code, error.todo, error.headers)
-
-    async def on_busy(request: Request, error: Exception) -> Response:
-        return _told(request, 503, str(error), "store.busy", _AGAIN, {"retry-after": "1"})
-
-    async def on_store(request: Request, error: Exception) -> Response:
-        return _told(request, 503, str(error), "store.failed", _OPERATOR)
-
-    async def on_http(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', 'failed')}"
-        headers = getattr(error, "headers", None)
-        if status == 400:
-            # What is no text at all is told of like any other body that is not what it should be.
-            return _told(request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", _MEND)
-        if status == 404 and not keeps and request.url.path.startswith(OF_STORE):
-            return _told(request, 404, "this server keeps no record", "store.absent", _NO_STORE)
-        return _told(request, status, detail, {404: "route.unknown"}.get(status, f"http.{status}"), _ROUTES, headers)
-
-    handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
-        InputError: on_input, PolicyError: on_input, CheckFailedError: on_check,
-        RequestValidationError: on_form, HTTPException: on_http, ProblemError: on_problem,
-        BusyError: on_busy, StoreError: on_store,
-    }  # fmt: skip
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
-
-
-_OPERATOR: Final = "Tell the operator of this server; nothing was decided, and nothing that was not recorded goes out."
-_NO_STORE: Final = "Start the server with --database, or set ASSAY_DATABASE_URL."
-OF_STORE: Final = (
-    "/v1/reports", "/v1/feedback", "/v1/policies", "/v1/audit", "/v1/retention", "/v1/reviews", "/v1/users", "/v1/keys",
-    "/v1/sessions", "/v1/monitor", "/console",
-)  # fmt: skip
-"""Where the paths begin that there are only with a database."""
-_ROUTES: Final = "The routes are described by /openapi.json."
-
-
-def _told(
-    request: Request, status: int, detail: str, code: str, todo: str | None, headers: Any = None, **members: Any
-) -> Response:
-    made = problem(status, detail, code=code, instance=request.url.path, todo=todo, **members)
-    return Response(encoded(made), status, headers, MEDIA_TYPE)
-
-
-class OneEncoding:
-    """Refuses a request's body in another encoding than UTF-8 before it is read as anything.
-
-    The application has read it within its limits before (`assay.server.http.bodies`).
-    """
-
-    def __init__(self, app: Any) -> None:
-        """Middleware around `app`."""
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Looks at the body and hands it on whole."""
-
-        if scope["type"] != "http" or scope["method"] not in ("POST", "PUT", "PATCH"):
-            await self._app(scope, receive, send)
-            return
-        try:
-            body = await read_body(scope, receive)
-        except ClientGoneError:
-            return
-        encoding = other_encoding(scope, body)
-        if encoding is not None:
-            made = problem(415, encoding, code="request.encoding", instance=scope["path"], todo="Send it in UTF-8.")
-            await Response(encoded(made), 415, media_type=MEDIA_TYPE)(scope, receive, send)
-            return
-        await self._app(scope, given_again(body, receive), send)

@@ -262,7 +262,7 @@ class Application:
             return await self._access.caller(scope)
         except AssayError:
             _log.exception("it cannot be decided who a request comes from")
-            return Refusal(503, "callers cannot be told apart now; tell the operator of this server")
+            return Refusal(503, "callers cannot be distinguished now; tell the operator of this server")
 
     def _guard_of(self, policy: str | None) -> Any:
         if self._ready is None:

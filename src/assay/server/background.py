@@ -11,7 +11,7 @@ PAUSE_S: Final = 5.0
 """Seconds before a task that failed is begun again."""
 
 Task = Callable[[Services], Coroutine[Any, Any, None]]
-"""Runs until it is cancelled; what it has to do at the stop stands in its `finally`."""
+"""Runs until it is cancelled; what it has to do at the stop is in its `finally`."""
 
 
 async def _deadlines(services: Services) -> None:

@@ -24,7 +24,7 @@ class ConsensusBody(BaseModel):
 
 
 class ConsensusAnswer(BaseModel):
-    """What they come to. Nothing of it was held against evidence: check it before it is used."""
+    """What they come to. Nothing of it was checked against evidence: check it before it is used."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 

@@ -49,7 +49,7 @@ class Guards:
         environ = os.environ if environ is None else environ
         keys = read_settings(environ).receipt_keys
         if keys is not None:
-            # Told of now: with keys that cannot sign, nothing would ever be let out.
+            # Told of now: with keys that cannot sign, nothing would ever be released.
             open_keys(keys).signer()
         self._model, self._environ, self._judge = model, environ, judge
         self._database = database

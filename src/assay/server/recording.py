@@ -1,8 +1,8 @@
 """What a server does with a check that was made: first it is remembered, then it may get a receipt, then it goes out.
 
 1. The report is on disk with its entry in the audit log. 2. The receipt is signed. 3. The log has the receipt. Whatever
-fails ends the request: what was not recorded is never let out, and a receipt is never issued for it. A server without a
-database has step 2 alone.
+fails ends the request: what was not recorded is never released, and a receipt is never issued for it. A server without
+a database has step 2 alone.
 """
 
 import asyncio

@@ -1,14 +1,14 @@
 """`POST /v1/screen`: which passages may be evidence for a question."""
 
-from datetime import date
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from assay.errors import InputError
 from assay.schema import Permission, Screening
 from assay.server.gateway.asgi import header
+from assay.server.http.days import OptionalDay
 from assay.server.http.permitted_options import require_permitted
 from assay.server.http.problems import documented
 from assay.server.patterns import SAYS_SOMETHING
@@ -16,15 +16,6 @@ from assay.server.services import Services, allowed
 
 MOST: Final = 1_000
 """Passages that one request may have screened."""
-
-
-def _day(value: object) -> date | None:
-    if value is None:
-        return None
-    try:
-        return date.fromisoformat(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"a day is written as in 2025-06-01, got {str(value)[:40]!r}") from error
 
 
 class ScreenBody(BaseModel):
@@ -42,7 +33,7 @@ class ScreenBody(BaseModel):
     historical: StrictBool | None = None
     """Whether versions that are no longer in force are kept, marked so; by default where the question asks about the
     past."""
-    as_of: Annotated[date | None, BeforeValidator(_day)] = None
+    as_of: OptionalDay = None
     """The day that passages are to be in force on; today, in UTC, by default."""
 
 

@@ -203,7 +203,7 @@ class ServerSettings:
             )
         if self.monitor is not None and self.monitor.cadences.judge is not None and self.judge is None:
             raise PolicyError(
-                "the section judge of the monitor has outputs heard by a chat model, and none is configured: start "
+                "the section judge of the monitor sends outputs to a chat model, and none is configured: start "
                 "with --llm NAME, or set `judge` with a `model` in the gateway file (`mode: policy` asks it off the "
                 "path only)"
             )

@@ -55,7 +55,7 @@ def samples_wanted(risk: float, low: float = LOW_RISK, medium: float = MEDIUM_RI
         medium: theta_med.
 
     Raises:
-        InputError: a number is not in [0, 1], or the two stand in the wrong order.
+        InputError: a number is not in [0, 1], or the two are in the wrong order.
 
     >>> [samples_wanted(risk) for risk in (0.05, 0.1, 0.4)]
     [1, 3, 5]

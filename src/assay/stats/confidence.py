@@ -15,7 +15,7 @@ from assay.errors import InputError
 from assay.stats.calibration import LogisticModel, fit_platt
 
 SIGNALS: Final = ("groundedness", "certainty", "consistency", "retrieval_quality", "coverage", "directness")
-"""The signals by name, each in [0, 1], more is better: how far the evidence bears out the output, one minus the
+"""The signals by name, each in [0, 1], more is better: how far the evidence supports the output, one minus the
 normalised entropy, how far the model agrees with itself, how well the best passage fits the question, how much of the
 question all passages cover, and one minus how much the wording holds back."""
 WEIGHTS: Final[Mapping[str, float]] = {

@@ -91,7 +91,7 @@ def attribution_precision(
 
     Args:
         exists: for each cited claim, whether the source is among the evidence.
-        matches: whether the quoted words stand in the source; none where that was not checked.
+        matches: whether the quoted words are in the source; none where that was not checked.
         entails: whether the source entails the claim; none where that was not checked.
 
     Returns:
@@ -123,7 +123,7 @@ def attribution_precision(
 
 
 def factual_accuracy_rate(correct: Sequence[bool]) -> Metric:
-    """The share of verifiable factual claims that an authoritative reference bears out (docs/concepts.md#metrics).
+    """The share of verifiable factual claims that an authoritative reference supports (docs/concepts.md#metrics).
 
     FAR = |{c factual : correct(c)}| / |factual claims|. It needs ground truth, so it belongs to evaluations.
 
@@ -180,7 +180,7 @@ MOST_COUNTED = 10
 
 
 def answer_support(scores: Sequence[float]) -> Metric:
-    """How well the evidence bears out an answer as a whole: its weakest claim, measured as the weakest of so many.
+    """How well the evidence supports an answer as a whole: its weakest claim, measured as the weakest of so many.
 
     S = n m / (n m + 1 - m), with m = min s_j and n = min(N, 10): the odds of the weakest claim, n times
 

@@ -11,7 +11,7 @@ learn_then_test (Angelopoulos et al. 2021, "Learn then Test")
     p(t) > delta (fixed sequence testing). As k(t) never falls on the way, this is also the upper confidence bound of
     Bates et al. 2021 ("Distribution-free, risk-controlling prediction sets") with the bound of Clopper and Pearson.
 
-    With a horizon m it speaks of a number rather than of a rate: of the next m hallucinated outputs at most floor(alpha
+    With a horizon m it is about a number rather than a rate: of the next m hallucinated outputs at most floor(alpha
     m) pass. The binomial tail gives way to that of drawing without replacement, p(t) = P{ Hyp(n + m, k(t) + J, n) <=
     k(t) } with J = floor(alpha m) + 1: by exchangeability, the chance that at most k(t) of the n known rows come before
     the J-th of the m new ones. Stricter than the rate, since m rows scatter too; the same for large m.
@@ -60,7 +60,7 @@ class Guarantee:
     refused: str | None = None
     """Why there is no threshold."""
     horizon: int | None = None
-    """How many hallucinated outputs to come the promise speaks of; none where it speaks of their rate."""
+    """How many hallucinated outputs to come the promise is about; none where it is about their rate."""
 
     @property
     def holds(self) -> bool:
@@ -174,7 +174,7 @@ def learn_then_test(
         grid: the thresholds to choose from, laid down before the rows were seen.
         alpha: the share that may pass, in (0, 1).
         delta: how often the promise may fail, in (0, 1).
-        horizon: how many hallucinated outputs to come the promise speaks of; their rate by default.
+        horizon: how many hallucinated outputs to come the promise is about; their rate by default.
 
     Raises:
         InputError: a level is NaN, the grid is empty, a share is out of its range, or the horizon is below 1.

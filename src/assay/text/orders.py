@@ -1,6 +1,6 @@
 """Sentences that tell whoever reads a text by machine what to do: a document is data and gives no orders.
 
-Told from prose about such orders by where they stand: what is quoted or shown as code is spoken of and not given. The
+Told from prose about such orders by where they stand: what is quoted or shown as code is mentioned and not given. The
 forms are those of OWASP, LLM01:2025 (prompt injection): an address to a model, an order to leave its instructions, an
 order about the answer itself or about other passages, and the marks with which chat templates separate speakers.
 """

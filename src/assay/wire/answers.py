@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from assay.guard import Ruling
-from assay.policy import Mode, told_with
+from assay.policy import Mode, disclosure_of
 from assay.wire.exchange import Exchange, read_object
 from assay.wire.interface import FIELD, Json
 from assay.wire.parts.reasoning import without_reasoning
@@ -43,7 +43,7 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
 
 def disclosed(exchange: Exchange, answer: Json, ruling: Ruling) -> Json:
     """An answer that passes with what its reader has to be told, behind each text that it is told of."""
-    told = {report.output: words for report in ruling.reports if (words := told_with(report)) is not None}
+    told = {report.output: words for report in ruling.reports if (words := disclosure_of(report)) is not None}
     texts = exchange.wire.shown(answer).texts
     return exchange.wire.disclose(answer, {name: told[text] for name, text in texts.items() if text in told})
 
@@ -56,7 +56,7 @@ _SAID: Final = {
 """The members of an answer in which a model speaks."""
 
 
-def speaks(name: str, body: bytes) -> bool:
+def has_answer(name: str, body: bytes) -> bool:
     """Whether the body of an error has an answer in it: whoever does not look at the status would read it as one.
 
     What is no JSON object is none. Read as programs read it, the last of two equal members counted.
@@ -65,7 +65,7 @@ def speaks(name: str, body: bytes) -> bool:
         name: the format's.
         body: as it came.
 
-    >>> speaks("openai_chat", b'{"error": {"message": "busy"}}'), speaks("openai_chat", b'{"choices": []}')
+    >>> has_answer("openai_chat", b'{"error": {"message": "busy"}}'), has_answer("openai_chat", b'{"choices": []}')
     (False, True)
     """
     try:

@@ -8,9 +8,18 @@ from functools import cached_property
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.guard import Guard, Ruling, on_calls, on_part, on_report, on_structure, together, unchecked
+from assay.guard import (
+    Guard,
+    Ruling,
+    joint_ruling,
+    ruling_on_calls,
+    ruling_on_part,
+    ruling_on_report,
+    ruling_on_structure,
+    unchecked,
+)
 from assay.guard.streams import Job
-from assay.policy import untelling
+from assay.policy import without_disclosure
 from assay.receipt import Receipt, refusal
 from assay.schema import Action, HallucinationReport, Stakes
 from assay.schema.run import ModelTurn, Run, TextPart, ToolCall
@@ -73,8 +82,8 @@ class Exchange:
             return unchecked(shown.unreadable)
         rulings = [self._text(text, with_calls=bool(shown.calls)) for text in shown.texts.values()]
         if shown.calls:
-            rulings.append(on_calls(self.check_calls(self.run, shown.calls)))
-        return together(rulings)
+            rulings.append(ruling_on_calls(self.check_calls(self.run, shown.calls)))
+        return joint_ruling(rulings)
 
     def part(self, job: Job) -> dict[str, Ruling]:
         """The rulings on what a stream has shown since the last job, by channel and by call."""
@@ -87,7 +96,7 @@ class Exchange:
                 found[text.channel] = ruling if alone else replace(ruling, passes=False)
             else:
                 report = self.report(text.text, claim_free=True)
-                found[text.channel] = on_part(report, self.fail_on, begun=text.begun)
+                found[text.channel] = ruling_on_part(report, self.fail_on, begun=text.begun)
         calls: list[ToolCall] = []
         for answer in job.calls.values():
             read, strange = calls_of(answer, self.wire.name)
@@ -96,22 +105,22 @@ class Exchange:
                 return found | dict.fromkeys(job.calls, ruling)
             calls += read
         if calls:
-            found |= dict.fromkeys(job.calls, on_calls(self.check_calls(self.run, calls)))
+            found |= dict.fromkeys(job.calls, ruling_on_calls(self.check_calls(self.run, calls)))
         return found
 
     def on_revised(self, report: HallucinationReport) -> Ruling:
         """The ruling on a text that was revised and checked."""
-        return on_report(report, self.fail_on)
+        return ruling_on_report(report, self.fail_on)
 
     def _text(self, text: str, *, with_calls: bool) -> Ruling:
         # What a model says beside its calls is on the way to an answer: it need not claim anything, nor be all.
         report = self.report(text, claim_free=self.asked.claim_free or with_calls)
-        found = on_report(untelling(report) if with_calls else report, self.fail_on)
+        found = ruling_on_report(without_disclosure(report) if with_calls else report, self.fail_on)
         schema = self.wire.schema(self.request)
         if schema is None or with_calls or not found.passes:
             return found
         broken = check_structure(text, schema)
-        return found if not broken else on_structure(found, broken)
+        return found if not broken else ruling_on_structure(found, broken)
 
     def receipt(self, report: HallucinationReport, *, discloses: bool) -> Receipt | None:
         """The receipt of a text of this answer that may go out; none where it may not, or only in another form.

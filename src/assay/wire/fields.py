@@ -1,6 +1,6 @@
 """Which fields a message of a format has, and who reads each: what is not listed makes an answer unreadable.
 
-The lists stand in `forms/`, one file a format, derived from the types of the official SDKs (`tests.wire.sdk_types`)
+The lists are in `forms/`, one file a format, derived from the types of the official SDKs (`tests.wire.sdk_types`)
 with what was decided on each text; `forms/more.json` has what servers of the same formats send beside them. Record 32
 says why. The decisions are:
 

@@ -1,4 +1,4 @@
-"""A stream of server-sent events on its way to a client: held back, or let out and corrected, event by event."""
+"""A stream of server-sent events on its way to a client: held back, or released and corrected, event by event."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ class WireFlow(Flow[bytes, Event, bytes]):
         Args:
             wire: the format.
             report_id: the name under which a summary tells of the check.
-            enforces: whether what does not pass is held back; otherwise it is let out and corrected.
+            enforces: whether what does not pass is held back; otherwise it is released and corrected.
             says: whether a stream that is stopped ends with the notice, in the format's own events.
             hides: whether the words of the model's reasoning are taken out, which no check reads.
             most: how many bytes one event may have.

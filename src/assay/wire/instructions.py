@@ -28,7 +28,7 @@ def instructions_of(request: Json) -> str:
 
 
 def tools_of(request: Json) -> list[Any]:
-    """The declarations of tools of a request, as they stand in it."""
+    """The declarations of tools of a request, as they are in it."""
     tools = request.get("tools")
     return tools if isinstance(tools, list) else []
 

@@ -128,7 +128,7 @@ class Wire(Protocol):
         ...
 
     def ask_again(self, request: Json, said: str, message: str) -> Json | None:
-        """The request that asks for another answer: what the model said and what was found of it stand behind the
+        """The request that asks for another answer: what the model said and what was found of it follow the
         conversation. None where the conversation cannot be carried on so."""
         ...
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from assay.errors import AssayError, InputError
-from assay.guard import UNCHECKED, Guard, Ruling, on_calls
+from assay.guard import UNCHECKED, Guard, Ruling, ruling_on_calls
 from assay.guard.streams import Job
 from assay.policy import Route, labels_for
 from assay.schema import Action, Coverage, Decision, Evidence, HallucinationReport, Identity, Retrieval, Timing
@@ -59,7 +59,7 @@ def parts_of_job(
         job: what was looked at.
         found: the rulings on it.
         stops: whether a part that does not pass ends the stream.
-        beside: the calls that stand beside the texts, as far as they were judged.
+        beside: the calls that are next to the texts, as far as they were judged.
     """
     made: list[Part] = []
     for text in job.texts:
@@ -105,7 +105,7 @@ def _text(exchange: Exchange, report: HallucinationReport, claim_free: bool, bes
 
 def _calls(exchange: Exchange, ruling: Ruling, calls: Sequence[ToolCall]) -> Part:
     return Part(
-        report_of_calls(exchange.guard, exchange.report_id, on_calls(ruling.calls)),
+        report_of_calls(exchange.guard, exchange.report_id, ruling_on_calls(ruling.calls)),
         {
             "run": exchange.run.append(*calls).model_dump(mode="json"),
             "now": exchange.now.isoformat(),
@@ -165,4 +165,4 @@ def calls_again(guard: Guard, asked: Mapping[str, Any]) -> HallucinationReport:
         before = run.model_copy(update={"steps": run.steps[: len(run.steps) - count]})
     except (AssayError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"expected calls as they are recorded, but they cannot be read: {error}") from error
-    return report_of_calls(guard, str(asked["run_id"]), on_calls(check_new_calls(before, calls, now)))
+    return report_of_calls(guard, str(asked["run_id"]), ruling_on_calls(check_new_calls(before, calls, now)))

@@ -2,9 +2,9 @@
 
 Two loops over one conversation, both bounded in number and time. An answer of one text goes through the revise loop
 (`assay.rewrite.revise.loop`): only its failed sentences may change, the better version is kept, and one that does not
-converge is escalated. Calls that were refused, and an answer that breaks the schema of its request, are asked for anew:
-each call is answered with why it was not executed, as a tool that failed would answer. Nothing that the upstream says
-on the way goes out unchecked, and an upstream that fails leaves the first ruling as it was.
+converge is escalated. Calls that were refused, and an answer that breaks the schema of its request, are asked for
+again: each call is answered with why it was not executed, as a tool that failed would answer. Nothing that the upstream
+says on the way goes out unchecked, and an upstream that fails leaves the first ruling as it was.
 """
 
 import asyncio
@@ -124,7 +124,8 @@ class Reviser:
         self.cost.attempts.append({"outcome": outcome, "reason": "; ".join(ruling.reasons[:1])})
 
     def _refusing(self, answer: Json, ruling: Ruling) -> Json | None:
-        """The request with each call answered by why it was not executed; none where nothing in them can be mended."""
+        """The request with each call answered by why it was not executed; none where nothing in them can be
+        repaired."""
         if not any(call.status is CallStatus.REJECTED for call in ruling.calls):
             return None
         for call in ruling.calls:

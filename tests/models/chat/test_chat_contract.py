@@ -112,7 +112,7 @@ def test_the_pause_that_an_endpoint_asks_for_is_told(told: Format, ask: Ask) -> 
         assert caught.value.wait == 7.5
 
     answer = status(told, 429)
-    answer.headers["retry-after"] = "7.5"
+    answer.headers = {**answer.headers, "retry-after": "7.5"}
     against(told, answer, scene=scene)
 
 

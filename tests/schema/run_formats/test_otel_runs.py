@@ -21,7 +21,7 @@ from assay.schema.run.model import (
     UserInput,
 )
 from assay.schema.traces import read_run
-from assay.schema.traces.otel_genai import _overlap
+from assay.schema.traces.otel.genai import _overlap
 
 Check = Callable[[Any, Run], None]
 

@@ -68,7 +68,7 @@ def test_a_step_follows_is_denied_or_is_not_borne_out() -> None:
 def test_a_conclusion_that_the_evidence_bears_out_needs_no_premise() -> None:
     text = f"{RULE} Therefore, Ada must badge in."
     at = text.index("Ada must")
-    audit = audit_logic(text, ScriptedScorer({}), borne_out=[(at, len(text))])
+    audit = audit_logic(text, ScriptedScorer({}), supported=[(at, len(text))])
     assert audit.findings == ()
     assert audit.steps[0].verdict is StepVerdict.UNSUPPORTED
 

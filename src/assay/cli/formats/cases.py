@@ -17,7 +17,7 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a file, lines and columns counted from 1, columns in Unicode code points."""
+    """Where something is in a file, lines and columns counted from 1, columns in Unicode code points."""
 
     file: str
     """Relative to the working directory where it lies below it, with forward slashes."""
@@ -45,7 +45,7 @@ class Finding:
     """Such as `number.mismatch`; see `assay explain`."""
     level: Level
     message: str
-    """A sentence for people; foreign text may stand in it."""
+    """A sentence for people; foreign text may be in it."""
     place: Place | None
     claim: str = ""
     words: str = ""

@@ -371,7 +371,7 @@ def lines_of(result: "SearchResult", changes: "Sequence[SystemChange]", options:
             )
         if len(result.causes) > 1:
             lines.insert(0, f"{len(result.causes)} changes made it worse")
-    said = "sure" if result.sure else "not sure: the most probable is told"
+    said = "sure" if result.sure else "not certain: the most probable one is shown"
     return [
         *lines,
         f"{result.evaluations:,} evaluations of {len(result.steps)} states; {said} (error rate {options.alpha:g})",

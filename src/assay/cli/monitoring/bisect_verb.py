@@ -18,22 +18,27 @@ def bisect(
     ],
     rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The rows that states answer, as JSON Lines.")],
     run: Annotated[
-        str, typer.Option("--run", metavar="COMMAND", help="Deploys a state and answers rows; see docs/monitoring.md.")
+        str,
+        typer.Option(
+            "--run",
+            metavar="COMMAND",
+            help="The command that deploys a state and answers rows; see docs/monitoring.md.",
+        ),
     ],
     state: Annotated[
         Path | None,
         typer.Option("--state", metavar="FILE", help="Outcomes are kept here. [default: a file for each search]"),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="The chance that a wrong change is named.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="The probability of naming a wrong change.")] = 0.05,
     shift: Annotated[float, typer.Option(help="The rise of the mean that matters.")] = 0.03,
     good: Annotated[float | None, typer.Option(metavar="P", help="The mean before, where it is known.")] = None,
     bad: Annotated[float | None, typer.Option(metavar="P", help="The mean after, where it is known.")] = None,
     most: Annotated[int, typer.Option(min=1, help="Evaluations of one state.")] = 20_000,
     batch: Annotated[int, typer.Option(min=1, help="Rows for each run of the command.")] = 50,
-    seed: Annotated[int, typer.Option(help="Draws other rows.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the sample of rows.")] = 0,
     timeout: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For each run of the command.")] = 3_600.0,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="Answers are judged by it.")
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy that judges the answers.")
     ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:

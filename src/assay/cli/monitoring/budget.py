@@ -28,16 +28,17 @@ def check(
     tenant: TenantOption = _TENANT,
     settings: SettingsOption = None,
     most: Annotated[
-        float | None, typer.Option("--max", metavar="H", help="The acceptable mean. [default: of the settings, 0.05]")
+        float | None,
+        typer.Option("--max", metavar="H", help="The acceptable mean. [default: as in the settings, or 0.05]"),
     ] = None,
     overlay: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the policy that is in force with the consequences, as an assay.yaml."),
     ] = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="What the overlay is laid over.")
+        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy that the overlay changes.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell, and put nothing into force.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Report only, and put nothing into force.")] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Exit 1 when the budget is spent or burns too fast, or the golden set is worse; settle the consequences."""
@@ -65,11 +66,11 @@ def check(
 def lift(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The consequence, such as deployment_freeze.")],
     database: DatabaseOption,
-    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who lifts it; it stands in the record.")],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")],
+    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who lifts it; kept in the record.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")],
     tenant: TenantOption = _TENANT,
 ) -> None:
-    """Put a consequence out of force by hand. It stays so until the budget has recovered once; servers follow."""
+    """Lift a consequence by hand, until the budget has recovered once; servers follow."""
     from assay.cli.terminal import write_text
     from assay.errors import InputError
     from assay.monitor import Consequence
@@ -115,7 +116,7 @@ def _lines(told: Mapping[str, Any]) -> list[str]:
             f"(limit {one['factor']:g}){fires}"
         )
     if told["hours_left"] is not None and told["hours_left"] > 0:
-        lines.append(f"going on like this it is spent in {told['hours_left']:,.0f} hours")
+        lines.append(f"at this rate it is spent in {told['hours_left']:,.0f} hours")
     if not told["enough"]:
         lines.append("too few outputs to act on")
     for name, one in told["consequences"].items():

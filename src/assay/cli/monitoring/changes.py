@@ -48,14 +48,12 @@ def add(
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="A sentence about it.")] = "",
     id_: Annotated[
         str | None,
-        typer.Option(
-            "--id", metavar="ID", help="Your own id, such as that of a deployment: told twice, it counts once."
-        ),
+        typer.Option("--id", metavar="ID", help="Your own id, such as a deployment's; recorded twice, it counts once."),
     ] = None,
     tenant: TenantOption = _TENANT,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Tell of a change."""
+    """Record a change."""
     from assay.cli.monitoring.turns import moment_of
     from assay.monitor import SystemChange
     from assay.store.monitoring import ChangeRow, add_changes, checked_id
@@ -74,7 +72,7 @@ def list_changes(
     database: DatabaseOption,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Only from this moment on.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only before this moment.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many, the newest ones.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most this many, the newest ones.")] = 100,
     tenant: TenantOption = _TENANT,
     format_: FormatOption = Format.TEXT,
 ) -> None:

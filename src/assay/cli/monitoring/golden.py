@@ -43,7 +43,7 @@ def accept_run(store: "Store", settings: "MonitorSettings", run: str, who: str |
 
     tenant = _golden(settings).tenant
     if who is None or not who.strip():
-        raise InputError("expected --as NAME: who accepts a run stands in the log")
+        raise InputError("expected --as NAME: the log records who accepts a run")
     if not accept_golden(store, tenant, run, who):
         raise InputError(
             f"expected the id of a complete run of the golden set of {tenant}, and there is none with this one"

@@ -65,7 +65,11 @@ def design(
     ] = None,
     baseline_of: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Of how many outputs the baseline was estimated; shows what that costs."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The number of outputs that the baseline was estimated from; shows the effect of its uncertainty.",
+        ),
     ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
@@ -104,10 +108,10 @@ def run(
         str | None, typer.Option(metavar="TIME", help="Up to this moment, such as 2026-03-01T12:00:00Z. [default: now]")
     ] = None,
     every: Annotated[
-        float | None, typer.Option(min=1, metavar="SECONDS", help="Go on, a turn every so many seconds.")
+        float | None, typer.Option(min=1, metavar="SECONDS", help="Keep running, with one turn every SECONDS.")
     ] = None,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Look for outputs without observations in all of the record.")
+        bool, typer.Option("--rebuild", help="Search the whole record for outputs without observations.")
     ] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
@@ -144,9 +148,7 @@ def golden(
     accept: Annotated[
         str | None, typer.Option(metavar="RUN", help="Check nothing: later runs are compared with this one.")
     ] = None,
-    who: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Who accepts it; it stands in the log.")
-    ] = None,
+    who: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Who accepts it; kept in the log.")] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Check the golden set of the settings now, or go on with a run that was stopped. Exit 1 where it is worse."""
@@ -173,7 +175,7 @@ def status(
     settings: SettingsOption = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Say where every chart stands, the rates with their intervals, and which alarms are open."""
+    """Show the state of every chart, the rates with their intervals, and the open alarms."""
     from assay.cli.monitoring.turns import lines_of_status, read_settings, shown_moment
     from assay.cli.terminal import write_text
     from assay.server.monitoring.service import Monitor
@@ -192,10 +194,10 @@ def status(
 def acknowledge(
     alarm: Annotated[str, typer.Argument(metavar="ID", help="The id of the alarm.")],
     database: DatabaseOption,
-    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who has seen it; it stands in the record.")],
+    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who has seen it; kept in the record.")],
     tenant: TenantOption = _TENANT,
 ) -> None:
-    """Say that somebody has seen an alarm."""
+    """Acknowledge an alarm."""
     from assay.cli.terminal import write_text
     from assay.errors import InputError
     from assay.monitor import AlarmState
@@ -219,7 +221,7 @@ def rescore(
         Path | None,
         typer.Option("--verifier", metavar="NAME|DIR", help="Judge with this network. [default: the shipped one]"),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The latest outputs, so many of them.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many of the latest outputs to check.")] = 100,
     fraction: Annotated[
         float, typer.Option(min=0.0001, max=1.0, help="A share of them, drawn by their ids: always the same.")
     ] = 1.0,

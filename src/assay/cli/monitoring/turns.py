@@ -152,7 +152,7 @@ def lines_of_alarm(alarm: Mapping[str, Any]) -> list[str]:
             for one in alarm["others"][:5]
         ]
     else:
-        lines.append("  nothing that was told of changed in the window")
+        lines.append("  no recorded change in the window")
     sure = "for sure" if regression["sure"] else "not sure yet"
     lines.append(f"  difference of the means {regression['low']:+.4f} to {regression['high']:+.4f} ({sure})")
     if alarm["worst"]:

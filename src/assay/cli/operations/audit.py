@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="audit",
-    help="The audit log: verify it, prove what is in it, take it away, run a recorded check again.",
-    epilog="Exit status: 0 done, or all of it holds; 1 something does not hold, or is decided otherwise; 2 misuse.",
+    help="The audit log: verify it, prove what is in it, export it, replay a recorded check.",
+    epilog="Exit status: 0 done, or everything is valid; 1 something is not valid, or decided differently; 2 misuse.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -62,13 +62,15 @@ def verify(
     log_only: Annotated[bool, typer.Option("--log-only", help="Leave out the content of the runs.")] = False,
     state: Annotated[
         Path | None,
-        typer.Option("--state", metavar="FILE", help="Begin with what the last verification left here; keep it safe."),
+        typer.Option(
+            "--state", metavar="FILE", help="Start from the state that the last verification left here; keep it safe."
+        ),
     ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Verify the logs: every entry, the tree, the checkpoints, and the content of the runs.
 
-    Told of is the log of the default tenant, or that of --tenant; what does not hold of the others is told with it.
+    The output is about the log of the default tenant, or of --tenant; faults of the others are added.
     With --state what was verified before is only looked at for changes, which takes a fraction of the time; the first
     time, and where the file is gone, everything is verified. Whoever can write that file can have changes passed over.
     """
@@ -110,7 +112,7 @@ def checkpoint(
         list[str] | None, typer.Option("--witness-key", metavar="VKEY", help="The key of each witness, in order.")
     ] = None,
 ) -> None:
-    """Sign the log as it is now, and take the checkpoint out of this host."""
+    """Sign the log as it is now, and store the checkpoint outside of this host."""
     from assay.store.audit import anchor_at_witness, anchor_in_file, make_checkpoint, read_witness_key
 
     with reporting_errors(), opened_record(database) as store:
@@ -159,7 +161,7 @@ def export(
         bool, typer.Option("--partial", help="Sign nothing: up to the last checkpoint, and the bundle says so.")
     ] = False,
     with_verifier: Annotated[
-        bool, typer.Option("--with-verifier", help="Put the stand-alone verifier beside it.")
+        bool, typer.Option("--with-verifier", help="Put the stand-alone verifier next to it.")
     ] = False,
 ) -> None:
     """Sign the log, and export all of it, or one run, as a bundle that is verified without assay."""
@@ -193,7 +195,7 @@ def replay(
     verifier: Annotated[Path | None, typer.Option("--verifier", metavar="DIR", help="Another network.")] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Run a recorded check again, and say whether the decision is the same.
+    """Replay a recorded check, and say whether the decision is the same.
 
     What chat models said is taken from the record. What cannot be run again as it was is refused with the reason.
     """
@@ -225,13 +227,13 @@ def replay(
 @app.command()
 def erase(
     database: DatabaseOption,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the log: name nobody.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the log, so name nobody.")],
     run: Annotated[list[str] | None, typer.Option("--run", metavar="ID", help="A run; may be repeated.")] = None,
     named: Annotated[
-        list[str] | None, typer.Option("--run-id", metavar="NAME", help="All runs that the caller called so.")
+        list[str] | None, typer.Option("--run-id", metavar="NAME", help="All runs with this id of the caller's.")
     ] = None,
     older_than: Annotated[
-        float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All runs older than so many days.")
+        float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All runs older than this many days.")
     ] = None,
     tenant: TenantOption = _TENANT,
 ) -> None:
@@ -257,11 +259,11 @@ def retention(
         typer.Option(
             "--rule",
             metavar="DAYS[:WHAT[:ACTION]]",
-            help="Put these in place of the rules that hold; may be repeated. WHAT is content or evidence.",
+            help="Replace the rules in force; may be repeated. WHAT is content or evidence.",
         ),
     ] = None,
     clear: Annotated[
-        bool, typer.Option("--clear", help="Drop all rules: nothing is erased by itself any more.")
+        bool, typer.Option("--clear", help="Remove all rules: nothing is erased automatically any more.")
     ] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Erase now what the rules say.")] = False,
 ) -> None:
@@ -326,7 +328,7 @@ class _Others:
 
 
 def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str], *, log_only: bool) -> _Others:
-    """The logs of all tenants but one, each held against its own checkpoints."""
+    """The logs of all tenants but one, each checked against its own checkpoints."""
     from assay.store.audit import Finding, FindingCode, read_head, tenants_of, verify_log, with_contents
 
     of_all = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified
@@ -353,7 +355,7 @@ def _keys(path: Path | None, option: str) -> "Keys":
 
     found = read_settings(os.environ).receipt_keys if path is None else path
     if found is None:
-        raise InputError(f"expected to be told where the keys are: name them with {option}, or set ASSAY_RECEIPT_KEYS")
+        raise InputError(f"expected the folder of keys: name it with {option}, or set ASSAY_RECEIPT_KEYS")
     return open_keys(found)
 
 

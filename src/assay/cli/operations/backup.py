@@ -33,7 +33,7 @@ CheckpointOption = Annotated[
     typer.Option("--checkpoint", metavar="FILE", help="Checkpoints from outside this host; may be repeated."),
 ]
 UnverifiedOption = Annotated[
-    bool, typer.Option("--unsafe-unverified", help="Go on although the copy does not hold, to look into why.")
+    bool, typer.Option("--unsafe-unverified", help="Keep the copy although it is damaged, to find out why.")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 
@@ -45,13 +45,13 @@ def backup(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the copy here.")],
     ring: RingOption = None,
     checkpoint: CheckpointOption = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Exchange a backup that is there already.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing backup.")] = False,
     unverified: UnverifiedOption = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Copy a database of SQLite while servers use it, verify the copy, and write its digest beside it.
+    """Copy a database of SQLite while servers use it, verify the copy, and write its digest next to it.
 
-    The copy is of one moment. Exit status 1: the copy does not hold, and was not kept. For PostgreSQL the commands that
+    The copy is of one moment. Exit status 1: the copy is damaged, and was not kept. For PostgreSQL the commands that
     make and check a dump are printed, and the exit status is 2, because no backup was made.
     """
     from assay.evaluation.rows import write_file
@@ -88,7 +88,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup, with its manifest beside it.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup, with its manifest next to it.")],
     database: DatabaseOption,
     ring: RingOption = None,
     checkpoint: CheckpointOption = None,
@@ -97,12 +97,12 @@ def restore(
         typer.Option("--sha256", metavar="HEX", help="The digest that `assay backup` printed, kept elsewhere."),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Exchange the database that is there; it is kept under another name.")
+        bool, typer.Option("--replace", help="Replace the existing database; it is kept under another name.")
     ] = False,
     unverified: UnverifiedOption = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Put a backup in the place of a database of SQLite that nobody uses, once it is found to be whole.
+    """Replace an SQLite database that is not in use by a backup, once the backup is verified.
 
     What is verified is the restored file itself, before it gets its name: digest, integrity, version of the tables, and
     audit logs. Exit status 1: something does not hold, and nothing was changed. For PostgreSQL the commands are

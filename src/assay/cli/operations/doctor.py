@@ -65,7 +65,7 @@ def _notes(options: ServerOptions, *, asks: bool) -> Iterator[Note]:
     if where is not None:
         yield from database(where, options.host, now)
     elif settings is not None:
-        yield Note(Level.NOTE, "database", "none is named: checks are not recorded, and nobody reviews")
+        yield Note(Level.NOTE, "database", "none is configured: checks are not recorded, and there are no reviews")
     if asks and settings is not None:
         addresses = {f"the upstream {one.name}": one.url for one in settings.upstreams}
         if settings.judge is not None and settings.judge.base_url is not None:

@@ -75,7 +75,7 @@ def verifier(environ: Mapping[str, str], policy: Policy, model: Path | None) -> 
             Level.OPEN,
             "verifier",
             f"the network cannot judge: {error}",
-            "Install the package anew, or name a network that is there (--verifier, ASSAY_VERIFIER).",
+            "Reinstall the package, or name a network that is there (--verifier, ASSAY_VERIFIER).",
         )
         return
     ended = time.perf_counter()
@@ -89,7 +89,7 @@ def verifier(environ: Mapping[str, str], policy: Policy, model: Path | None) -> 
             Level.OPEN,
             "verifier",
             f"{said}: a right and a wrong claim were called {verdicts[0]} and {verdicts[1]}",
-            "Under this policy and network the simplest pair is not told apart: measure it with `assay eval`.",
+            "Under this policy and network even the simplest pair is not distinguished: measure it with `assay eval`.",
         )
 
 
@@ -152,7 +152,7 @@ def keys(environ: Mapping[str, str], now: datetime, *, records: bool) -> Iterato
 
 
 def private(path: Path, area: str) -> Iterator[Note]:
-    """Whether others than the owner may read a file, or change what stands in a folder."""
+    """Whether others than the owner may read a file, or change what is in a folder."""
     if sys.platform == "win32":
         return
     try:
@@ -190,7 +190,7 @@ def server(settings: "ServerSettings") -> Iterator[Note]:
         elif route.fail_on == "block":
             yield Note(Level.NOTE, "server", f"the route {name} lets answers through that the gate would revise")
         if route.reasoning == "pass":
-            yield Note(Level.NOTE, "server", f"the route {name} passes a model's reasoning on, which nobody checks")
+            yield Note(Level.NOTE, "server", f"the route {name} passes on a model's reasoning, which is not checked")
         if route.policies or route.tasks:
             listed = ", ".join((*(route.policies or ()), *route.tasks))
             yield Note(Level.NOTE, "server", f"callers of the route {name} may choose among {listed}")
@@ -240,7 +240,9 @@ def _opened(url: str, shown: str, *, loopback: bool, now: datetime) -> Iterator[
         if trouble is None:
             yield Note(Level.OK, "database", f"{shown} answers, and has room")
         else:
-            yield Note(Level.OPEN, "database", f"{shown}: {trouble}", "Nothing can be recorded, so nothing is let out.")
+            yield Note(
+                Level.OPEN, "database", f"{shown}: {trouble}", "Nothing can be recorded, so nothing is released."
+            )
         if not has_people(store):
             yield _nobody(loopback=loopback)
         yield from _commits(store, now)

@@ -47,7 +47,7 @@ def create(
             "[default: check and gateway; in a database read and feedback too]"
         ),
     ] = None,
-    days: Annotated[float | None, typer.Option(help="For how many days it is good. [default: until revoked]")] = None,
+    days: Annotated[float | None, typer.Option(help="For how many days it is valid. [default: until revoked]")] = None,
     database: DatabaseOption = None,
     tenant: TenantOption = TENANT,
 ) -> None:
@@ -87,7 +87,7 @@ def rotate(
     context: typer.Context,
     id_: Annotated[str, typer.Argument(metavar="ID")],
     file: KeysOption = None,
-    hours: Annotated[float, typer.Option(min=0, help="For how long the old key stays good.")] = 24.0,
+    hours: Annotated[float, typer.Option(min=0, help="For how long the old key stays valid.")] = 24.0,
     database: DatabaseOption = None,
     tenant: TenantOption = TENANT,
 ) -> None:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="review",
-    help="Outputs that wait for a person: list, show, claim, decide; and labelled rows out of what was decided.",
-    epilog="Exit status: 0 done; 2 misuse, or the item is somebody else's, was changed or decided.",
+    help="Outputs that wait for a person: list, show, claim, decide; and export decisions as labelled rows.",
+    epilog="Exit status: 0 done; 2 misuse, or the item belongs to somebody else, has changed or is decided.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -62,7 +62,7 @@ AsOption = Annotated[str, typer.Option("--as", metavar="NAME", envvar="ASSAY_REV
 VersionOption = Annotated[
     int | None, typer.Option("--version", metavar="N", help="The version that was seen; refused if it has changed.")
 ]
-ReasonOption = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")]
+ReasonOption = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 _TENANT: Final = "default"
 
@@ -73,10 +73,10 @@ def list_reviews(
     tenant: TenantOption = _TENANT,
     tier: Annotated[TierName | None, typer.Option("--tier", help="Only those of this tier.")] = None,
     mine: Annotated[
-        str | None, typer.Option("--of", metavar="NAME", help="Only those that NAME has or was given.")
+        str | None, typer.Option("--of", metavar="NAME", help="Only items that NAME has claimed or was assigned.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Those that were decided too, the newest first.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most this many.")] = 50,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """List what waits, the next deadline first."""
@@ -161,14 +161,18 @@ def decide(
     act: Annotated[Act, typer.Argument(help="What is decided.")],
     database: DatabaseOption,
     who: AsOption,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the record.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")],
     text: Annotated[
         Path | None,
-        typer.Option("--text", metavar="FILE", help="For edit: the words that are to go out; - reads them."),
+        typer.Option(
+            "--text", metavar="FILE", help="For edit: the file of the text to release; - reads standard input."
+        ),
     ] = None,
     accept: Annotated[
         bool,
-        typer.Option("--accept", help="For edit: let the words out though the gate does not; never what it blocks."),
+        typer.Option(
+            "--accept", help="For edit: release the text although the gate would not emit it; never what it blocks."
+        ),
     ] = False,
     response: Annotated[
         str | None, typer.Option("--response", metavar="TEXT", help="For reject: what the caller gets in its place.")
@@ -273,7 +277,7 @@ def _reviewer(store: "Store", tenant: str, name: str) -> "Reviewer":
 
 def _words(path: Path | None) -> str:
     if path is None:
-        raise InputError("expected the words that are to go out: name their file with --text, or - for standard input")
+        raise InputError("expected the text to release: name its file with --text, or - for standard input")
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

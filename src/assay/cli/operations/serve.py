@@ -79,7 +79,7 @@ def described(options: ServerOptions, environ: Mapping[str, str]) -> "ServerSett
 
     from assay.server.cadence.reading import read_monitor
 
-    # Last: what it needs, such as a judge, may stand in the gateway file.
+    # Last: what it needs, such as a judge, may be in the gateway file.
     monitor = read_monitor(options.policy, environ)
     return settled if monitor is None else replace(settled, monitor=monitor)
 

@@ -42,7 +42,8 @@ LedgerOption = Annotated[
 def check(
     answer: Annotated[str, typer.Argument(metavar="ANSWER", help="A file, or - for standard input.")],
     context: Annotated[
-        list[Path], typer.Option("--context", "-c", metavar="FILE", help="What it rests on; may be repeated.")
+        list[Path],
+        typer.Option("--context", "-c", metavar="FILE", help="A context that the answer is based on; may be repeated."),
     ],
     question: Annotated[str | None, typer.Option("--question", "-q", help="What was asked.")] = None,
     config: ConfigOption = None,
@@ -50,7 +51,7 @@ def check(
 ) -> None:
     """Check one answer against its contexts and print PASS, WARN, FAIL or UNCHECKED with the claims, as JSON.
 
-    Exit status 1: the word is not PASS.
+    Exit status 1: the result is not PASS.
     """
     with reporting_errors():
         text = sys.stdin.read() if answer == "-" else _read(Path(answer))
@@ -77,7 +78,7 @@ def hook(config: ConfigOption = None, metrics_file: LedgerOption = None) -> None
 @app.command()
 def metrics(
     metrics_file: LedgerOption = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Forget them afterwards.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Reset them afterwards.")] = False,
 ) -> None:
     """Print the figures over all checks, as JSON."""
     with reporting_errors():
@@ -92,9 +93,9 @@ def install(
     client: Annotated[str, typer.Option("--client", help="claude, codex or agents.")] = "claude",
     user: Annotated[bool, typer.Option("--user", help="For all projects of this user, not for this folder.")] = False,
     hook: Annotated[bool, typer.Option("--hook", help="Check as each turn ends (Claude Code).")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Put this version in place of an older one.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an older version.")] = False,
 ) -> None:
-    """Put the skill where a client looks for skills; with --hook it checks answers by itself."""
+    """Install the skill where a client looks for skills; with --hook it checks answers automatically."""
     from assay.cli.terminal import write_text
     from assay.skill import install as put
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(name="users", help="The people of a server.", no_args_is_help=True, rich_markup_mode=None)
 tenants_app = typer.Typer(
     name="tenants",
-    help="Those who share a server and never see each other's records.",
+    help="Tenants share a server and never see each other's records.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -91,11 +91,11 @@ def change(
     role: RolesOption = None,
     expertise: ExpertiseOption = None,
     disable: Annotated[
-        bool | None, typer.Option("--disable/--enable", help="Keep the person out, or let the person in again.")
+        bool | None, typer.Option("--disable/--enable", help="Disable the account, or enable it again.")
     ] = None,
     tenant: TenantOption = TENANT,
 ) -> None:
-    """Change a user's roles or expertise, or keep the user out; it counts at once."""
+    """Change a user's roles or expertise, or disable the user; takes effect at once."""
     from assay.schema import Role
     from assay.store.access import change_user
 
@@ -114,7 +114,7 @@ def change(
 
 @app.command()
 def reset(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
-    """Print a token with which the person sets the password anew, at /console/reset."""
+    """Print a token with which the person sets the password again, at /console/reset."""
     with reporting_errors(), opened(database) as store:
         typer.echo(_signing(store).make_reset(_user(store, name, tenant).id, tenant, "command"))
 
@@ -143,7 +143,7 @@ def sign_out(name: NameArgument, database: DatabaseOption, tenant: TenantOption 
 def create_one(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, dots and dashes.")],
     database: DatabaseOption,
-    title: Annotated[str | None, typer.Option(help="What people call it.")] = None,
+    title: Annotated[str | None, typer.Option(help="Its display name.")] = None,
 ) -> None:
     """Make a tenant."""
     from assay.store.access import create_tenant

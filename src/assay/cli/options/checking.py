@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.operations.receipt import KeysOption
 from assay.cli.options.shared import (
     AsOfOption,
     BaseUrlOption,
@@ -18,6 +17,7 @@ from assay.cli.options.shared import (
     ReportFormat,
     Stakes,
 )
+from assay.cli.receipts.receipt import KeysOption
 from assay.cli.reports.judge_words import JudgeOption, OmissionsOption
 from assay.cli.reports.repair_words import LlmOption, RemoveOption, RepairOption
 
@@ -67,7 +67,7 @@ class CheckOptions(GuardOptions, LimitOptions):
             "--config", metavar="FILE", help="The assay.yaml with policy and sources. [default: ASSAY_CONFIG]"
         ),
     ] = None
-    stakes: Annotated[Stakes | None, typer.Option(help="How much hangs on it. [default: medium]")] = None
+    stakes: Annotated[Stakes | None, typer.Option(help="How much depends on the answer. [default: medium]")] = None
     schema: Annotated[
         Path | None,
         typer.Option("--schema", metavar="FILE", help="The JSON Schema of an answer that is one JSON text."),
@@ -75,7 +75,7 @@ class CheckOptions(GuardOptions, LimitOptions):
     as_of: AsOfOption = None
     format: Annotated[ReportFormat, typer.Option("--format", "-f", help="How to write the report.")] = ReportFormat.TEXT
     out: OutOption = None
-    fail_on: Annotated[FailOn, typer.Option(help="The mildest decision that ends with status 1.")] = FailOn.REVISE
+    fail_on: Annotated[FailOn, typer.Option(help="The mildest action that ends with status 1.")] = FailOn.REVISE
     reading: Annotated[
         AnswerReading,
         typer.Option(

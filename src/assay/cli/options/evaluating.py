@@ -35,7 +35,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
     slices: Annotated[
         tuple[str, ...], typer.Option("--slice", metavar="KEY", help="A name in meta to slice by; may be repeated.")
     ] = ()
-    baselines: Annotated[bool, typer.Option("--baselines", help="Show the simple judges beside the guard.")] = False
+    baselines: Annotated[bool, typer.Option("--baselines", help="Show simple baselines next to the guard.")] = False
     fit: Annotated[
         tuple[Path, ...],
         typer.Option("--fit", metavar="FILE", help="Rows to choose the thresholds of the baselines on."),
@@ -44,7 +44,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
         Path | None, typer.Option(metavar="DIR", help="A sentence-transformers folder for the cosine baseline.")
     ] = None
     worst: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Write the N worst errors into worst.jsonl in --out, to be read.")
+        int, typer.Option(min=0, metavar="N", help="Write the N worst errors to worst.jsonl in --out.")
     ] = 0
     compare: Annotated[
         tuple[Path, Path] | None,
@@ -55,7 +55,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="Who wrote them: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
+            help="Their format: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
         ),
     ] = None
     mapped: Annotated[

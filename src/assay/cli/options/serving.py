@@ -42,7 +42,9 @@ class ServerOptions(GuardOptions):
     ] = 1
     judge: Annotated[
         str | None,
-        typer.Option("--judge", metavar="WHICH", help="Whom it hears on: policy, uncertain (the default) or all."),
+        typer.Option(
+            "--judge", metavar="WHICH", help="Which claims it is asked about: policy, uncertain (the default) or all."
+        ),
     ] = None
 
 

@@ -30,7 +30,7 @@ class ReportFormat(StrEnum):
 
 
 class Stakes(StrEnum):
-    """How much hangs on the answer."""
+    """How much depends on the answer."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -51,7 +51,9 @@ EvidenceOption = Annotated[
 ]
 AsOfOption = Annotated[
     str | None,
-    typer.Option("--as-of", metavar="DATE", help="The day that the answer is to hold on, such as 2025-06-01; today."),
+    typer.Option(
+        "--as-of", metavar="DATE", help="The day that the answer is about, such as 2025-06-01. [default: today]"
+    ),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write here instead of to standard output.")

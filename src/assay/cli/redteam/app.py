@@ -8,43 +8,31 @@ import typer
 
 from assay.cli.database import DatabaseOption, TenantOption, opened, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
+from assay.cli.options.building import takes
 from assay.cli.redteam.options import (
+    CompareSettings,
     ConcurrencyOption,
     EvidenceOption,
     ModelOption,
-    MostCallsOption,
-    MostCostOption,
-    MostSecondsOption,
-    MostTokensOption,
     PolicyOption,
-    PriceInOption,
-    PriceOutOption,
-    RateOption,
+    RunSettings,
     SeedOption,
     SuiteArgument,
     TargetOption,
     TimeoutOption,
     VerifierOption,
-    VersionOption,
 )
 from assay.errors import InputError
 
 app = typer.Typer(
     name="redteam",
     help="Attack a system from its own documents, score it by category, and keep what breaks it.",
-    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, a suite with problems, evidence that does "
-    "not hold; 2 misuse.",
+    epilog="Exit status: 0 done; 1 a regression, a score below --fail-under, a suite with problems, evidence that is "
+    "not valid; 2 misuse.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-RecordOption = Annotated[
-    str | None,
-    typer.Option(
-        "--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="Keep it in the database of a server too."
-    ),
-]
 PlaceOption = Annotated[
     str | None,
     typer.Option("--database", metavar="URL|FILE", help="Propose and decide in a server's database, not in files."),
@@ -57,24 +45,6 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
-
-
-class RunFormat(StrEnum):
-    """How a run is written to standard output."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    JUNIT = "junit"
-    HTML = "html"
-
-
-class TableFormat(StrEnum):
-    """How a comparison is written to standard output."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
 
 
 class CategoryName(StrEnum):
@@ -111,9 +81,14 @@ def generate(
 
     with reporting_errors():
         run_generate(
-            tuple(evidence), out, per_category, seed, tuple(one.value for one in categories or ()), format_.value,
+            tuple(evidence),
+            out,
+            per_category,
+            seed,
+            tuple(one.value for one in categories or ()),
+            format_.value,
             twins=twins,
-        )  # fmt: skip
+        )
 
 
 @app.command("lint")
@@ -138,124 +113,22 @@ def lint(
 
 
 @app.command("run")
-def run(
-    suite: SuiteArgument,
-    target: TargetOption,
-    baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", "-b", metavar="FILE", help="summary.json of an earlier run, or its folder."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a run that was stopped goes on from it."),
-    ] = None,
-    format_: Annotated[RunFormat, typer.Option("--format", "-f", help="What goes to standard output.")] = (
-        RunFormat.TEXT
-    ),
-    delta: Annotated[float, typer.Option(min=0, max=1, help="The drop of a score that is let pass.")] = 0.01,
-    alpha: Annotated[float, typer.Option(help="The probability of a false alarm that is allowed.")] = 0.05,
-    fail_under: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, metavar="ARS", help="End with status 1 below it; what is unjudged counts as 0."),
-    ] = None,
-    target_model: ModelOption = None,
-    target_version: VersionOption = "",
-    timeout: TimeoutOption = 60.0,
-    concurrency: ConcurrencyOption = 4,
-    rate: RateOption = None,
-    most_calls: MostCallsOption = None,
-    most_seconds: MostSecondsOption = None,
-    most_tokens: MostTokensOption = None,
-    most_cost: MostCostOption = None,
-    price_in: PriceInOption = None,
-    price_out: PriceOutOption = None,
-    reruns: Annotated[
-        int, typer.Option(min=0, max=20, metavar="N", help="Ask failures so often again, to find flaky ones.")
-    ] = 0,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again where the target failed before.")
-    ] = False,
-    at_most_once: Annotated[
-        bool, typer.Option("--at-most-once", help="Never repeat a call that was under way when a run was killed.")
-    ] = False,
-    policy: PolicyOption = None,
-    verifier: VerifierOption = None,
-    database: RecordOption = None,
-    tenant: TenantOption = _TENANT,
-    propose: Annotated[
-        bool, typer.Option("--propose", help="Propose what failed for the approved suite of the database.")
-    ] = False,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-) -> None:
-    """Run a suite against a system and score it; with a baseline, status 1 says that it has got worse."""
-    from assay.cli.redteam.running import RunSettings, run_run
+@takes(RunSettings)
+def run(settings: RunSettings) -> None:
+    """Run a suite against a system and score it; with a baseline, status 1 means that it has become worse."""
+    from assay.cli.redteam.running import run_run
 
     with reporting_errors():
-        from assay.redteam.runs import RunOptions
-
-        settings = RunSettings(
-            suite=suite, target=target, baseline=baseline, out=out, format=format_.value, delta=delta, alpha=alpha,
-            fail_under=fail_under, target_model=target_model, timeout=timeout, reruns=reruns, policy=policy,
-            verifier=verifier, target_version=target_version, database=database, tenant=tenant, propose=propose,
-            crew=Crew(engine, workers, address),
-            options=RunOptions(
-                concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
-                most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,
-                retry_failed=retry_failed, at_most_once=at_most_once,
-            ),
-        )  # fmt: skip
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
 
 
 @app.command("compare")
-def compare(
-    suite: SuiteArgument,
-    target: TargetOption,
-    guardrails: Annotated[
-        list[str],
-        typer.Option(
-            "--guardrail",
-            "-g",
-            metavar="GUARDRAIL",
-            help="A URL or file:TARGET.yaml of the system behind its guardrail (assay's gateway, say), or what decides "
-            "of answers: assay[:POLICY], python:MODULE:FUNCTION, command:PROGRAM; may be repeated.",
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Keep all runs here; a comparison that was stopped goes on."),
-    ] = None,
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to write the table.")] = TableFormat.TEXT,
-    target_model: ModelOption = None,
-    target_version: VersionOption = "",
-    timeout: TimeoutOption = 60.0,
-    concurrency: ConcurrencyOption = 4,
-    rate: RateOption = None,
-    most_calls: MostCallsOption = None,
-    most_seconds: MostSecondsOption = None,
-    most_tokens: MostTokensOption = None,
-    most_cost: MostCostOption = None,
-    price_in: PriceInOption = None,
-    price_out: PriceOutOption = None,
-    policy: PolicyOption = None,
-    verifier: VerifierOption = None,
-) -> None:
+@takes(CompareSettings)
+def compare(settings: CompareSettings) -> None:
     """Compare guardrails: attack success and honest answers of a system without and with each of them."""
-    from assay.cli.redteam.comparing import CompareSettings, run_compare
+    from assay.cli.redteam.comparing import run_compare
 
     with reporting_errors():
-        from assay.redteam.runs import RunOptions
-
-        options = RunOptions(
-            concurrency=concurrency, per_second=rate, most_calls=most_calls, most_seconds=most_seconds,
-            most_tokens=most_tokens, most_cost=most_cost, price_in=price_in, price_out=price_out,
-        )  # fmt: skip
-        settings = CompareSettings(
-            suite, target, tuple(guardrails), out, format_.value, target_model, target_version, timeout, policy,
-            verifier, options,
-        )  # fmt: skip
         raise typer.Exit(FINDINGS if run_compare(settings) else CLEAN)
 
 
@@ -281,10 +154,19 @@ def search(
     with reporting_errors():
         run_search(
             SearchSettings(
-                tuple(evidence), target, out, most_calls, seed, target_model, timeout, concurrency, policy, verifier,
+                tuple(evidence),
+                target,
+                out,
+                most_calls,
+                seed,
+                target_model,
+                timeout,
+                concurrency,
+                policy,
+                verifier,
                 format_.value,
             )
-        )  # fmt: skip
+        )
 
 
 @app.command("watch")
@@ -294,8 +176,8 @@ def watch(
         Path | None,
         typer.Option("--config", metavar="FILE", help="The assay.yaml with the schedules. [default: ASSAY_CONFIG]"),
     ] = None,
-    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How often the plans are looked at.")] = 30.0,
-    once: Annotated[bool, typer.Option("--once", help="Make what is due now, and end.")] = False,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How often the schedules are checked.")] = 30.0,
+    once: Annotated[bool, typer.Option("--once", help="Run what is due now, and exit.")] = False,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was run.")] = Format.TEXT,
@@ -313,7 +195,7 @@ def watch(
 def promote(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run (--out of `run`).")],
     ledger: Annotated[
-        Path | None, typer.Option("--ledger", metavar="FILE", help="Where proposals and decisions stand.")
+        Path | None, typer.Option("--ledger", metavar="FILE", help="The file of proposals and decisions.")
     ] = None,
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite; what it has is not proposed.")
@@ -323,7 +205,7 @@ def promote(
     tenant: TenantOption = _TENANT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was proposed.")] = Format.TEXT,
 ) -> None:
-    """Propose what broke the system for the static suite; nothing goes in before a person decides (`review`)."""
+    """Propose what broke the system for the static suite; nothing is added before a person decides (`review`)."""
     from assay.cli.redteam.promoting import run_promote
     from assay.cli.redteam.recorded import promote_recorded
 
@@ -347,13 +229,13 @@ def review(
         Path | None, typer.Argument(metavar="LEDGER", help="The file of --ledger of `promote`.", show_default=False)
     ] = None,
     approve: Annotated[
-        list[str] | None, typer.Option("--approve", metavar="ID", help="Let this one in; may be repeated.")
+        list[str] | None, typer.Option("--approve", metavar="ID", help="Approve this one; may be repeated.")
     ] = None,
     reject: Annotated[
-        list[str] | None, typer.Option("--reject", metavar="ID", help="Keep this one out; may be repeated.")
+        list[str] | None, typer.Option("--reject", metavar="ID", help="Reject this one; may be repeated.")
     ] = None,
     edit: Annotated[
-        str | None, typer.Option("--edit", metavar="ID", help="Let this one in as the case in --case has it.")
+        str | None, typer.Option("--edit", metavar="ID", help="Approve this one as edited in --case.")
     ] = None,
     case: Annotated[Path | None, typer.Option("--case", metavar="FILE", help="The edited case, JSON.")] = None,
     by: Annotated[str, typer.Option("--by", metavar="NAME", envvar="ASSAY_REVIEWER", help="Who decides.")] = "",
@@ -386,13 +268,15 @@ def review(
 def evidence(
     folders: Annotated[list[Path] | None, typer.Argument(metavar="[DIR]...", help="Folders of runs.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the statement here.")] = None,
-    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who answers for it.")] = "",
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who is responsible for it.")] = "",
     keys: Annotated[
         Path | None, typer.Option("--keys", metavar="DIR", help="The folder of keys. [default: ASSAY_RECEIPT_KEYS]")
     ] = None,
     verify: Annotated[
         Path | None,
-        typer.Option("--verify", metavar="FILE", help="Verify a statement; with folders their files are held to it."),
+        typer.Option(
+            "--verify", metavar="FILE", help="Verify a statement; with folders, their files are checked against it."
+        ),
     ] = None,
     ring: Annotated[
         Path | None,

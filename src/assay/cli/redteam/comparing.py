@@ -3,10 +3,10 @@
 import os
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.redteam.options import CompareSettings
 from assay.cli.redteam.running import ending_gently, progress, tell_spent
 from assay.cli.terminal import write_text
 from assay.errors import InputError
@@ -14,25 +14,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.guardrails import Compared, Guardrail
-    from assay.redteam.runs import RunOptions
     from assay.redteam.targets import Target
-
-
-@dataclass(frozen=True, slots=True)
-class CompareSettings:
-    """What the command line said."""
-
-    suite: Path
-    target: str
-    guardrails: tuple[str, ...]
-    out: Path | None
-    format: str
-    target_model: str | None
-    target_version: str
-    timeout: float
-    policy: str | None
-    verifier: Path | None
-    options: "RunOptions"
 
 
 def run_compare(settings: CompareSettings) -> bool:
@@ -67,7 +49,7 @@ def run_compare(settings: CompareSettings) -> bool:
             guardrails,
             guard,
             folder,
-            settings.options,
+            settings.run_options(),
             version=settings.target_version,
             told=progress(len(cases) * (1 + len(guardrails))),
         )

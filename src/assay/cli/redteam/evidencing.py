@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.operations.receipt import open_store
+from assay.cli.receipts.receipt import open_store
 from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
@@ -47,7 +47,7 @@ def run_verify(file: Path, folders: Sequence[Path], ring: Path | None, form: str
 
     place = ring or read_settings(os.environ).receipt_keys
     if place is None:
-        raise InputError("expected to be told where the keys are: name them with --ring, or set ASSAY_RECEIPT_KEYS")
+        raise InputError("expected the folder of keys: name it with --ring, or set ASSAY_RECEIPT_KEYS")
     try:
         with file.open("rb") as stream:
             text = stream.read(LONGEST + 1)

@@ -92,7 +92,7 @@ def run_lint(suite: Path, good: tuple[Path, ...], form: str) -> bool:
         lines = [f"{one.case}  {one.code}  {clean(one.message)}" for one in problems]
         lines.append(f"{len(cases)} cases, {len(problems)} problems")
         if found is not None and found.rate is not None:
-            lines.append(f"{rate_words(found)}; kept beside the suite")
+            lines.append(f"{rate_words(found)}; kept next to the suite")
         write_text("\n".join(lines) + "\n", sys.stdout)
     return bool(problems)
 

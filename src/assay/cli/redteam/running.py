@@ -8,14 +8,14 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.database import opened
 from assay.cli.inputs import read_text
-from assay.cli.operations.engines import COMMAND, Crew, judging
+from assay.cli.operations.engines import judging
 from assay.cli.redteam.generating import rate_words
+from assay.cli.redteam.options import RunSettings
 from assay.cli.redteam.recorded import record
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
@@ -23,36 +23,10 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
-    from assay.redteam.runs import Answer, RunOptions, Spent
+    from assay.redteam.runs import Answer, Spent
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
     from assay.store.db import Store
-
-
-@dataclass(frozen=True, slots=True)
-class RunSettings:
-    """What the command line said."""
-
-    suite: Path
-    target: str
-    baseline: Path | None
-    out: Path | None
-    format: str
-    delta: float
-    alpha: float
-    fail_under: float | None
-    target_model: str | None
-    timeout: float
-    reruns: int
-    policy: str | None
-    verifier: Path | None
-    options: "RunOptions"
-    target_version: str = ""
-    database: str | None = None
-    tenant: str = "default"
-    propose: bool = False
-    crew: Crew = COMMAND
-    """Who judges the answers; the target is always asked by this process."""
 
 
 def run_run(settings: RunSettings) -> bool:
@@ -121,7 +95,7 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
             target,
             guard,
             folder,
-            settings.options,
+            settings.run_options(retry_failed=settings.retry_failed, at_most_once=settings.at_most_once),
             reruns=settings.reruns,
             version=settings.target_version,
             told=told,

@@ -65,7 +65,7 @@ def _suggestion(one: Suggestion) -> Markup:
 
 
 def causes(cause: CauseReport | None) -> Markup | None:
-    """Where a finding is likely to come from: each cause with its share, what speaks for it, and the noisy-or."""
+    """Where a finding is likely to come from: each cause with its share, what supports it, and the noisy-or."""
     if cause is None:
         return None
     head = f"Likely causes (together {cause.probability:.0%}, by noisy-or)"

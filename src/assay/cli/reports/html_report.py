@@ -13,7 +13,7 @@ from assay.cli.reports import html_parts
 from assay.cli.reports.html_style import CHECK
 from assay.cli.reports.judge_words import judge_words
 from assay.cli.reports.text_report import coverage_words, number
-from assay.policy import told_with
+from assay.policy import disclosure_of
 from assay.reporting import (
     GRAVITY,
     SIGNS,
@@ -121,7 +121,7 @@ def _instead(report: HallucinationReport) -> Markup | None:
     response = report.decision.response
     if response is None:
         return None
-    words = "Fallback response" if told_with(report) is None else "Added for the reader"
+    words = "Fallback response" if disclosure_of(report) is None else "Added for the reader"
     return tag("div", tag("div", words, class_="soft small"), foreign(response), class_="instead")
 
 

@@ -42,7 +42,7 @@ JudgeOption = Annotated[
 ]
 OmissionsOption = Annotated[
     Omissions | None,
-    typer.Option("--omissions", help="Tell what the answer leaves out, or send it back for that. [default: policy]"),
+    typer.Option("--omissions", help="Report what the answer leaves out, or send it back for that. [default: policy]"),
 ]
 _KEYS: Final = ("calls", "prompt_tokens", "completion_tokens")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LlmOption = Annotated[
     str | None,
-    typer.Option("--llm", metavar="NAME", help="A chat model for what the policy or --repair asks."),
+    typer.Option("--llm", metavar="NAME", help="A chat model, for what the policy or --repair needs one for."),
 ]
 BaseUrlOption = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="Its endpoint. [default: OPENAI_BASE_URL or OpenAI]")

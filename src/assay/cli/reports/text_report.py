@@ -7,7 +7,7 @@ from assay.cli.knowledge_lines import knowledge_lines
 from assay.cli.reports.judge_words import judge_lines
 from assay.cli.reports.repair_words import confidence_lines, repair_lines
 from assay.cli.terminal import Line, clean, one_line
-from assay.policy import told_with
+from assay.policy import disclosure_of
 from assay.policy.calibration import standing_of
 from assay.reporting import GRAVITY, SIGNS, WORDS, Piece, pieces
 from assay.schema import Action, CitationReport, ClaimReport, EvidenceSpan, HallucinationReport, Issue, Verdict
@@ -30,7 +30,7 @@ _RESPONSE: Final = {
     True: ("Told      ", "what its reader has to be told behind it"),
     False: ("Instead   ", "what would be answered in its place"),
 }
-"""The heading of the response of a decision, by whether it stands behind the output."""
+"""The heading of the response of a decision, by whether it follows the output."""
 _ACTION_STYLE: Final = {Action.EMIT: "good", Action.REVISE: "doubt", Action.BLOCK: "bad", Action.ESCALATE: "bad"}
 
 
@@ -76,7 +76,7 @@ def _head(name: str, report: HallucinationReport) -> Iterator[Line]:
 
 
 def _answer(report: HallucinationReport) -> Iterator[Line]:
-    """The answer line by line; each marked piece stands in braces with the sign and the numbers of its claims."""
+    """The answer line by line; each marked piece is in braces with the sign and the numbers of its claims."""
     parts: list[tuple[str, str]] = []
     open_claims: tuple[int, ...] = ()
     for piece in pieces(report):
@@ -239,7 +239,7 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
     if report.escalation is not None:
         yield Line((("Review    ", "strong"), (escalation_words(report.escalation), "doubt")))
     if decision.response is not None:
-        word, why = _RESPONSE[told_with(report) is not None]
+        word, why = _RESPONSE[disclosure_of(report) is not None]
         yield Line(((word, "strong"), (why, "faint")))
         for text in clean(decision.response).split("\n"):
             yield Line(((text, ""),), indent=2, gutter=True)

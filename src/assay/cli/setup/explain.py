@@ -15,7 +15,7 @@ from assay.cli.exit_status import reporting_errors
 def explain(
     code: Annotated[
         str | None,
-        typer.Argument(metavar="CODE", help="Such as number.mismatch, or the part before the dot; all without."),
+        typer.Argument(metavar="CODE", help="Such as number.mismatch, or the part before the dot. [default: all]"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
 ) -> None:

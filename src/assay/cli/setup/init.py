@@ -40,7 +40,7 @@ policy:
   # Which claims a chat model of yours is asked about: off, uncertain or all. It goes with --llm NAME --base-url URL.
   # judge: uncertain
 
-# Sources outside of the evidence, asked about claims that it does not bear out (docs/knowledge.md):
+# Sources outside of the evidence, asked about claims that it does not support (docs/knowledge.md):
 # knowledge:
 #   - {{name: handbook, kind: files, authority: organisation, path: handbook}}
 """
@@ -51,7 +51,7 @@ EVIDENCE: Final = """\
 Partners are entitled to 2 weeks of leave after the birth of a child. The leave is paid in full.
 """
 TEST: Final = '''\
-"""What the application says, held against what the documents say: run `pytest`."""
+"""Checks what the application says against the documents: run `pytest`."""
 
 from pathlib import Path
 
@@ -108,15 +108,15 @@ _CI_FILES: Final = {Ci.GITHUB: (".github/workflows/assay.yml", GITHUB), Ci.GITLA
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; made where it is missing.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder; created if it is missing.")] = Path(),
     policy: Annotated[str | None, typer.Option("--policy", metavar="PRESET", help="The preset to begin with.")] = None,
     ci: Annotated[Ci | None, typer.Option("--ci", help="The CI system to write a file for.")] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Ask nothing: general, and no CI file, unless named.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Begin a project: a commented assay.yaml, an example with a test, and a file for CI. Asks what is not named."""
+    """Start a project: a commented assay.yaml, an example with a test, and a CI file. Asks for what is not given."""
     with reporting_errors():
         asks = not yes and sys.stdin.isatty()
         preset = policy or (_ask("Which policy", PRESETS) if asks else PRESETS[0])

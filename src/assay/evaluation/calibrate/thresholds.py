@@ -1,4 +1,4 @@
-"""Fits the thresholds of a policy on labelled rows: judged once, decided anew for every threshold.
+"""Fits the thresholds of a policy on labelled rows: judged once, decided again for every threshold.
 
 Each row is an output with its evidence and a label, checked as `Guard.check` would check it, so that what is counted is
 what the gate really does with it, citations, coverage and conflicts included, and not what a score alone would say.
@@ -52,7 +52,7 @@ class Wish:
     """How often the promise may fail, over sets of rows that might have been drawn."""
     method: Method = "learn_then_test"
     horizon: int | None = None
-    """How many hallucinated outputs to come the promise speaks of; their rate by default. Learn then test only."""
+    """How many hallucinated outputs to come the promise is about; their rate by default. Learn then test only."""
     costs: Costs | None = None
     """What errors cost. Without them, and with a guarantee, the loosest threshold that it certifies is taken."""
     one_per_document: bool = False

@@ -1,7 +1,7 @@
 """The simple judges that a verifier has to beat, over the same rows.
 
 always supported    flags nothing
-token overlap       the share of the claim's words, without the commonest, that stand in the evidence
+token overlap       the share of the claim's words, without the commonest, that are in the evidence
 embedding cosine    the highest cosine between the claim and a piece of evidence of at most 100 words
 exact tier alone    1 less the strongest contradiction or gap that the exact tier reports
 network alone       the network's probability of entailment for the best window, uncalibrated

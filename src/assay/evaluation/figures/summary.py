@@ -166,7 +166,7 @@ def summarise(
 
 
 def _gates(rows: Sequence[Row], results: Sequence[Result], keys: Sequence[str]) -> tuple[GateFigures, ...]:
-    """The figures of each policy that the outputs were held against."""
+    """The figures of each policy that the outputs were checked against."""
     pairs = [(row, result) for row, result in zip(rows, results, strict=True) if result.gates]
     names = list(dict.fromkeys(name for _, result in pairs for name in result.gates))
     found = []

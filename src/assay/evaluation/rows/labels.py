@@ -12,7 +12,7 @@ _BAD: Final = frozenset({"0", "0.0", "false", "fail", "failed"})
 def read_label(value: object, *, flipped: bool = False) -> str | None:
     """One of `LABELS`, or none of what is no label.
 
-    1, true and pass say that the text is borne out, 0, false and fail that it is not, in any case of letters.
+    1, true and pass say that the text is supported, 0, false and fail that it is not, in any case of letters.
 
     Args:
         value: what a row carries.

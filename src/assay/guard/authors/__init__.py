@@ -1,4 +1,4 @@
-"""Outputs that are made or mended through the guard: generation, revision, repair."""
+"""Outputs that are made or repaired through the guard: generation, revision, repair."""
 
 from typing import TYPE_CHECKING
 

@@ -44,7 +44,7 @@ def generate_document(
         question: what the document is to answer.
         evidence: as in `check`.
         schema: the JSON Schema; it goes out in the endpoint's own structured mode.
-        document: a document to begin with, such as the answer of another program; it is mended, checked and, where
+        document: a document to begin with, such as the answer of another program; it is repaired, checked and, where
             it fails, written again.
         llm: the model; that of the guard by default.
         attempts: further documents that are asked for at most.

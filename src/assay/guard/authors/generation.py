@@ -70,7 +70,7 @@ def generate(
 
     Args:
         question: what is to be answered.
-        evidence: as in `check`. Ids that cannot stand in brackets, such as those with spaces, are changed.
+        evidence: as in `check`. Ids that cannot be in brackets, such as those with spaces, are changed.
         llm: the model; that of the guard by default.
         ungrounded: what becomes of statements that the evidence does not support: `regenerate` asks the model
             again under stricter rules and removes what still fails, `remove` takes them out, `flag` marks them

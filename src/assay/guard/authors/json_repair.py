@@ -1,7 +1,7 @@
-"""Documents that are plainly broken, mended before anything else of a repair: commas, quotes, brackets, fences.
+"""Documents that are plainly broken, repaired before anything else of a repair: commas, quotes, brackets, fences.
 
 What the document says stays (see `assay.verify.documents.json_repair`), so nobody has to be asked and nothing is
-guessed. What cannot be mended is left to the author of the repair.
+guessed. What cannot be repaired is left to the author of the repair.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from assay.schema import Action, HallucinationReport, Revision, RevisionAttempt
 
-if TYPE_CHECKING:  # loaded with the first document that has to be mended
+if TYPE_CHECKING:  # loaded with the first document that has to be repaired
     from assay.verify.documents import RepairedJson
 
 UNREADABLE: Final = "structure.not_json"
 LONGEST: Final = 200_000
-"""Characters of a document that is mended."""
+"""Characters of a document that is repaired."""
 _TOLD: Final = 6
 """Changes that are told one by one."""
 _MENDED_BY: Final = "assay"
@@ -25,7 +25,7 @@ _MENDED_BY: Final = "assay"
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """A document that was mended."""
+    """A document that was repaired."""
 
     original: HallucinationReport
     """What was found of it as it came."""
@@ -39,7 +39,7 @@ def mend(report: HallucinationReport, check: Callable[[str], HallucinationReport
 
     Args:
         report: of the document as it came.
-        check: checks the mended one.
+        check: checks the repaired one.
     """
     if not any(issue.code == UNREADABLE for issue in report.issues) or len(report.output) > LONGEST:
         return None
@@ -56,11 +56,11 @@ def mend(report: HallucinationReport, check: Callable[[str], HallucinationReport
 
 
 def with_mend(report: HallucinationReport, made: Mend | None) -> HallucinationReport:
-    """The repaired report with the mending as its first attempt.
+    """The repaired report with the repairing as its first attempt.
 
     Args:
-        report: what came of the mended document, with its revision.
-        made: the mending; the report is given back as it is without one.
+        report: what came of the repaired document, with its revision.
+        made: the repairing; the report is given back as it is without one.
     """
     if made is None:
         return report
@@ -74,7 +74,7 @@ def with_mend(report: HallucinationReport, made: Mend | None) -> HallucinationRe
     attempt = RevisionAttempt(
         number=1,
         outcome="better",
-        reason=f"Made readable, nobody asked. {' '.join(messages[:_TOLD])}{more}",
+        reason=f"Repaired without asking the model. {' '.join(messages[:_TOLD])}{more}",
         failed_claims=failing(made.mended),
         overall_score=made.mended.overall_score,
         changes=changes_between(made.original.output, made.mended.output),

@@ -52,7 +52,7 @@ class _Repair:
         return check_one(replace(self.request, answer=text), asking(self.parts, self.model))
 
     def mended(self, text: str) -> HallucinationReport:
-        """The check of a document that was mended; that counts as no version."""
+        """The check of a document that was repaired; that counts as no version."""
         return self._checked(text, 0)
 
     def _checked(self, text: str | bytes, more: int) -> HallucinationReport:
@@ -83,7 +83,7 @@ def repair(
     passed stays to the character. Each version is checked again, and one that is no better than the one before is
     dropped. Without a model the evidence's own values take the place of wrong ones where the exact tier found them
     (`claims[].suggestions`), and nobody is asked. With a `schema`, a document that is plainly broken (a comma, a
-    quotation mark, a fence) is mended first, its values untouched.
+    quotation mark, a fence) is repaired first, its values untouched.
 
     Args:
         answer: the output.

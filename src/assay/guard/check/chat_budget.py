@@ -63,7 +63,7 @@ def probe(
     Args:
         prober: what asks.
         claims: every checkable claim with what was found of it.
-        answer: the text that they stand in.
+        answer: the text that they are in.
         question: what it answers.
         evidence: what it was checked against.
     """

@@ -138,13 +138,13 @@ class Attachments:
     at_claim: Mapping[int, Sequence[CitationReport]]
     """By the claim's place among all claims."""
     loose: tuple[CitationReport, ...]
-    """Those that stand behind no claim."""
+    """Those that follow no claim."""
 
 
 def attach(claims: Sequence[ExtractedClaim], citations: Sequence[CitationReport]) -> Attachments:
     """Give every citation to the claims that it is reported at.
 
-    These are the checkable claims of the sentence that its marker stands in, of several only those that it is cited
+    These are the checkable claims of the sentence that its marker is in, of several only those that it is cited
     for; where there are none, the last claim before it with the text that it is cited for, else the first one after.
     """
     places = sorted((i for i, claim in enumerate(claims) if claim.checkable), key=lambda i: claims[i].sentence.start)

@@ -56,7 +56,7 @@ class Draft:
     hearing: JudgeStage | None = None
     """What a judge said, and what was left out of the output; none where neither was looked for."""
     irrelevant: Issue | None = None
-    """That no passage speaks of what was asked, where that is so."""
+    """That no passage mentions what was asked, where that is so."""
     untold: tuple[str, ...] = ()
     """What the question asks about beside other things and neither the evidence nor the output has a word of."""
     reasoning: Reasoning = field(default_factory=Reasoning)
@@ -74,7 +74,7 @@ class Draft:
 
     @property
     def evidence_items(self) -> tuple[Evidence, ...]:
-        """What the claims are held against."""
+        """What the claims are checked against."""
         return tuple(self.evidence.evidence)
 
     @property
@@ -197,7 +197,7 @@ def _texts(evidence: Iterable[Evidence]) -> list[str]:
 def _bodies(
     evidence: PreparedEvidence, given_way: Mapping[str, GivenWay], run: RunContext | None, prepare: Prepare
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
-    """What each claim is held against: all evidence but what gave way or cannot bear it out, and what a call did."""
+    """What each claim is checked against: all evidence but what gave way or cannot support it, and what a call did."""
     out_of_use = [item for item in evidence.evidence if item.id in given_way]
     made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
 

@@ -74,7 +74,8 @@ class JudgeContext:
     """Whether claims that the policy wants heard and nobody heard are unchecked, rather than left to a later check."""
     options: JudgeOptions | None
     memory: LruCache[JudgedStatement]
-    """What was said of claims before, by all that it depends on: a text that grows or is revised is not judged anew."""
+    """What was said of claims before, by all that it depends on: a text that grows or is revised is not judged
+    again."""
 
 
 def judge_stage_of(

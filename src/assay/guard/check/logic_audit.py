@@ -54,12 +54,12 @@ def reasoning_of(
     from assay.verify.logic import audit_logic, issue_of
 
     whole = policy.logic == "full"
-    borne_out = [
+    supported = [
         (claims[at].span.start, claims[at].span.end)
         for at, found in judged.items()
         if found.verdict is Verdict.SUPPORTED
     ]
-    audit = audit_logic(text, scorer if whole else None, claims=claims, borne_out=borne_out, evidence=evidence)
+    audit = audit_logic(text, scorer if whole else None, claims=claims, supported=supported, evidence=evidence)
     at_claim: dict[int, tuple[Issue, ...]] = {}
     loose: list[Issue] = []
     for finding in audit.findings:

@@ -25,10 +25,10 @@ from assay.schema.report_parts import ClaimJudgement
 from assay.text.sentences import forbids, place_of, setting_of, split_sentences
 from assay.verify.documents import FieldMatch
 from assay.verify.documents import fields as document_fields
-from assay.verify.exact import ExactFinding, ExactResult, told_field, told_sentence
+from assay.verify.exact import ExactFinding, ExactResult, refuting_field, refuting_sentence
 from assay.verify.network import Combination, EntailmentResult, Judgement, judge
 from assay.verify.network import PremiseScores as Reading
-from assay.verify.omissions import told_clause
+from assay.verify.omissions import refuting_clause
 
 SURE = 0.8
 """From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
@@ -47,7 +47,7 @@ _Key = tuple[str, str | None, str | None, bytes, bool, bool, FieldMatch | None, 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One claim to be held against one body of evidence."""
+    """One claim to be checked against one body of evidence."""
 
     claim: str
     evidence: PreparedEvidence
@@ -172,7 +172,7 @@ def judge_jobs(
     """Judge all jobs, pieces of a statement only where the whole of it is not supported.
 
     A piece says less than its statement, so that what supports the statement supports the piece; and a cut can make of
-    a true statement a piece that is not. So a supported whole speaks for all its pieces, and of another its pieces say
+    a true statement a piece that is not. So a supported whole supports all its pieces, and of another its pieces say
     which part is wrong.
 
     Args:
@@ -266,9 +266,9 @@ def _combine(
         return compared(job, job.field, exact, read, signals)
     if job.named:
         return named(job, exact, read, signals)
-    told = told_field(job.claim, job.evidence.index)
+    told = refuting_field(job.claim, job.evidence.index)
     if told is None and job.denies:
-        told = told_sentence(job.claim, job.evidence.index) or told_clause(job.claim, job.evidence.index)
+        told = refuting_sentence(job.claim, job.evidence.index) or refuting_clause(job.claim, job.evidence.index)
     if told is not None:
         return _told(told, exact, read, signals)
     lost = why_unread(job.claim, job.evidence.languages, (item.text for item in job.evidence.evidence))
@@ -278,7 +278,7 @@ def _combine(
     disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
     fitted = combination.judge(signals)
     used = combination.in_use(fitted, thresholds.prior, signals) if thresholds.prior is not None else fitted
-    # What the exact tier is sure of was compared word by word: that does not hang on how many other claims are right.
+    # What the exact tier is sure of was compared word by word: that does not depend on how many other claims are right.
     judgement = bounded_by_exact(used, exact, disputed=bool(disputed))
     if job.denies:
         judgement = of_silence(judgement)
@@ -381,7 +381,7 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
 
     A contradiction found with confidence c is at least that probable; a condition that was left out with confidence c
     leaves at most 1 - c for the claim as it stands. Where a record states all of the claim and nothing that is as sure
-    speaks against it, support is at least that probable: networks read prose and not JSON. A claim that another source
+    contradicts it, support is at least that probable: networks read prose and not JSON. A claim that another source
     disputes is not raised.
     """
     sure = [f for f in exact.findings if f.confidence >= SURE and f.effect != "note"]

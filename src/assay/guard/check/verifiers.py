@@ -140,7 +140,7 @@ class KnowledgeVerifier:
         draft = replace(draft, verification=found, consulted=session.tape())
         if draft.irrelevant is None or not found.texts:
             return draft
-        # Sources may speak of what was asked where the evidence does not.
+        # Sources may mention what was asked where the evidence does not.
         silent = find_irrelevant(draft.question, found.texts, draft.text[: draft.read]) is not None
         return draft if silent else replace(draft, irrelevant=None)
 

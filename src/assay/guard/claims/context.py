@@ -1,7 +1,7 @@
 """A claim as it is to be understood: a short answer with its question, a sentence with the one that it refers to.
 
 "Yes." says what was asked, "16 weeks" to "How long is the leave?" that the leave is 16 weeks long, and "They receive 16
-weeks." is right or wrong by whom it speaks of. Neither can be judged by its own words alone.
+weeks." is right or wrong by whom it is about. Neither can be judged by its own words alone.
 """
 
 from dataclasses import dataclass

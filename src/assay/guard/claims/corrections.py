@@ -85,7 +85,7 @@ def _pointed_at(finding: ExactFinding, judged: Judged, claim: ExtractedClaim) ->
 
 
 def _repeats(suggestion: Suggestion, output: str, claim: ExtractedClaim) -> bool:
-    """Whether the claim has the suggested words already: its values changed places, and one alone mends nothing."""
+    """Whether the claim has the suggested words already: its values changed places, and one alone repairs nothing."""
     start, end = claim.span.start, claim.span.end
     rest = f"{output[start : suggestion.span.start]} \0 {output[suggestion.span.end : end]}"
     return re.search(rf"(?<!\w){re.escape(suggestion.after)}(?!\w)", rest, re.IGNORECASE) is not None

@@ -1,7 +1,7 @@
 """Conflicts that an answer discloses itself: it tells both sides, each as what one of the sources says.
 
 "One document says that members park for free. Another says that parking costs them 3 euros a day." follows neither
-source, though each of its sentences by itself is borne out by one and contradicted by the other.
+source, though each of its sentences by itself is supported by one and contradicted by the other.
 """
 
 import re
@@ -36,7 +36,7 @@ _BARE: Final = re.compile(
     re.IGNORECASE,
 )
 """That the sources disagree, and nothing else."""
-BORNE_OUT: Final = 0.99
+FULLY_SUPPORTED: Final = 0.99
 """The support of such a sentence where a disagreement was found and both of its sides are told."""
 TELLS: Final = 0.6
 """The share of a sentence of a source, by the weight of its content words, that tells what the source says."""
@@ -50,7 +50,7 @@ def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged]
     Args:
         claims: the checkable claims that were judged, in order.
         judged: what was found of each.
-        output: the text that they stand in.
+        output: the text that they are in.
     """
     disputed = [at for at, one in enumerate(judged) if one.conflict is not None][:MOST_CLAIMS]
     if not disputed:
@@ -82,7 +82,7 @@ def _stated(found: Judged) -> Judged:
     """The judgement of a sentence that the sources disagree, where they do."""
     if found.judgement is None:
         return found
-    return replace(found, verdict=Verdict.SUPPORTED, judgement=Judgement(BORNE_OUT, 0.0), conflict=None)
+    return replace(found, verdict=Verdict.SUPPORTED, judgement=Judgement(FULLY_SUPPORTED, 0.0), conflict=None)
 
 
 def _sentence(claim: ExtractedClaim, output: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from assay.guard.check.evidence_index import PreparedEvidence
 from assay.schema import ClaimKind, ExtractedClaim
-from assay.text.claims import named_in_courtesy
+from assay.text.claims import named_in_small_talk
 from assay.text.lexicon import find_words, lexeme
 
 
@@ -19,13 +19,13 @@ def with_courtesies(
 
     Args:
         claims: what was read from the output.
-        evidence: what it is held against.
+        evidence: what it is checked against.
         question: what was asked.
     """
     known: set[str] | None = None
     out = []
     for claim in claims:
-        named = named_in_courtesy(claim.text) if claim.kind is ClaimKind.META and not claim.checkable else []
+        named = named_in_small_talk(claim.text) if claim.kind is ClaimKind.META and not claim.checkable else []
         if named and known is None:
             said = [one.text for one in claims if one.checkable]
             known = {word.stem for text in (question or "", *said) for word in find_words(text).lexemes}

@@ -52,7 +52,7 @@ def why_unread(claim: str, evidence: frozenset[str], texts: Iterable[str] = ()) 
     Args:
         claim: the claim.
         evidence: the languages of its evidence, as `languages_of` tells them.
-        texts: the evidence itself; a word in another script that stands in it may be a name.
+        texts: the evidence itself; a word in another script that is in it may be a name.
     """
     spoken = language(claim)
     foreign = _foreign_word(claim, texts)

@@ -93,7 +93,7 @@ def _denial(asserted: Judged, denied: Judged) -> Judged:
             entailment=replace(denied.entailment, words=()),
         )
     if asserted.verdict is Verdict.CONTRADICTED and denied.verdict is not Verdict.CONTRADICTED:
-        # The value that speaks against what is denied speaks for the denial.
+        # The value that contradicts what is denied supports the denial.
         support = max(denied.support, asserted.judgement.contradiction)
         spans = tuple(_turned(span) for span in asserted.spans)
         exact = replace(denied.exact, findings=(), supporting=())
@@ -110,7 +110,7 @@ def _turned(span: EvidenceSpan) -> EvidenceSpan:
 
 
 def _moved(judged: Judged, at: int, length: int) -> Judged:
-    """With places in a statement as places in the claim that stands in it at a character."""
+    """With places in a statement as places in the claim that is in it at a character."""
     exact = judged.exact
     moved = ExactResult(
         tuple(_moved_finding(one, at, length) for one in exact.findings),

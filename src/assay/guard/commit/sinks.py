@@ -25,7 +25,7 @@ def issue(self: Assembled, report: HallucinationReport, *, with_disclosure: bool
     """A receipt for a report of this guard that lets its output out.
 
     What the report holds is decided on once more: one that was given another output, other claims, another score
-    or another decision than a check has made is refused. What a reviewer approved is only held against its digests.
+    or another decision than a check has made is refused. What a reviewer approved is only checked against its digests.
 
     Args:
         report: what `check` found.

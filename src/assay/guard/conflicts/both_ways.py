@@ -1,9 +1,9 @@
 """Whether two sentences of two sources can both be right: each is read with the other as its premise.
 
-What a network makes of a claim beside one source hangs on which of the two is read as the premise: of "The hull is
+What a network makes of a claim beside one source depends on which of the two is read as the premise: of "The hull is
 aluminium" and "Shipwrights laid the hull in larch" one way it may see nothing, and the other way a contradiction. Two
-sentences that disagree do so in both directions, and two that speak of different things contradict each other in at
-most one, by chance. So the sentence that bears a claim out, the claim, and the sentences of another source that say
+sentences that disagree do so in both directions, and two that mention different things contradict each other in at
+most one, by chance. So the sentence that supports a claim, the claim, and the sentences of another source that say
 most of the same are read both ways; a fitted model (`train/fit_both_ways.py`) says from which readings on they
 disagree. No word of a language takes part in it.
 """
@@ -46,7 +46,7 @@ SIGNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """A claim with the sentence that bears it out, and a sentence of another source."""
+    """A claim with the sentence that supports it, and a sentence of another source."""
 
     claim: str
     behind: str
@@ -72,7 +72,7 @@ def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
 
     Args:
         claim: the claim.
-        own: the passage that bears it out.
+        own: the passage that supports it.
         other: what was read of the other source.
     """
     behind = max(_sentences(own), key=lambda one: speaks_of_it(claim, one, ()), default=None)
@@ -85,7 +85,7 @@ def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text that are prose: what a row of figures says hangs on what stands above it."""
+    """The sentences of a text that are prose: what a row of figures says depends on what stands above it."""
     found = [text[one.start : one.end].strip()[:LONGEST] for one in split_sentences(text)]
     return [one for one in found if not is_record(one) and _is_worded(one)]
 

@@ -1,8 +1,8 @@
 """Whether another source says something else of what a source states: asked of a network in the affirmative.
 
 A network is seldom sure that a source contradicts a claim which it tells in other words ("Translator: Tom Archer"), but
-it is sure of what a source bears out. So for a claim that one source bears out each other source that speaks of it is
-asked whether it bears out the claim's denial, and the claim with a value of its own in the place of the claim's; the
+it is sure of what a source supports. So for a claim that one source supports each other source that mentions it is
+asked whether it supports the claim's denial, and the claim with a value of its own in the place of the claim's; the
 first source is asked whether it contradicts the latter, since two values of one thing that may have both are no
 disagreement. What it comes to is fitted (`train/fit_disagreement.py`): no threshold here was set by hand.
 """
@@ -27,8 +27,8 @@ MOST_SOURCES: Final = 2
 """Sources that are asked for a claim, those that seem to say most against it."""
 MOST_EXCHANGES: Final = 3
 """Values of a source that are put into a claim."""
-BEARS_OUT: Final = 0.5
-"""From here on a source by itself bears a claim out. What only several sources bear out together each of them may seem
+SUPPORTS: Final = 0.5
+"""From here on a source by itself supports a claim. What only several sources support together each of them may seem
 to contradict."""
 PAIRS_PER_CLAIM: Final = MOST_SOURCES * (1 + 2 * MOST_EXCHANGES)
 """Pairs at most that the network reads for a claim on which other sources are asked."""
@@ -36,15 +36,15 @@ PAIRS_PER_CLAIM: Final = MOST_SOURCES * (1 + 2 * MOST_EXCHANGES)
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Another source beside the one that bears a claim out, as it was read for the claim."""
+    """Another source beside the one that supports a claim, as it was read for the claim."""
 
     claim: str
     own: PremiseScores
-    """The reading of the source that bears the claim out."""
+    """The reading of the source that supports the claim."""
     reading: PremiseScores
     """That of the other source."""
     differs: float = 0.0
-    """How sure a comparison of values is that the other source has another one: then it does not bear the claim out,
+    """How sure a comparison of values is that the other source has another one: then it does not support the claim,
     whatever the network makes of the digits."""
 
     @property
@@ -65,17 +65,17 @@ class OtherSourceResult:
 
     other: Other
     signals: Mapping[str, float]
-    """`entail`, `contra` and `neutral` of its reading; `denied`, that it bears out the denial and not the claim;
-    `instead`, that it bears out the claim with another value, which the first source contradicts, and not the claim.
+    """`entail`, `contra` and `neutral` of its reading; `denied`, that it supports the denial and not the claim;
+    `instead`, that it supports the claim with another value, which the first source contradicts, and not the claim.
     Logits but for `neutral`."""
     exchanged: str | None = None
-    """The claim as the other source would have it, where it bears that out."""
+    """The claim as the other source would have it, where it supports that."""
     failed: str | None = None
     """Why the network could not be asked; whether the sources disagree is not known then."""
 
 
 def others_of(claim: str, read: EntailmentResult, stating: frozenset[str]) -> Iterator[Other]:
-    """The sources that were read by themselves beside the one that bears a claim out most, each by what it says.
+    """The sources that were read by themselves beside the one that supports a claim most, each by what it says.
 
     Args:
         claim: the claim as it was read.
@@ -92,7 +92,7 @@ def others_of(claim: str, read: EntailmentResult, stating: frozenset[str]) -> It
         key=lambda name: (name in stating, ranked[name].entailment - ranked[name].contradiction, name),
         default="",
     )
-    if not own or not (own in stating or ranked[own].entailment >= BEARS_OUT):
+    if not own or not (own in stating or ranked[own].entailment >= SUPPORTS):
         return
     worst = {name: max(rows, key=_against) for name, rows in alone.items() if name != own}
     for name in sorted(worst, key=lambda name: (-_against(worst[name])[0], name)):
@@ -110,7 +110,7 @@ def ask_other_sources(others: Sequence[Other], scorer: PairScorer) -> list[Other
     the claims out for what the others do say instead.
     """
     there = _asked([(one.reading.premise, text) for one in others for text in _texts(one)], scorer)
-    borne = [(one, text) for one in others for text in one.exchanged if _bears(there, one, text)]
+    borne = [(one, text) for one in others for text in one.exchanged if _supports(there, one, text)]
     here = _asked([(one.own.premise, text) for one, text in borne], scorer)
     return [_heard(one, there, here) for one in others]
 
@@ -122,8 +122,8 @@ def _texts(one: Other) -> tuple[str, ...]:
     return denial_of(one.claim), *one.exchanged
 
 
-def _bears(there: _Asked, one: Other, text: str) -> bool:
-    return there[one.reading.premise.text, text].entailment >= BEARS_OUT
+def _supports(there: _Asked, one: Other, text: str) -> bool:
+    return there[one.reading.premise.text, text].entailment >= SUPPORTS
 
 
 def _asked(pairs: Sequence[tuple[Premise, str]], scorer: PairScorer) -> _Asked:
@@ -144,7 +144,7 @@ def _heard(one: Other, there: _Asked, here: _Asked) -> OtherSourceResult:
     instead = {
         text: min(there[theirs, text].entailment, here[ours, text].contradiction, silent)
         for text in one.exchanged
-        if _bears(there, one, text)
+        if _supports(there, one, text)
     }
     best = max(instead, key=lambda text: instead[text], default=None)
     signals = {
@@ -197,7 +197,7 @@ class Disagreement:
             raise VerifierError(message) from error
 
     def asks(self, one: Other) -> bool:
-        """Whether another source speaks of what is claimed, as far as its reading tells, and so is asked."""
+        """Whether another source mentions what is claimed, as far as its reading tells, and so is asked."""
         if one.reading.neutral > self.most_neutral:
             return False
         return one.reading.entailment <= self.most_entailed or bool(one.exchanged)

@@ -1,4 +1,4 @@
-"""Conflicts: a claim that one source bears out and another contradicts.
+"""Conflicts: a claim that one source supports and another contradicts.
 
 Five ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
 network finds contradicting (`conflict_between`) or doubts the claim beside (`doubting_source`), a source that bears
@@ -34,7 +34,7 @@ from assay.guard.conflicts.source_matching import (
     states_disagreement,
     with_their_name,
 )
-from assay.guard.stands import clashes
+from assay.guard.conflicts.stands import clashes
 from assay.models import PairScorer
 from assay.schema import ClaimCandidates, Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.text.citations import find_pointers
@@ -55,9 +55,9 @@ SAYS_A_THIRD, SAYS_HALF = 0.3, 0.5
 SAYS_NEARLY_ALL = 0.8
 """The share of a claim from which a sentence with another value says it otherwise, however doubtful the value."""
 DIFFERS = 0.3
-"""The confidence from which what the exact tier finds in another source speaks for a disagreement."""
+"""The confidence from which what the exact tier finds in another source supports a disagreement."""
 DOUBTED, DISPUTED, TELLING_ALONE = 0.2, 0.35, 0.6
-"""From here on a source that speaks of what another one states contradicts it: where it has another value for all that
+"""From here on a source that mentions what another one states contradicts it: where it has another value for all that
 its clause is about, where the network does not call it unrelated, and in any case. The network, used to judging a claim
 by all there is, is seldom surer of a source that says something else of the same matter in other words."""
 UNRELATED = 0.1
@@ -80,7 +80,7 @@ def same_but_for_names(
 ) -> list[frozenset[str]]:
     """For each job the contradicting passages that say what it claims of another name: they disagree on the name.
 
-    Asked only where a passage of one source bears a claim out and one of another contradicts it.
+    Asked only where a passage of one source supports a claim and one of another contradicts it.
     """
     asked: list[tuple[int, str, ClaimCandidates]] = []
     for at, (job, result) in enumerate(zip(jobs, read, strict=True)):
@@ -152,9 +152,9 @@ def doubting_source(
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """The passage behind a supported claim and one of another source that says something else, though less surely.
 
-    Opposite words and opposite stands speak for a disagreement by themselves; another value does where the network
-    doubts the claim beside that source and the clause of that value speaks of nothing else. Where the claim restates
-    one source, the doubt of a source that speaks of the same is enough. Of 995 right claims of scenarios with several
+    Opposite words and opposite stands support a disagreement by themselves; another value does where the network
+    doubts the claim beside that source and the clause of that value mentions nothing else. Where the claim restates
+    one source, the doubt of a source that mentions the same is enough. Of 995 right claims of scenarios with several
     sources (batches d, e, g and j) one or two meet such a source; of 1,086 right claims of 19 batches none meets an
     opposite stand.
     """
@@ -249,7 +249,7 @@ def conflict_between(
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """A passage that supports the claim and one of another source that contradicts it, if there are such.
 
-    How sure the network has to be of the contradiction hangs on how much of the claim the passage says besides.
+    How sure the network has to be of the contradiction depends on how much of the claim the passage says besides.
 
     Args:
         hypothesis: the claim as it was read.
@@ -379,7 +379,7 @@ def _others(job: Job, judged: Judged) -> Iterator[Other]:
     if judged.verdict is not Verdict.SUPPORTED or judged.conflict is not None or len(job.evidence.evidence) < 2:
         return
     if job.denies or job.named or job.field is not None or find_pointers(job.claim):
-        return  # what one numbered passage says no other one can bear out or deny
+        return  # what one numbered passage says no other one can support or deny
     claim = job.claim if job.before else job.hypothesis
     stating = frozenset(span.evidence_id for span in judged.exact.supporting)
     for other in others_of(claim, judged.entailment, stating):

@@ -1,12 +1,12 @@
-"""Whether two sources really disagree about a claim, or one of them speaks of something else."""
+"""Whether two sources really disagree about a claim, or one of them mentions something else."""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assay.guard.conflicts.subjects import of_another
 from assay.guard.lru import LruCache
-from assay.guard.subjects import of_another
 from assay.schema import Evidence
 from assay.text.lexicon import NUMBER_WORDS, find_names, find_words
 from assay.text.quantities import CURRENCY_WORDS, UNIT_WORDS
@@ -15,7 +15,7 @@ from assay.text.sentences import split_sentences
 ON_ONE_MATTER: Final = 0.55
 """The share of a sentence's content that has to be that of a claim for its value to be another one for the same."""
 MOST_SOURCES: Final = 8
-"""Sources that each claim is held against by themselves."""
+"""Sources that each claim is checked against by themselves."""
 MOST_SWAPS: Final = 4
 """Exchanges of names that are tried for a claim and a passage."""
 _RECORD: Final = re.compile(r"\s*(?:[\[{|]|[\w.-]{1,40}\s*[:=][^\n]*\n\s*[\w.-]{1,40}\s*[:=])")
@@ -32,7 +32,7 @@ LONGEST_REMEMBERED: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a source speaks of."""
+    """What a source is about."""
 
     names: frozenset[str]
     """The folded words of the names that it surely has."""
@@ -59,7 +59,7 @@ def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: 
 
     It does where it lacks a name of the claim, has a name that the claim lacks, and says something else of it: the
     opening hours of the library in Bern are no conflict with those in Lindau. Where only the name differs, the name
-    may be what the sources disagree about, and where a source names nobody, it may speak of the same.
+    may be what the sources disagree about, and where a source names nobody, it may mention the same.
 
     Args:
         claim: the claim.
@@ -103,14 +103,14 @@ def _told(text: str) -> set[tuple[str, str]]:
 
 
 def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
-    """Whether the sentence of another source around a value speaks of what is claimed.
+    """Whether the sentence of another source around a value mentions what is claimed.
 
     "2 weeks of leave" and "30 days' notice of leave" are values of two things. Most of what such a sentence says, by
-    the weight of its content words, has to stand in the claim or in what bears it out.
+    the weight of its content words, has to be in the claim or in what supports it.
 
     Args:
         said: the claim.
-        stated: the passage that bears it out.
+        stated: the passage that supports it.
         passage: the text of the other source.
         at: where in it the value stands.
     """
@@ -125,7 +125,7 @@ def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
 def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]) -> float:
     """The share of what a claim says, by the weight of its content words and numbers, that a passage says too.
 
-    A passage that contradicts a claim says it but for one thing; one that says nothing else of it speaks of something
+    A passage that contradicts a claim says it but for one thing; one that says nothing else of it mentions something
     else, whatever a network makes of it. The words that are wrong beside it are left out.
 
     Args:
@@ -212,7 +212,7 @@ _DISAGREEING: Final = re.compile(
 def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
     """Whether a claim says that two sources differ, and follows neither: it tells of both or has values of none.
 
-    A claim that speaks of a difference and has the value of one source alone follows that one. What only one of the
+    A claim that is about a difference and has the value of one source alone follows that one. What only one of the
     sources says is told by its values where it has such, and by its words where it has none.
 
     >>> mine, theirs = "Nine lifts are open, 9 of 11.", "Lifts open: 8."

@@ -71,7 +71,7 @@ _CLOSING: Final = 120
 _ALIKE: Final = 0.34
 """The least share of content words that two versions of a document have in common (of the shorter one)."""
 _ON_IT: Final = 0.5
-"""The share of a claim from which on a source that changes a part of another speaks of what is claimed."""
+"""The share of a claim from which on a source that changes a part of another mentions what is claimed."""
 _PAST: Final = re.compile(
     r"\b(?:previous(?:ly)?|former(?:ly)?|old|older|earlier|until|used to|before|no longer|originally|at first|"
     r"outdated|superseded|replaced|archived|drafts?|versions?|since|was|were|"
@@ -156,12 +156,12 @@ def out_of_force(item: Evidence, as_of: date | None) -> GivenWay | None:
 
 
 _SAID: Final[Mapping[Why, str]] = {
-    "version": "{old} gives way to {new}, a later version of the same document; what holds is judged without it.",
-    "replaced": "{old} gives way to {new}, which says that it replaces it; what holds is judged without it.",
-    "draft": "{old} gives way to {new}, of which it is a draft; what holds is judged without it.",
-    "marked": "{old} says of itself that it is out of use; what holds is judged without it.",
-    "not yet": "{old} is not in force yet on the day that is asked about; what holds is judged without it.",
-    "no more": "{old} is no longer in force on the day that is asked about; what holds is judged without it.",
+    "version": "{old} is superseded by {new}, a later version of the same document, and was left out of the check.",
+    "replaced": "{old} is superseded by {new}, which says that it replaces it, and was left out of the check.",
+    "draft": "{old} is a draft of {new} and was left out of the check.",
+    "marked": "{old} states that it is no longer in use and was left out of the check.",
+    "not yet": "{old} is not in force yet on the day in question and was left out of the check.",
+    "no more": "{old} is no longer in force on the day in question and was left out of the check.",
 }
 
 
@@ -171,7 +171,7 @@ def gave_way(given_way: Mapping[str, GivenWay]) -> tuple[str, ...]:
 
 
 def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
-    """Whether a claim speaks of what was, of a change, or by version or date of a source that gave way."""
+    """Whether a claim is about what was, about a change, or names version or date of a source that gave way."""
     if _PAST.search(claim):
         return True
     years = {mention.year for mention in find_dates(claim, find_words(claim)) if mention.year is not None}
@@ -181,9 +181,9 @@ def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
 
 
 def follows(claim: str, out_of_use: Iterable[Evidence], holding: Iterable[Evidence]) -> bool:
-    """Whether a claim has a value that stands in a source which is out of use, and in none that holds.
+    """Whether a claim has a value that is in a source which is out of use, and in none that holds.
 
-    A network passes over digits: "The port is 8080" seems borne out by "Use port 8443" to it.
+    A network passes over digits: "The port is 8080" seems supported by "Use port 8443" to it.
 
     >>> old = Evidence(id="a", title="Guide (deprecated)", text="Use port 8080.")
     >>> new = Evidence(id="b", title="Guide", text="Use port 8443.")
@@ -237,7 +237,7 @@ def says_that_it_replaces(other: Evidence, item: Evidence) -> bool:
 
 
 def _name_words(text: str) -> frozenset[str]:
-    """The words of a title that tell it from others: content words and numbers, what stands in brackets left out."""
+    """The words of a title that tell it from others: content words and numbers, what is in brackets left out."""
     words = find_words(re.sub(r"[(\[][^)\]]*[)\]]", " ", text))
     return frozenset(w.stem for w in words.lexemes if w.weight or w.fold[:1].isdigit())
 

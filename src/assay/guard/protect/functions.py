@@ -16,7 +16,7 @@ from assay.guard.authors.revision import attempts_of, checks, run_checks, settle
 from assay.guard.options import CheckOptions, OnWithheld, ProtectedCheckOptions, ProtectOptions, RunOptions
 from assay.guard.parts import Checking
 from assay.guard.request import EvidenceLike
-from assay.policy import answer_instead, answer_of, told_with
+from assay.policy import answer_of, disclosure_of, fallback_response
 from assay.rewrite.revise import REVISABLE, Author, Verify, arevise, revise
 from assay.schema import Action, HallucinationReport
 from assay.schema.run import Run, RunBuilder
@@ -255,7 +255,7 @@ def _goes_back(report: HallucinationReport, how: Protection) -> bool:
 def _loop(guard: Checking, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
     """Who revises the output, how each version is checked, and how many there may be."""
     if how.author is None:
-        raise InputError("nobody was named who could revise the output")
+        raise InputError("no author was given that could revise the output")
     if subject.run is not None:
         _, again = run_checks(guard, subject.run, how.of_check_run(subject))
     else:
@@ -271,11 +271,11 @@ def _outcome(report: HallucinationReport, made: Any, subject: _Subject, how: Pro
     """
     if how.on_report is not None:
         how.on_report(report)
-    if report.action is Action.EMIT and told_with(report) is None:
+    if report.action is Action.EMIT and disclosure_of(report) is None:
         unchanged = report.revision is None or not report.revision.changes
         return made if unchanged else _in_form(report.output, made, subject)
     if report.action is not Action.EMIT and how.on_withheld == "raise":
-        raise WithheldError(answer_instead(report), report)
+        raise WithheldError(fallback_response(report), report)
     return _in_form(answer_of(report), made, subject)
 
 

@@ -27,13 +27,13 @@ HALF_SURE: Final = 0.5
 """The most support of an action of which the trace says only in part what became of it: it is not emitted, and not
 withheld for this alone."""
 DONE: Final = 0.95
-"""The support of an action that a call did, where every word of the claim is borne out."""
+"""The support of an action that a call did, where every word of the claim is supported."""
 DOUBT: Final = 0.3
-"""Findings of the exact tier that are this sure keep an action from counting as borne out."""
+"""Findings of the exact tier that are this sure keep an action from counting as supported."""
 MOST_DOUBT: Final = 0.8
 """The same for the network's contradiction."""
 QUOTED: Final = 300
-"""Characters of a result that are shown as what speaks against an action."""
+"""Characters of a result that are shown as what contradicts an action."""
 MOST_CALL: Final = 20_000
 """Characters of a call's arguments, and of its result, that are read with it."""
 _VALUES: Final = ("number.", "date.", "time.", "name.", "identifier.")
@@ -131,7 +131,7 @@ class RunActions:
         return self._doubted(judged, action)
 
     def _of_failure(self, claim: ExtractedClaim, judged: Judged) -> Judged:
-        """What is known of a report that something could not be done: a failed call with all its words bears it out."""
+        """What is known of a report that something could not be done: a failed call with all its words supports it."""
         if not self.attempts or judged.judgement is None or FAILURE.search(claim.text) is None:
             return judged
         said = FAILURE.sub(" ", claim.text)
@@ -172,7 +172,7 @@ class RunActions:
         return any(_MONEY.search(call.text) is not None for call in fitting)
 
     def _as_often(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
-        """Whether a claim that an action was done to one thing more is borne out by more than one call."""
+        """Whether a claim that an action was done to one thing more is supported by more than one call."""
         if not _ONE_MORE.search(claim.text) or not action.tools:
             return True
         return sum(call.source in action.tools for call in self.calls) > 1
@@ -275,7 +275,7 @@ class _Near:
 
 
 def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
-    """The claims that say that something was looked at, each held against whether the run looked at anything.
+    """The claims that say that something was looked at, each checked against whether the run looked at anything.
 
     Args:
         claims: the claims of an answer.
@@ -316,7 +316,7 @@ def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
 
 
 def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
-    """What the report says of an action; none where the run bears it out, or a record says so."""
+    """What the report says of an action; none where the run supports it, or a record says so."""
     doubted = judged is not None and judged.signals.get("action_done") == 0.0
     if action.standing is ActionStanding.DONE:
         said = f"The answer says {as_quote(action.text, 120)}; no call of the run and no result says all of that."

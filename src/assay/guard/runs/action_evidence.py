@@ -1,8 +1,8 @@
 """What belongs to a call: its arguments, its result, and the records of the run that share an identifier with them.
 
 "I have cancelled order W-17" and "I have cancelled order W-18" use words that a run may have both, in different places.
-So a claimed action is held against what belongs to the calls that may have done it, and not against all evidence: every
-number, date, identifier, code and name of the claim has to stand there. Records belong to a call by identifiers: the
+So a claimed action is checked against what belongs to the calls that may have done it, and not against all evidence:
+every number, date, identifier, code and name of the claim has to be there. Records belong to a call by identifiers: the
 record `{"id": "card_88", "last_four": "7334"}`, wherever the run has it, belongs to a payment by `card_88`; one step
 far, and with its own fields alone.
 """
@@ -59,18 +59,18 @@ class KnownWords:
         self._inside: dict[str, bool] = {}
 
     def cover(self, claim: str, verb: str) -> bool:
-        """Whether every content word of a claim, its verb aside, stands in the texts or inside a word of them."""
+        """Whether every content word of a claim, its verb aside, is in the texts or inside a word of them."""
         return self.share(claim, verb) == 1
 
     def share(self, claim: str, verb: str) -> float:
-        """The share of a claim's content words, its verb aside, that stand in the texts, by their weight."""
+        """The share of a claim's content words, its verb aside, that are in the texts, by their weight."""
         own = content_stems(find_words(verb).lexemes)
         weights = {w.stem: w.weight for w in find_words(claim).lexemes if w.weight and w.stem not in own}
         missing = sum(weight for stem, weight in weights.items() if not self._has(stem))
         return 1 - missing / sum(weights.values()) if weights else 1.0
 
     def say(self, verb: str) -> bool:
-        """Whether the verb of an action stands in the texts in any form."""
+        """Whether the verb of an action is in the texts in any form."""
         return all(self._has(stem) for stem in content_stems(find_words(verb).lexemes))
 
     def _has(self, stem: str) -> bool:
@@ -109,7 +109,7 @@ class KnownValues:
         return tuple(find_dates(self._text.replace("T", " ")))
 
     def hold(self, claim: str) -> bool:
-        """Whether every exact value of a claim stands in the texts."""
+        """Whether every exact value of a claim is in the texts."""
         dates = find_dates(claim)
         if not all(self._has_date(date) for date in dates):
             return False
@@ -160,7 +160,7 @@ def _exact(claim: str, taken: Sequence[tuple[int, int]]) -> Iterator[str | Decim
 
 
 def names_something(claim: str) -> bool:
-    """Whether a claim has a number, a date, an identifier or a name by which a record can be known to speak of it.
+    """Whether a claim has a number, a date, an identifier or a name by which a record can be known to mention it.
 
     >>> names_something("Order W-17 has been cancelled."), names_something("Your other order has been cancelled.")
     (True, False)
@@ -184,7 +184,7 @@ class ActionRecords:
     """The calls of a run that worked, each with what belongs to it."""
 
     def __init__(self, calls: Sequence[Evidence], evidence: Sequence[Evidence], asked: Sequence[str]) -> None:
-        """Keep what is given; records are looked for when the first action is held against them.
+        """Keep what is given; records are looked for when the first action is checked against them.
 
         Args:
             calls: the calls that worked, in words, with the tool's name as source.

@@ -64,7 +64,7 @@ def check_run(
         evidence: evidence beside the run, as `check` takes it.
         prober: what asks again on critical claims.
         question: what the answer answers; the user's last words by default.
-        stakes: how much hangs on it.
+        stakes: how much depends on it.
         task: the kind of task; the policy may hold some to no evidence, but their tool calls are checked.
         claim_free: whether the answer is declared to contain no claims.
         revisions_failed: how many revisions have failed already.

@@ -99,11 +99,6 @@ class RunContext:
         """Why the run cannot be taken as it stands."""
         return self.findings.faults
 
-    @property
-    def any_done(self) -> bool:
-        """Whether the answer claims anything that a call did."""
-        return any(map(self.states_done, self.actions.at_claim))
-
     def states_done(self, claim: ExtractedClaim) -> bool:
         """Whether a claim states an action that a call did."""
         return self.actions.done(claim)
@@ -151,7 +146,7 @@ class RunContext:
         return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
 
     def hearable(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """The evidence that can bear out a claim: what a user says tells what the user wants and is, and nothing else.
+        """The evidence that can support a claim: what a user says tells what the user wants and is, and nothing else.
 
         No word of a user says that something was done. Of the world a user's own words are no evidence either, where
         the run has looked at anything else; a long text that a user gives is a document, and so is what is stated in a

@@ -1,4 +1,4 @@
-"""What of an agent run may bear out its answer: results, passages, what users state. What the model said is none.
+"""What of an agent run may support its answer: results, passages, what users state. What the model said is none.
 
 Every piece has an id that names its step: `step:4/get_order` for a result, `step:5/hr-2` for a passage that is called
 hr-2, `step:1/user` for what a user states. A citation finds it by the name behind the step. A result that is a list of

@@ -1,4 +1,4 @@
-"""What an agent says to keep a conversation going: it states nothing of the world, so no evidence can bear it out.
+"""What an agent says to keep a conversation going: it states nothing of the world, so no evidence can support it.
 
 Thanks, wishes, sympathy, offers of help and plain refusals end nearly every run of a service agent. Held against
 evidence they come out unsupported and keep honest runs from being emitted (measured on airline traces,

@@ -133,7 +133,7 @@ def without_schema(check: CallCheck) -> CallCheck:
     issue = Issue(
         code="tool.undeclared",
         path="",
-        message=f"No declaration of {as_quote(check.tool)} is at hand, so its arguments could not be held against one.",
+        message=f"{as_quote(check.tool)} is not declared, so its arguments could not be checked.",
     )
     return replace(check, status=CallStatus.UNCHECKED, issues=(*check.issues, issue))
 

@@ -1,7 +1,7 @@
 """What the words of a user are evidence of: what the user says, wants and is, never what was done or the world.
 
-"My order has shipped, the neighbour told me" bears out that the user says so. It does not bear out that the order has
-shipped, where a record of the order is at hand; nor does a wish bear out that it was granted ("please send a new card
+"My order has shipped, the neighbour told me" supports that the user says so. It does not support that the order has
+shipped, where a record of the order is at hand; nor does a wish support that it was granted ("please send a new card
 to 12 Elm Street", "a new card is on its way to 12 Elm Street"). So a claim about what the user says or wants is held
 against all that the user wrote; one about the user against what the user states, without what was asked for; one about
 records, about what was done for the user and about a thing that the run has looked at against none of it.
@@ -21,7 +21,7 @@ MOST_PROSE: Final = 200_000
 
 
 class UserStatements(Enum):
-    """How much of what users wrote a claim is held against."""
+    """How much of what users wrote a claim is checked against."""
 
     ALL = "all"
     STATED = "stated"
@@ -98,7 +98,7 @@ _OPENERS: Final = frozenset("and then also so ok okay now yes no please just hi 
 
 
 def statements_of_users(claim: str, seen: Collection[str]) -> UserStatements:
-    """How much of what users wrote a claim of a run is held against.
+    """How much of what users wrote a claim of a run is checked against.
 
     >>> statements_of_users("You want to fly on 3 May.", ()), statements_of_users("You live in Bonn.", ())
     (<UserStatements.ALL: 'all'>, <UserStatements.STATED: 'stated'>)

@@ -54,7 +54,8 @@ class CallDecision:
     attempts: AttemptLog
     """The rejected attempts so far, this one included: to be handed in with the next call."""
     message: str
-    """For the model: what is wrong and how to mend it, with the attempts that are left; empty for an accepted call."""
+    """For the model: what is wrong and how to repair it, with the attempts that are left; empty for an accepted
+    call."""
 
     @property
     def accepted(self) -> bool:

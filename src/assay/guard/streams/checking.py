@@ -48,7 +48,7 @@ def stream(
     """Check a text while it is being made, and give out what may be shown of it.
 
     Under `enforce` a sentence is held back until it has passed. What is given out is a beginning of the text, to
-    the character, and holds nothing of a claim that the gate does not let out. A claim that it would block by
+    the character, and holds nothing of a claim that the gate does not released. A claim that it would block by
     itself stops the stream, even under a policy that averages over claims: what has been shown cannot be called
     back. Under `annotate` text is given out at once, and a `Correction` follows what did not pass.
 
@@ -62,7 +62,7 @@ def stream(
             piece of the type `Notice`; with nothing more, by `end`; or `raise` a `WithheldError`.
         read: makes text of a piece, for pieces that are none; None or an empty text is passed over.
         question: what the text answers.
-        stakes: how much hangs on it.
+        stakes: how much depends on it.
         task: the kind of task.
         claim_free: whether the text is declared to contain no claims.
         fail_on: the mildest decision that withholds: `revise`, or `block` to let `revise` pass.

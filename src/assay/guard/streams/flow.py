@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from assay.guard.rulings import Ruling, together, unchecked
+from assay.guard.rulings import Ruling, joint_ruling, unchecked
 from assay.guard.streams.holdback import Held, Holdback, Job, Split, StreamReader
 from assay.schema import ClaimStatus
 
@@ -66,7 +66,7 @@ class Flow(ABC, Generic[I, E, O]):
 
     @abstractmethod
     def _ending(self, ruling: Ruling) -> Iterable[O]:
-        """What is said in place of everything that was not let out."""
+        """What is said in place of everything that was not released."""
 
     @abstractmethod
     def _correction(self, ruling: Ruling) -> Iterable[O]:
@@ -129,11 +129,11 @@ class Flow(ABC, Generic[I, E, O]):
         self._rulings |= found
         failed = [ruling for ruling in found.values() if not ruling.passes and not ruling.waits]
         if failed and self._enforces:
-            self._stop(together(failed))
+            self._stop(joint_ruling(failed))
             return
         self._holdback.settle(job, [name for name, ruling in found.items() if ruling.waits])
         if failed:
-            self._correct(together(failed))
+            self._correct(joint_ruling(failed))
         self._let_out(at)
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class Flow(ABC, Generic[I, E, O]):
         """The ruling on all of it as far as it was checked; none where nothing was."""
         if self.stopped is not None:
             return self.stopped
-        return together(self._rulings.values()) if self._rulings else None
+        return joint_ruling(self._rulings.values()) if self._rulings else None
 
     @property
     def timing(self) -> StreamTiming:

@@ -77,7 +77,7 @@ class _Channel:
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     tail: str = ""
-    """What stands behind the last complete sentence."""
+    """What follows the last complete sentence."""
     looked: int = 0
     """How long the tail was when sentences were last looked for."""
     cuts: list[int] = field(default_factory=list)
@@ -166,7 +166,7 @@ class Holdback(Generic[E]):
     def __init__(self, stream: StreamReader[E], *, loose: bool = False, split: Split[E] | None = None) -> None:
         """An empty queue for the events that `stream` reads.
 
-        A `loose` one lets out everything but the end of the answer, which waits until all of it has been looked at.
+        A `loose` one releases everything but the end of the answer, which waits until all of it has been looked at.
         With `split` an event of text may go out in two parts: what passed first, the rest when it has.
         """
         self._stream = stream
@@ -190,10 +190,6 @@ class Holdback(Generic[E]):
         held = Held(event, data, tuple(needed.items()), whole, tuple(set(reading.calls)), reading.needs_all)
         self._queue.append(held)
         return reading
-
-    def pass_on(self, event: E) -> None:
-        """Puts an event at the end of the queue that waits for nothing but its turn."""
-        self._queue.append(Held(event, None, (), (), (), everything=not self._loose))
 
     def end(self) -> StreamDelta:
         """Takes note of the stream's end: every text that has begun is complete."""

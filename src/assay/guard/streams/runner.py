@@ -83,7 +83,7 @@ def ruled(check: Check, job: Job) -> Mapping[str, Ruling]:
 def drive(
     source: Iterable[I], flow: Flow[I, Any, O], check: Check, *, cancel: Callable[[], object] | None = None
 ) -> Generator[O, None, None]:
-    """Gives what a flow lets out of a source.
+    """Gives what a flow releases of a source.
 
     The source is read on a thread of its own and closed there, if it can be closed, when it has ended or the reader
     leaves; `cancel` wakes it where it waits for something that may never come.

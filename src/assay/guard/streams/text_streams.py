@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from assay.errors import InputError, WithheldError
-from assay.guard.rulings import UNCHECKED, Ruling, on_part, on_report
+from assay.guard.rulings import UNCHECKED, Ruling, ruling_on_part, ruling_on_report
 from assay.guard.streams.flow import Flow, StreamTiming
 from assay.guard.streams.holdback import Job, StreamDelta
 from assay.guard.streams.runner import adrive, drive
@@ -113,7 +113,7 @@ class _TextFlow(Flow[Any, str, str]):
 
     @property
     def given(self) -> str:
-        """The text that was let out."""
+        """The text that was released."""
         whole = "".join(self._given)
         self._given = [whole]
         return whole
@@ -144,12 +144,12 @@ class _TextFlow(Flow[Any, str, str]):
 
 
 def _said_of(ruling: Ruling) -> str:
-    """What a reader is told of text that stands there already."""
+    """What a reader is told of text that is there already."""
     wrong = [str(claim["text"]) for claim in ruling.summary("").get("claims", [])] if ruling.reports else []
     if not wrong:
         return "Not all of this could be checked."
     quoted = "; ".join(f"“{text}”" for text in wrong)
-    return f"The available documents do not bear this out: {quoted}"
+    return f"The available documents do not support this: {quoted}"
 
 
 @dataclass(frozen=True)
@@ -182,12 +182,12 @@ class TextCheck:
         for text in job.texts:
             if text.final:
                 report = self._report(text.text, claim_free=self.claim_free, options=self.options)
-                found[text.channel] = on_report(report, self.fail_on)
+                found[text.channel] = ruling_on_report(report, self.fail_on)
             else:
                 # Whether a text may be free of claims is decided at its end, as is what only holds for the whole.
                 options = {name: value for name, value in self.options.items() if name not in _OF_TEXT}
                 report = self._report(text.text, claim_free=True, options=options)
-                found[text.channel] = on_part(report, self.fail_on, begun=text.begun)
+                found[text.channel] = ruling_on_part(report, self.fail_on, begun=text.begun)
         return found
 
     def _report(self, text: str, *, claim_free: bool, options: Mapping[str, Any]) -> HallucinationReport:

@@ -37,7 +37,7 @@ from assay.integrations.run_gate import (
     text_parts,
     tool_result,
 )
-from assay.policy import answer_instead
+from assay.policy import fallback_response
 from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Passage, Run, Step, ToolCall, UserInput, read_argument_object
 
@@ -150,7 +150,7 @@ class CrewChecks:
 
     def _withhold(self, gate: RunGate, report: HallucinationReport, structured: bool) -> tuple[bool, Any]:
         if structured:
-            raise WithheldError(answer_instead(report), report)
+            raise WithheldError(fallback_response(report), report)
         return True, gate.words(report)
 
     def _accept(self, task: str, run: Run, said: str) -> str:

@@ -22,7 +22,7 @@ from typing import Any, Unpack
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import Guard
 from assay.integrations.run_gate import GateOptions, RunGate, in_words, missing, run_from, text_parts, tool_result
-from assay.policy import answer_instead
+from assay.policy import fallback_response
 from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Run, Step, ToolCall, UserInput, plain_json, read_argument_object
 
@@ -149,7 +149,7 @@ class _Checked:
         if feedback is None:
             self._end = report
             self._agent.interrupt()
-        raise WithheldError(feedback or answer_instead(report), report)
+        raise WithheldError(feedback or fallback_response(report), report)
 
     def last_answer(self, task: str) -> Any:
         """What is said when the steps are used up: the model's last answer if it passes, else the words in its place.
@@ -235,7 +235,7 @@ class _Checked:
 
 def answer_words(end: CallRejectedError | HallucinationReport) -> str:
     """What stands in the agent's memory where an answer was withheld."""
-    return str(end) if isinstance(end, CallRejectedError) else answer_instead(end)
+    return str(end) if isinstance(end, CallRejectedError) else fallback_response(end)
 
 
 def _options(gate: RunGate) -> GateOptions:

@@ -4,7 +4,7 @@ import inspect
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypedDict, TypeVar
 
 from assay.errors import InputError, MissingPackageError
 from assay.guard import EvidenceLike, Guard
@@ -25,23 +25,58 @@ _OPENING: Final = ("_websocket_query_params", "_websocket_query_params_fallback"
 """What every socket's address is made with, those of `responses.connect` included."""
 
 
+class ProtectOptions(TypedDict, total=False):
+    """How the answers of a client are checked: the options of `protect` for every SDK."""
+
+    mode: Literal["enforce", "annotate", "shadow"]
+    """`enforce`, the default, holds back what does not pass; `annotate` lets everything out and adds a member `assay`
+    to what did not pass, in a stream a correction; `shadow` lets everything out and checks it afterwards."""
+    on_withheld: Literal["answer", "raise"]
+    """What the program gets of an answer that is withheld: an `answer` in the format's own words, with the policy's
+    notice as its text, which is the default; or `raise` a `WithheldError`, for tool calls a `CallRejectedError`."""
+    evidence: EvidenceLike
+    """Evidence for calls that bring none; beside it only tool results and passages of a request count. By default the
+    request is the evidence: tool results, passages, what the user and the system prompt state."""
+    sources: Collection[str] | None
+    """The kinds of content of a request that count: any of `tools`, `passages`, `user` and `system`."""
+    question: str | None
+    """What the answers answer; the user's last words by default."""
+    stakes: Stakes | str
+    """How much depends on them; `medium` by default."""
+    task: str
+    """The kind of task; `qa` by default."""
+    claim_free: bool
+    """Whether answers are declared to contain no claims."""
+    fail_on: Literal["revise", "block"]
+    """The mildest decision that withholds: `revise`, the default, or `block` to let `revise` pass."""
+    attempts: int
+    """How often the model is asked again, with what was found, for an answer that does not pass (not for streams); 0 by
+    default. Sentences that passed stay to the character."""
+    reasoning: Literal["withhold", "pass"]
+    """What becomes under `enforce` of the words of the model's reasoning, which no check reads: they are taken out
+    (`withhold`, the default; signatures and encrypted reasoning stay), or `pass` for programs that have to send them
+    back and show them to nobody."""
+    on_outcome: Callable[[Outcome], object] | None
+    """Gets the outcome of every answer."""
+
+
 def client_gate(
     guard: Guard | None,
     *,
-    mode: Mode | str,
-    on_withheld: str,
-    evidence: EvidenceLike,
-    sources: Collection[str] | None,
-    question: str | None,
-    stakes: Stakes | str,
-    task: str,
-    claim_free: bool,
-    fail_on: str,
-    attempts: int,
-    on_outcome: Callable[[Outcome], object] | None,
-    reasoning: str,
+    mode: Mode | str = "enforce",
+    on_withheld: str = "answer",
+    evidence: EvidenceLike = None,
+    sources: Collection[str] | None = None,
+    question: str | None = None,
+    stakes: Stakes | str = Stakes.MEDIUM,
+    task: str = "qa",
+    claim_free: bool = False,
+    fail_on: str = "revise",
+    attempts: int = 0,
+    on_outcome: Callable[[Outcome], object] | None = None,
+    reasoning: str = "withhold",
 ) -> ClientGate:
-    """The gate that the options of `protect` describe.
+    """The gate that the options of `protect` describe (`ProtectOptions`).
 
     Raises:
         InputError: an option is not what it should be.

@@ -7,11 +7,11 @@ The extra `deepeval` installs what this needs; tested with deepeval 4.
 """
 
 import asyncio
-from typing import Any
+from typing import Any, Unpack
 
 from assay.config import Guard as ConfiguredGuard
 from assay.errors import InputError
-from assay.guard import Guard
+from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.integrations.evaluators.verdicts import scored, texts
 from assay.integrations.run_gate import missing
 
@@ -27,7 +27,9 @@ __all__ = ["AssayMetric"]
 class AssayMetric(BaseMetric):
     """The share of claims of `actual_output` that `retrieval_context`, else `context`, supports."""
 
-    def __init__(self, guard: Guard | None = None, *, threshold: float | None = None, **options: Any) -> None:
+    def __init__(
+        self, guard: Guard | None = None, *, threshold: float | None = None, **options: Unpack[AskedCheckOptions]
+    ) -> None:
         """Make the metric.
 
         Args:
@@ -37,7 +39,9 @@ class AssayMetric(BaseMetric):
 
         Raises:
             InputError: the threshold is not from 0 to 1.
+            TypeError: there is no such option.
         """
+        require_options(options, AskedCheckOptions)
         if threshold is not None and not 0 <= threshold <= 1:
             raise InputError(f"expected a threshold from 0 to 1, got {threshold!r}")
         self._guard, self._options = guard if guard is not None else ConfiguredGuard(), options

@@ -9,10 +9,10 @@ the share of claims that are supported; the explanation names the findings, and 
 """
 
 import asyncio
-from typing import Any
+from typing import Any, Unpack
 
 from assay.config import Guard as ConfiguredGuard
-from assay.guard import Guard
+from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.integrations.evaluators.verdicts import scored, texts
 from assay.integrations.run_gate import missing
 
@@ -26,7 +26,9 @@ __all__ = ["assay_scorer"]
 
 
 @scorer(metrics={"supported": [mean(), stderr()], "emitted": [accuracy(), stderr()]})
-def assay_scorer(guard: Guard | None = None, *, evidence: str = "evidence", **options: Any) -> Any:
+def assay_scorer(
+    guard: Guard | None = None, *, evidence: str = "evidence", **options: Unpack[AskedCheckOptions]
+) -> Any:
     """A scorer with two values: `supported`, the share of claims, and `emitted`, 1 where the policy emits.
 
     Args:
@@ -34,6 +36,7 @@ def assay_scorer(guard: Guard | None = None, *, evidence: str = "evidence", **op
         evidence: the key of the metadata that has the evidence.
         options: further ones of `Guard.check`.
     """
+    require_options(options, AskedCheckOptions)
     checks = guard if guard is not None else ConfiguredGuard()
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 the framework's own signature

@@ -8,10 +8,10 @@ what this needs; tested with mlflow 3.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from assay.config import Guard as ConfiguredGuard
-from assay.guard import Guard
+from assay.guard import AskedCheckOptions, Guard, require_options
 from assay.integrations.evaluators.verdicts import scored, texts
 from assay.integrations.run_gate import missing
 from assay.schema import HallucinationReport
@@ -29,7 +29,11 @@ _QUESTIONS = ("question", "query", "input")
 
 
 def assay_support(
-    guard: Guard | None = None, *, evidence: str = "context", answer: str = "answer", **options: Any
+    guard: Guard | None = None,
+    *,
+    evidence: str = "context",
+    answer: str = "answer",
+    **options: Unpack[AskedCheckOptions],
 ) -> Callable[..., Any]:
     """A scorer whose feedback is the share of supported claims, with the reason and the details beside it.
 
@@ -39,6 +43,7 @@ def assay_support(
         answer: the key of the answer, where `outputs` is a mapping.
         options: further ones of `Guard.check`.
     """
+    require_options(options, AskedCheckOptions)
     checks = guard if guard is not None else ConfiguredGuard()
 
     def assay_support(inputs: Any = None, outputs: Any = None, expectations: Any = None) -> Any:

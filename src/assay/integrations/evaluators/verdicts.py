@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from assay.errors import InputError
-from assay.guard import EvidenceLike, Guard
+from assay.guard import AskedCheckOptions, EvidenceLike, Guard
 from assay.schema import Action, HallucinationReport
 
 
@@ -54,7 +54,13 @@ class Scored:
 
 
 def scored(
-    guard: Guard, answer: object, evidence: EvidenceLike, question: object = None, *, wants: str, **options: Any
+    guard: Guard,
+    answer: object,
+    evidence: EvidenceLike,
+    question: object = None,
+    *,
+    wants: str,
+    **options: Unpack[AskedCheckOptions],
 ) -> Scored:
     """The verdict on an answer.
 

@@ -98,7 +98,9 @@ class UrlTemplate:
         query = tuple(parse_qsl(parts.query, keep_blank_values=True))
         for name, _ in query:
             if "{" in name:
-                raise PolicyError(f"a place stands in the value of a query, never in its name: {name!r}")
+                raise PolicyError(
+                    f"a placeholder belongs in the value of a query parameter, never in its name: {name!r}"
+                )
         for piece in (*parts.path.split("/"), *(value for _, value in query)):
             places_in(piece)
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -140,7 +142,7 @@ def check_tree(tree: Any) -> tuple[str, ...]:
     found: list[str] = []
     for text, is_key in _texts(tree):
         if is_key and "{" in text:
-            raise PolicyError(f"a place stands in a value, never in a key: {text!r}")
+            raise PolicyError(f"a placeholder belongs in a value, never in a key: {text!r}")
         if not is_key:
             found += places_in(text)
     return tuple(dict.fromkeys(found))

@@ -17,6 +17,7 @@ from typing import Any, Final
 from assay.errors import InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Completion, Finish, TokenLogprob, Usage
 from assay.models.chat.tape import request_key
+from assay.models.chat.wrapping import ChatWrapper
 
 DAY_S: Final = 86_400.0
 _LOG: Final = logging.getLogger(__name__)
@@ -106,22 +107,12 @@ class ChatCache:
         return database
 
 
-class Cached:
+class Cached(ChatWrapper):
     """A chat model that gives kept answers again. Only whole answers to repeatable requests are kept."""
 
     def __init__(self, model: ChatModel, cache: ChatCache) -> None:
         self._model = model
         self._cache = cache
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._model.name
-
-    @property
-    def digest(self) -> str:
-        """The digest of the model behind: a cache changes no answer."""
-        return self._model.digest
 
     def complete(self, request: ChatRequest) -> Completion:
         """The answer, kept or new."""

@@ -16,7 +16,7 @@ MOST_CHOICES = 32
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation. What others wrote stands in it only inside of a fence (`assay.prompts`)."""
+    """One message of a conversation. What others wrote is in it only inside of a fence (`assay.prompts`)."""
 
     role: Role
     content: str

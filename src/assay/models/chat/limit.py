@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 from assay.errors import InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion
+from assay.models.chat.wrapping import ChatWrapper
 
 DEFAULT_AT_ONCE = 8
 """Requests under way at once where nobody says otherwise."""
@@ -79,7 +80,7 @@ class Slots:
             self._give_back()
 
 
-class Limited:
+class Limited(ChatWrapper):
     """A chat model that has no more than so many requests under way at once."""
 
     def __init__(self, model: ChatModel, at_once: int = DEFAULT_AT_ONCE) -> None:
@@ -90,16 +91,6 @@ class Limited:
         """
         self._model = model
         self._slots = Slots(at_once)
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._model.name
-
-    @property
-    def digest(self) -> str:
-        """The digest of the model behind: waiting changes no answer."""
-        return self._model.digest
 
     def complete(self, request: ChatRequest) -> Completion:
         """The model's answer, once there is a place."""

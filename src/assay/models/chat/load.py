@@ -17,6 +17,7 @@ from assay.models.chat.providers.clients import DEFAULT_TIMEOUT_S
 from assay.models.chat.providers.openai_chat import OpenAIChat
 from assay.models.chat.retry import Retries, Retrying
 from assay.models.chat.several_answers import Several
+from assay.models.chat.wrapping import ChatWrapper
 
 Form = Literal["openai", "azure", "anthropic"]
 """The form of an endpoint."""
@@ -40,7 +41,7 @@ class ChatOptions:
     """What tokens cost, so that reports can say what a check cost."""
 
 
-class Chat:
+class Chat(ChatWrapper):
     """A chat model by its name: an adapter behind a limit, retries and a cache, giving as many answers as asked for."""
 
     def __init__(
@@ -75,16 +76,6 @@ class Chat:
         self._model: ChatModel = Several(stacked)
         self.price = options.price
         """What its tokens cost, where that is known."""
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.name
-
-    @property
-    def digest(self) -> str:
-        """Of the endpoint and the model."""
-        return self._model.digest
 
     def complete(self, request: ChatRequest) -> Completion:
         """The answer to a request.

@@ -12,6 +12,7 @@ from assay.errors import BudgetError, ChatError, InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion, Usage
 from assay.models.chat.providers.responses import prompt_estimate
 from assay.models.chat.tape import Tape
+from assay.models.chat.wrapping import ChatWrapper
 from assay.schema.report_parts import Spending
 
 MILLION = 1_000_000
@@ -253,21 +254,13 @@ def _need(request: ChatRequest) -> Usage:
     return Usage(prompt_estimate(request), request.n * request.max_tokens, estimated=True)
 
 
-class _Metered:
+class _Metered(ChatWrapper):
     """The model of a meter under one purpose."""
 
     def __init__(self, meter: Meter, model: ChatModel, purpose: str) -> None:
         self._meter = meter
         self._model = model
         self._purpose = purpose
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def digest(self) -> str:
-        return self._model.digest
 
     def _bound(self, request: ChatRequest) -> ChatRequest:
         try:

@@ -15,7 +15,7 @@ from assay.models.chat.tape import ERRORS, FORM, name_of
 
 
 class Replayed:
-    """A chat model that says again what stands on a tape, and nothing else. Its answers cost nothing."""
+    """A chat model that says again what is on a tape, and nothing else. Its answers cost nothing."""
 
     def __init__(self, tape: Mapping[str, Any]) -> None:
         """Read a tape.

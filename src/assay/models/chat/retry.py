@@ -8,11 +8,11 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final
 
 from assay.errors import ChatError, InputError
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion
 from assay.models.chat.steps import Ask, Steps, Wait, adrive, drive
+from assay.models.chat.wrapping import ChatWrapper
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,7 @@ class Retries:
             raise InputError(f"retries, first_s and longest_s are 0 or more, got {self}")
 
 
-NO_RETRIES: Final = Retries(most=0)
-
-
-class Retrying:
+class Retrying(ChatWrapper):
     """A chat model that asks the one behind it again where that may help, within the request's time and calls."""
 
     def __init__(
@@ -71,16 +68,6 @@ class Retrying:
         self._clock = clock
         self._sleep = sleep
         self._asleep = asleep
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._model.name
-
-    @property
-    def digest(self) -> str:
-        """The digest of the model behind: retries change no answer."""
-        return self._model.digest
 
     def complete(self, request: ChatRequest) -> Completion:
         """The model's answer.

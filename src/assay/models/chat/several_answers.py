@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from assay.errors import ChatError
 from assay.models.chat.interface import ChatModel, ChatRequest, Completion
+from assay.models.chat.wrapping import ChatWrapper
 
 
-class Several:
+class Several(ChatWrapper):
     """A chat model that asks again, at the same time, for the answers that the one behind it left out.
 
     Of the further requests, those that fail are passed over: there are fewer answers then, and what failed is in the
@@ -20,16 +21,6 @@ class Several:
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._model.name
-
-    @property
-    def digest(self) -> str:
-        """The digest of the model behind."""
-        return self._model.digest
 
     def complete(self, request: ChatRequest) -> Completion:
         """The model's answers.

@@ -69,7 +69,7 @@ def _problem(value: Any, schema: Mapping[str, Any]) -> str:
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name appears twice in one object")
     return made
 
 

@@ -2,8 +2,8 @@
 
 The grammar engine is llguidance: of the two that are well kept it is the one that needs neither PyTorch nor
 transformers, refuses keywords that it cannot enforce instead of passing over them, and has a mask in tens of
-microseconds (benchmarks/structured.py, record 23). What it makes is still held against the schema by the validator of
-the check: a mask that is wrong must not be believed either.
+microseconds (benchmarks/structured.py, record 23). What it makes is still checked against the schema by the validator
+of the check: a mask that is wrong must not be believed either.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What fitted policies stand on: measured rates, strictness, provenance, decisions made again."""
+"""What fitted policies are on: measured rates, strictness, provenance, decisions made again."""
 
 from typing import TYPE_CHECKING
 

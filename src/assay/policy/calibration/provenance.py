@@ -42,7 +42,7 @@ class Calibration(Value):
     delta: Share | None = None
     """How often the promise may fail; none without one that holds with high probability."""
     horizon: Count | None = None
-    """How many hallucinated outputs to come the promise speaks of; none where it speaks of their rate."""
+    """How many hallucinated outputs to come the promise is about; none where it is about their rate."""
     rows: Count
     """Labelled rows that the thresholds were fitted on."""
     hallucinated: Count

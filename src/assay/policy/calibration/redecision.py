@@ -1,7 +1,7 @@
 """What another policy would have decided on an output that was checked before, without checking it again.
 
 A report holds what the gate decided on: the probabilities of each claim and the counts of everything else. From those
-the gate's input is made anew under other thresholds, verdicts and severities included, and the gate itself decides.
+the gate's input is made again under other thresholds, verdicts and severities included, and the gate itself decides.
 What cannot be known that way is not guessed: `redecide` says that the output would have to be checked again.
 """
 
@@ -198,7 +198,7 @@ def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None
     if judged_otherwise and (facts.traced or facts.probed or facts.cited):
         return None
     if judged_otherwise and any(one.part_of is not None for one in facts.claims):
-        return None  # whether its pieces are judged hangs on whether the whole sentence is supported
+        return None  # whether its pieces are judged depends on whether the whole sentence is supported
     if facts.traced and before.emit_threshold != after.emit_threshold:
         return None
     return decide(after, _gate(facts, after, judged_otherwise=judged_otherwise))[0]

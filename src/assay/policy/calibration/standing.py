@@ -1,6 +1,6 @@
 """Where a preset stands between the two rates of a gate: honest outputs emitted, wrong ones stopped.
 
-The figures stand in ``standing.json`` beside this module. ``python -m train.standing`` measures them on answers of
+The figures are in ``standing.json`` beside this module. ``python -m train.standing`` measures them on answers of
 language models that people labelled and that nothing was trained or fitted on; they hold for one verifier and one
 version of a preset each, by their digests, and for no other. docs/thresholds.md says what they are worth elsewhere.
 """

@@ -3,7 +3,7 @@
 The number is the `emit_threshold`, or one minus the `warn_rate` under `unsupported_rate`. Everything else that a
 policy demands stays as it is, but for thresholds that may not lie above it and come down with it. `support_threshold`
 is never touched: what counts as support is no matter of how strict a gate is. So a report that was made under
-`loosest(policy)` holds all that the gate decides on under any stricter one, and `levels_of` decides it anew.
+`loosest(policy)` holds all that the gate decides on under any stricter one, and `levels_of` decides it again.
 """
 
 from collections.abc import Callable, Sequence

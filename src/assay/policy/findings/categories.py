@@ -1,6 +1,6 @@
 """Which category a finding has and from where it can be seen (docs/concepts.md#categories).
 
-    intrinsic(c)  <=>  not entailed(c, C)                              the evidence C does not bear it out
+    intrinsic(c)  <=>  not entailed(c, C)                              the evidence C does not support it
     extrinsic(c)  <=>  entailed(c, C) and not consistent(c, K)         it does, and the ground truth K says otherwise
 
 K is what authoritative sources outside of the evidence say, and what can be recomputed: sums, units, the calendar.
@@ -28,13 +28,13 @@ class Grounds:
     verdict: Verdict
     """What the evidence says of it."""
     read: Category | None = None
-    """What comparing it with the evidence comes to, where the evidence does not bear it out."""
+    """What comparing it with the evidence comes to, where the evidence does not support it."""
     fabricated: bool = False
     """Whether it cites a source that does not exist."""
     structural: bool = False
     """Whether it is a value that breaks the schema or a rule of its document."""
     faults: Collection[str] = ()
-    """The codes of the faults of the output's own reasoning that stand at it."""
+    """The codes of the faults of the output's own reasoning that are at it."""
     outside: Sequence[OutsideWord] = ()
     """What sources outside of the evidence say."""
     hidden: bool = False
@@ -42,7 +42,7 @@ class Grounds:
 
 
 def attribute(grounds: Grounds) -> tuple[Category | None, Origin | None]:
-    """The category of a claim and where its fault is visible from; none of either where nothing is held against it.
+    """The category of a claim and where its fault is visible from; none of either where nothing is checked against it.
 
     Of several categories the one that says most counts: ground truth before the evidence, the evidence's denial before
     a fault of reasoning, that before a broken schema, and a broken schema before a mere lack of support.
@@ -58,7 +58,7 @@ def attribute(grounds: Grounds) -> tuple[Category | None, Origin | None]:
 
 
 def is_denied(outside: Sequence[OutsideWord]) -> bool:
-    """Whether ground truth outside of the evidence speaks against a claim: one denial outweighs any number of others.
+    """Whether ground truth outside of the evidence contradicts a claim: one denial outweighs any number of others.
 
     >>> is_denied([OutsideWord(source="a blog", relation="denies", confidence=0.99)])
     False

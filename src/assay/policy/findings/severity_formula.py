@@ -14,7 +14,7 @@ further ones; `MENTIONED` otherwise.
 (made-up details are the hardest). A contradiction makes it easier to catch, by up to `SHOWN` for a certain one,
 since the evidence at hand shows it; a hedge by up to `WARNED`, since it warns the reader.
 
-**Consequence**: what hangs on the output by the caller's stakes, all of it for critical claims and `ASIDE` of it for
+**Consequence**: what depends on the output by the caller's stakes, all of it for critical claims and `ASIDE` of it for
 others, and only `PERHAPS` of it for what is merely unsupported, since that may be true.
 """
 
@@ -41,7 +41,7 @@ SHOWN = 0.4
 WARNED = 0.5
 """The share of undetectability that a pure guess takes away."""
 ASIDE = 0.6
-"""The share of the stakes that hangs on a claim that is not critical."""
+"""The share of the stakes that depends on a claim that is not critical."""
 PERHAPS = 0.8
 """The share of the consequence that counts where the claim may yet be true."""
 
@@ -78,7 +78,7 @@ def severity(
         verdict: `supported` and `not_checkable` claims are no findings and get 0; `unchecked` counts as unsupported.
         kind: what sort of statement it is.
         critical_reasons: why it is critical, as `ExtractedClaim.critical` names it; empty if it is not.
-        stakes: how much hangs on the output.
+        stakes: how much depends on the output.
         hedge: how much the wording holds back, in [0, 1].
         contradiction: the probability that the evidence contradicts it, in [0, 1]; none counts as certain where the
             verdict is `contradicted`.

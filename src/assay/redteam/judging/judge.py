@@ -24,7 +24,7 @@ BATCH: Final = 32
 SHORT: Final = 4
 """Words of an answer that is a value alone: whether the value is right is known without the verifier."""
 UNVERIFIED: Final = frozenset({Behavior.CORRECT_RESULT, Behavior.LEAVE_EMPTY, Behavior.REPORT_CONTRADICTION})
-"""Behaviours that no passage can bear out (a result, a record, a remark on the task): rules alone judge them."""
+"""Behaviours that no passage can support (a result, a record, a remark on the task): rules alone judge them."""
 _UNKNOWABLE: Final = frozenset(
     {
         Behavior.ABSTAIN_OR_CAVEAT,
@@ -134,8 +134,8 @@ def judge(case: Case, answer: str, report: HallucinationReport | None) -> Judgem
     """
     reading = read_answer(answer)
     wrong = _wrong(case, reading, report)
-    borne_out = sum(one.verdict is Verdict.SUPPORTED for one in report.claims) if report is not None else 0
-    match = match_of(case, answer, reading, [claim.text for claim in wrong], borne_out)
+    supported = sum(one.verdict is Verdict.SUPPORTED for one in report.claims) if report is not None else 0
+    match = match_of(case, answer, reading, [claim.text for claim in wrong], supported)
     unchecked = _unread(reading, report)
     if unchecked and match.value > 0:
         why = next((issue.message for one in unchecked for issue in one.issues), "a claim was left unchecked")
@@ -165,7 +165,7 @@ def _unread(reading: Reading, report: HallucinationReport | None) -> list[ClaimR
 
 
 def _wrong(case: Case, reading: Reading, report: HallucinationReport | None) -> list[ClaimReport]:
-    """Claims that are stated flatly and not borne out: what denies, doubts or discloses a conflict states none."""
+    """Claims that are stated flatly and not supported: what denies, doubts or discloses a conflict states none."""
     if report is None:
         return []
     excused = {one for one in (reading.disagreement, reading.suspects) if one}

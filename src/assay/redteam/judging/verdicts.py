@@ -25,7 +25,7 @@ class Dimension(StrEnum):
     """What is looked at in an answer (docs/redteam.md#dimensions)."""
 
     HALLUCINATION_AVOIDANCE = "hallucination_avoidance"
-    """The share of its claims that the evidence bears out, or that it does not state flatly."""
+    """The share of its claims that the evidence supports, or that it does not state flatly."""
     ABSTENTION = "abstention"
     """Whether it abstains where it should, and answers where it should."""
     ROBUSTNESS = "robustness"
@@ -56,7 +56,7 @@ class Judgement(Value):
     dimensions: dict[Dimension, Score] = Field(default_factory=dict)
     """Those that apply to the case."""
     wrong_claims: tuple[str, ...] = ()
-    """What it states flatly and the evidence does not bear out."""
+    """What it states flatly and the evidence does not support."""
     answer: str | None = None
     trials: int = 1
     """How often it was asked."""

@@ -74,14 +74,28 @@ class Scorecard(Value):
     results: tuple[Result, ...] = ()
 
 
-def score(cases: Sequence[Case], judgements: Sequence[Judgement], seed: int = 0, **about: Any) -> Scorecard:
+def score(
+    cases: Sequence[Case],
+    judgements: Sequence[Judgement],
+    seed: int = 0,
+    *,
+    suite: str = "",
+    target: str = "",
+    target_version: str = "",
+    verifier: str = "",
+    policy: str = "",
+) -> Scorecard:
     """The scorecard of a run.
 
     Args:
         cases: the suite.
         judgements: what became of each case, in the same order.
         seed: the resamples follow from it.
-        about: `suite`, `target` and `verifier`.
+        suite: the digest of the suite.
+        target: the name of the system.
+        target_version: its version, as its owner declared it.
+        verifier: the digest of what judged.
+        policy: the digest of the policy that it judged by.
     """
     results = tuple(
         Result(
@@ -109,7 +123,11 @@ def score(cases: Sequence[Case], judgements: Sequence[Judgement], seed: int = 0,
         flaky=sum(one.flaky for one in results),
         dimensions=_dimensions(judgements),
         results=results,
-        **about,
+        suite=suite,
+        target=target,
+        target_version=target_version,
+        verifier=verifier,
+        policy=policy,
     )
 
 

@@ -5,7 +5,7 @@
     ABSTAIN  else, with the reason and what to do next
 
 Pure: values in, a value out. Whatever is unknown makes it stricter: without any confidence it abstains, a claim that
-could not be checked counts as weak, and where a signal is missing its trigger keeps silent but stands in the record as
+could not be checked counts as weak, and where a signal is missing its trigger keeps silent but is in the record as
 missing. A claim that the evidence contradicts is never served with a caveat. An answer of nothing but weak claims is
 held back, unless the confidence is a probability that was fitted on labelled outputs: then the thresholds say what a
 caveat is worth.
@@ -82,7 +82,7 @@ class Limits:
     """The thresholds of the decision.
 
     Raises:
-        InputError: one is out of its range, or they stand in the wrong order.
+        InputError: one is out of its range, or they are in the wrong order.
     """
 
     high: float = 0.85
@@ -94,7 +94,7 @@ class Limits:
     groundedness: float = 0.6
     """theta_G: the groundedness below which nothing is given without a caveat."""
     coverage: float = 0.3
-    """theta_cov: the share of the question that the evidence has to speak of."""
+    """theta_cov: the share of the question that the evidence has to mention."""
     entropy: float = 0.6
     """theta_H of the triggers: the normalised entropy above which the model counts as undecided."""
     agreement: float = 0.5
@@ -117,7 +117,7 @@ class Situation:
     """What is known of a question, its evidence and its answer; none where a signal could not be had."""
 
     groundedness: float | None = None
-    """How far the evidence bears out the answer, in [0, 1]."""
+    """How far the evidence supports the answer, in [0, 1]."""
     entropy: float | None = None
     """The normalised entropy of the answer's tokens, in [0, 1]; less is better."""
     consistency: float | None = None
@@ -129,7 +129,7 @@ class Situation:
     hedging: float | None = None
     """How much the wording holds back, in [0, 1]; less is better."""
     relevant_evidence: int | None = None
-    """Passages that speak of the question."""
+    """Passages that mention the question."""
     domain_match: float | None = None
     """How far the question belongs to the domain, in [0, 1]."""
     staleness_days: float | None = None

@@ -71,7 +71,7 @@ class Verified:
     """One claim that was tested."""
 
     span: Span
-    """Where it stands in the text."""
+    """Where it is in the text."""
     asked: VerificationQuestion
 
     @property
@@ -108,7 +108,7 @@ def chain_steps(
         question: what the user asked.
         context: the evidence that is shown.
         options: which claims, and how.
-        before: what was asked about earlier answers to the same question; a claim that stands there is not asked again.
+        before: what was asked about earlier answers to the same question; a claim that is there is not asked again.
 
     Returns:
         What was asked of each claim that was chosen, in the order of the text.
@@ -175,7 +175,7 @@ def _usable(question: str, claim: str, asked: str) -> str:
 def leads(question: str, claim: str, asked: str) -> bool:
     """Whether a question gives away what it is to test: a number of the claim, or all of its words.
 
-    What the user asked is no secret, so numbers and words of it may stand in the question.
+    What the user asked is no secret, so numbers and words of it may be in the question.
 
     >>> leads("How long does leave last?", "Leave lasts 4 weeks.", "How much leave do I get?")
     False
@@ -245,7 +245,7 @@ def _outcome(
         sources=answer.sources,
         outcome=outcome,
         score=None if judged is None else judged.score,
-        # A claim whose question could not be asked or read was not verified, whatever else speaks for it.
+        # A claim whose question could not be asked or read was not verified, whatever else supports it.
         passed=outcome == "consistent" or (supported and outcome in {"unconfirmed", "unanswered"}),
     )
 

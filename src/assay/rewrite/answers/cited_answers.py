@@ -17,7 +17,7 @@ MOST_STATEMENTS: Final = 200
 LONGEST_STATEMENT: Final = 4_000
 """Characters of one statement."""
 FLAG: Final = "[unconfirmed]"
-"""What stands behind a statement that is kept though nothing confirms it. In brackets, as a mark: words in the sentence
+"""What follows a statement that is kept though nothing confirms it. In brackets, as a mark: words in the sentence
 would be part of the claim, and the report would say what is wrong with them instead of with the claim."""
 
 _INLINE: Final = re.compile(r"\s{0,8}[\[(]\s{0,4}e\d{1,4}(?:\s{0,4}[,;]\s{0,4}e\d{1,4}){0,40}\s{0,4}[\])]")
@@ -136,7 +136,7 @@ class Text:
 
     text: str
     spans: tuple[Span, ...]
-    """Where each statement stands in it, its citations included."""
+    """Where each statement is in it, its citations included."""
 
 
 def rendered(statements: Sequence[Statement], flagged: Collection[Statement] = ()) -> Text:

@@ -15,7 +15,7 @@ from assay.stats import ConfidenceModel, normalised_entropy
 from assay.text.lexicon import STOP_WORDS, find_words
 
 RELEVANT: Final = 0.34
-"""The share of a question's content words from which a passage speaks of it: one word in three. Generous, as a passage
+"""The share of a question's content words from which a passage covers it: one word in three. Generous, as a passage
 may say it in other words: what it leaves out is told by coverage."""
 
 
@@ -214,7 +214,7 @@ def _hedging(claims: Sequence[ClaimReport]) -> float | None:
 
 
 def _relevant(evidence: Sequence[Evidence], shares: Sequence[float | None]) -> int | None:
-    """How many passages speak of the question; all that have text where there is no question."""
+    """How many passages mention the question; all that have text where there is no question."""
     if all(share is None for share in shares) and shares:
         return sum(1 for piece in evidence if piece.text.strip())
     return sum(share is not None and share >= RELEVANT for share in shares)

@@ -2,7 +2,7 @@
 
 See docs/concepts.md#position-in-the-context.
 
-Models use what stands at the beginning and at the end of a long context better than what stands in its middle:
+Models use what is at the beginning and at the end of a long context better than what is in its middle:
 
     attention(p) = start * exp(-p / tau_start) + end * exp(-(L - p) / tau_end) + base
 
@@ -28,7 +28,7 @@ from assay.text.sentences import split_sentences
 _CITABLE: Final = re.compile(r"[^\W_][\w./:-]{1,79}|\d")
 _NOT_CITABLE: Final = re.compile(r"[^\w./:-]+")
 MOST_STATEMENTS, LONGEST_STATEMENT = 6, 300
-"""Statements of sources that are held against the other sources before a model is asked, and their characters."""
+"""Statements of sources that are checked against the other sources before a model is asked, and their characters."""
 RECORD_TOKENS: Final = 24
 """About what the fields of a passage cost around its text."""
 
@@ -148,7 +148,7 @@ def with_standing(
 
 
 def citable(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The evidence with ids that can stand in brackets in a text; ids that can already stay as they are.
+    """The evidence with ids that can be in brackets in a text; ids that can already stay as they are.
 
     >>> [e.id for e in citable([Evidence(id="Leave policy", text=""), Evidence(id="hr-2", text="")])]
     ['Leave-policy', 'hr-2']

@@ -53,7 +53,7 @@ class GroundedOptions:
 
     ungrounded: Treatment = "regenerate"
     attempts: int = 2
-    """Further answers that are asked for at most."""
+    """The most further answers to ask for."""
     regenerate_above: float = 0.5
     """The share of failing statements above which another answer is asked for even where they are removed or flagged
     (docs/concepts.md#grounded-generation)."""

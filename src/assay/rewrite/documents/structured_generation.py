@@ -1,7 +1,7 @@
-"""A document from evidence: asked for in the endpoint's own structured mode, mended, checked, asked for again.
+"""A document from evidence: asked for in the endpoint's own structured mode, repaired, checked, asked for again.
 
 1. The model writes a document; the schema goes out with the request, in each endpoint's own way.
-2. What is plainly broken is mended without the model, and recorded. What only a guess would mend is not.
+2. What is plainly broken is repaired without the model, and recorded. What only a guess would repair is not.
 3. The document is checked: its schema, its rules, its references, and each value against the evidence.
 4. With findings the model is asked again and told their JSON Pointers and reasons. Values that had passed are put back
    where it changed them; a document that is no better than the one before is rolled back.

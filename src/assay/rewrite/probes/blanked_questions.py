@@ -14,7 +14,7 @@ _NEGATION: Final = re.compile(r"\b(?:not|never|no longer|cannot|n't)\b", re.IGNO
 def blanked(claim: str) -> str | None:
     """The claim with its numbers, dates and identifiers as blanks; else with its last name; none where it has none.
 
-    A claim of two names keeps the first one, which it speaks of. A claim with a negation is left alone: a blank would
+    A claim of two names keeps the first one, which it mentions. A claim with a negation is left alone: a blank would
     keep the very word that may be wrong.
 
     >>> blanked("Partners get 16 weeks of leave from 1 May 2024.")

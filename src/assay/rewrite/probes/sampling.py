@@ -2,7 +2,7 @@
 
 Each probe is a request of its own: the same evidence and the same question, in another wording and at a temperature
 above zero, with nothing of the answer that is being tested in it. Where there is no question, or the new answers do not
-speak of a claim, the claim itself is asked about with its critical words left blank.
+mention a claim, the claim itself is asked about with its critical words left blank.
 
 What an answer says of a claim is judged by the embedded network and by the values in both, never by cosine: it agrees,
 denies or keeps silent. An answer that was cut off, declined, or says that it does not know has no vote; where none
@@ -158,7 +158,7 @@ class SamplingProber:
     def _request(
         self, prompt: str, evidence: Sequence[Evidence], number: int, values: Mapping[str, Data]
     ) -> ChatRequest:
-        # Another order of the passages each time: an answer that hangs on their order is no knowledge.
+        # Another order of the passages each time: an answer that depends on their order is no knowledge.
         turned = [*evidence[number % max(1, len(evidence)) :], *evidence[: number % max(1, len(evidence))]]
         passages = Data(tuple({"id": piece.id, "title": piece.title or "", "text": piece.text} for piece in turned))
         rendered = load_prompt(prompt).render(evidence=passages, attempt=number + 1, **values)
@@ -312,7 +312,7 @@ def sample_consensus(
         chat: the model.
         request: what is asked; its temperature should be above 0, and each sample gets a seed of its own.
         scorer: the network that puts claims together.
-        samples: how many answers; of one answer everything is kept, since nothing speaks against it.
+        samples: how many answers; of one answer everything is kept, since nothing contradicts it.
         most: how many answers in all where the first ones do not agree on every claim; `samples` by default.
         concurrency: requests at once.
 
@@ -412,7 +412,7 @@ def consensus_of(answers: Sequence[str], scorer: PairScorer, asked: int | None =
     """What several answers to one request come to, whoever asked for them (docs/concepts.md#self-consistency).
 
     Args:
-        answers: the answers; of one everything is kept, since nothing speaks against it.
+        answers: the answers; of one everything is kept, since nothing contradicts it.
         scorer: the network that puts claims together.
         asked: how many were asked for; as many as there are by default.
 

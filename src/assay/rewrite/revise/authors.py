@@ -59,7 +59,7 @@ class ModelAuthor:
 
         Args:
             model: what is asked.
-            evidence: what the answer is held against.
+            evidence: what the answer is checked against.
             options: how it is asked.
         """
         self._model = model

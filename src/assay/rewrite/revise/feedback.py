@@ -1,6 +1,6 @@
 """What the author of an output is told about it: which sentences failed, why, and what the evidence says of them.
 
-Text of outputs, evidence and tools stands behind the fence of every prompt (`assay.prompts`), one JSON object on a line
+Text of outputs, evidence and tools follows the fence of every prompt (`assay.prompts`), one JSON object on a line
 each; the words around it are the file `feedback`.
 """
 
@@ -32,7 +32,7 @@ class Correction:
     """From 1, in the order of the text; an author may answer with replacements by these numbers."""
     sentence: str
     span: Span
-    """Where it stands in the output."""
+    """Where it is in the output."""
     reasons: tuple[str, ...]
     evidence: tuple[EvidenceSpan, ...]
     """What the evidence says of it, what contradicts it first."""

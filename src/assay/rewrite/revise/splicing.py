@@ -1,8 +1,8 @@
 """Holds a new version of a text to the old one: only the sentences that failed may change.
 
-Both versions are cut into sentences. Sentences that had passed and that stand in the new version unchanged are anchors;
+Both versions are cut into sentences. Sentences that had passed and that are in the new version unchanged are anchors;
 between two anchors what the author wrote takes the place of the failed sentences. A sentence that had passed and was
-changed or left out is put back where its place is certain. Where it is not, because what stands in its place could as
+changed or left out is put back where its place is certain. Where it is not, because what is in its place could as
 well be the correction of a failed sentence, the version is refused.
 """
 
@@ -172,7 +172,7 @@ def _between(
     pairs: Sequence[tuple[int, int]],
     kept: int,
 ) -> _Gap | None:
-    """Between two sentences that are put back, what was written replaces the failed ones that stand there."""
+    """Between two sentences that are put back, what was written replaces the failed ones that are there."""
     replaced: dict[int, str] = {}
     dropped = 0
     edges = [(gap.start - 1, news.start - 1), *at, (gap.stop, news.stop)]

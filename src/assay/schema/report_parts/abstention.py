@@ -24,7 +24,7 @@ class AbstentionTrigger(StrEnum):
     """The conditions under which an answer must not be given as if nothing were amiss."""
 
     NO_RELEVANT_EVIDENCE = "no_relevant_evidence"
-    """Nothing that was retrieved speaks of the question. Always abstains."""
+    """Nothing that was retrieved mentions the question. Always abstains."""
     LOW_COVERAGE = "low_coverage"
     """The evidence covers too little of the question."""
     HIGH_ENTROPY = "high_entropy"
@@ -44,7 +44,7 @@ class FiredTrigger(Value):
     value: float = Field(allow_inf_nan=False)
     """What was measured."""
     threshold: float
-    """What it was held against."""
+    """What it was checked against."""
 
 
 class ConfidenceSignal(Value):
@@ -69,7 +69,7 @@ class Caveat(Value):
 
     claim: str
     span: Span
-    """Where it stands in the output."""
+    """Where it is in the output."""
     confidence: float | None = Field(default=None, ge=0, le=1)
     """The probability of support; none where it could not be checked."""
 

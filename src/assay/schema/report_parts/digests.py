@@ -1,4 +1,4 @@
-"""What a report was made of, as digests that stand in it: a copy that was given other members no longer fits them."""
+"""What a report was made of, as digests that are in it: a copy that was given other members no longer fits them."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -24,7 +24,7 @@ class StatementReport(Value):
     sources: tuple[str, ...] = ()
     """The evidence that it cites."""
     attempt: int = Field(ge=1)
-    """The answer that it stood in."""
+    """The answer that it was in."""
     outcome: str = Field(pattern="^(kept|flagged|removed|rejected|quarantined)$")
     """Kept in the output; kept with a mark that nothing confirms it; taken out; in an answer that another one took the
     place of; left out unread because it cites nothing that was shown."""
@@ -69,7 +69,7 @@ class DocumentAttempt(Value):
     number: int = Field(ge=1)
     outcome: str = Field(pattern="^(better|no_better|unreadable)$")
     """Kept; checked and no better than the one before, so rolled back; no document, or one that only a guess would
-    mend."""
+    repair."""
     findings: int | None = Field(default=None, ge=0)
     """What is wrong with it: with its structure, and values that the evidence does not support; none where unread."""
     told: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Generation(Value):
     documents: tuple[DocumentAttempt, ...] = ()
     """Every document that was written, where a document was asked for."""
     samples: int | None = Field(default=None, ge=1)
-    """Answers that had a vote on what stands in the one that was taken; none where there is no answer."""
+    """Answers that had a vote on what is in the one that was taken; none where there is no answer."""
     missing: str | None = None
     """What the model said that the evidence does not answer; its words, unchecked."""
     chain: tuple[VerificationQuestion, ...] = ()

@@ -55,7 +55,7 @@ class Omission(Value):
     evidence: EvidenceSpan
     """The words of the evidence that are left out."""
     statement: EvidenceSpan
-    """The sentence of the evidence that they stand in."""
+    """The sentence of the evidence that they are in."""
     span: Span
     """The statement of the output that they qualify."""
     confidence: float = Field(ge=0, le=1)

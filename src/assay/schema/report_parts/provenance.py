@@ -57,9 +57,9 @@ class TraceStatus(StrEnum):
     """How far an entity could be followed back."""
 
     TRACED = "traced"
-    """It stands in a source as it is, up to case, spacing and Unicode form."""
+    """It is in a source as it is, up to case, spacing and Unicode form."""
     DERIVED = "derived"
-    """It follows from what stands in sources; `how` says how."""
+    """It follows from what is in sources; `how` says how."""
     DECLARED = "declared"
     """The tool's declaration or the rule's allowlist offers it."""
     CHOSEN = "chosen"
@@ -83,11 +83,11 @@ class ArgumentProvenance(Value):
     """The entity's characters within the argument's text, where it is only a part of it."""
     source: SourceKind | None = None
     source_id: str | None = None
-    """Which of the run's texts it stands in."""
+    """Which of the run's texts it is in."""
     source_span: Span | None = None
     """Where in that text."""
     source_text: str | None = None
-    """The words that stand there."""
+    """The words that are there."""
     how: str = ""
     """How it follows, in words."""
 

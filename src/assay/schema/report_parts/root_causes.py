@@ -1,4 +1,4 @@
-"""Why a finding came about: the likely root causes with what speaks for each (docs/concepts.md#root-causes)."""
+"""Why a finding came about: the likely root causes with what supports each (docs/concepts.md#root-causes)."""
 
 from enum import StrEnum
 
@@ -32,7 +32,7 @@ class CauseEstimate(Value):
 
     cause: Cause
     presence: float = Field(ge=0, le=1)
-    """P(cause): how strongly what was observed speaks for it."""
+    """P(cause): how strongly what was observed supports it."""
     effect: float = Field(ge=0, le=1)
     """P(hallucination | cause): how often it leads to one; an assumption of the model, not a measurement of yours."""
     share: float = Field(ge=0, le=1)

@@ -119,7 +119,7 @@ def places(value: object) -> Iterator[tuple[str, object]]:
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Whether half of a surrogate pair stands in the text: no encoding can write it."""
+    """Whether half of a surrogate pair is in the text: no encoding can write it."""
     return _SURROGATE.search(text) is not None
 
 

@@ -10,7 +10,7 @@ the same happenings give the same steps; `assay.schema.traces.read_run` reads th
     Passage                    a retrieved passage, from a tool, a provider's search or the request itself
     Opaque                     an item of a type that no reader knows: kept as it came, and named
 
-Nothing is lost on the way: what a reader does not interpret stands in `extra` of the step that it belongs to (a field
+Nothing is lost on the way: what a reader does not interpret is in `extra` of the step that it belongs to (a field
 that is null is taken as absent), and what is wrong with an item is kept as it came and marked with a `Fault`.
 """
 
@@ -108,7 +108,7 @@ class SystemPrompt(_Step):
 
     @property
     def text(self) -> str:
-        """Its text; separate parts stand on separate lines."""
+        """Its text; separate parts are on separate lines."""
         return _lines(self.content)
 
 
@@ -122,7 +122,7 @@ class UserInput(_Step):
 
     @property
     def text(self) -> str:
-        """Its text; separate parts stand on separate lines."""
+        """Its text; separate parts are on separate lines."""
         return _lines(self.content)
 
 
@@ -287,7 +287,7 @@ class Run(Value):
     def final_answer(self) -> str | None:
         """What the run ends with for its reader; none while it waits for a tool or for the model.
 
-        Turns that follow each other without a call between them stand on separate lines.
+        Turns that follow each other without a call between them are on separate lines.
         """
         turns = [self.steps[index] for index in self.final_turns]
         return "\n".join(turn.text for turn in turns if isinstance(turn, ModelTurn)) if turns else None

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from assay.schema.traces.any_format import FORMATS as FORMATS
     from assay.schema.traces.any_format import read_run as read_run
     from assay.schema.traces.any_format import read_steps as read_steps
-    from assay.schema.traces.otel_spans import spans_by_trace as spans_by_trace
+    from assay.schema.traces.otel.spans import spans_by_trace as spans_by_trace
     from assay.schema.traces.tools import read_tool as read_tool
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
             ".any_format": ("FORMATS", "read_run", "read_steps"),
-            ".otel_spans": ("spans_by_trace",),
+            ".otel.spans": ("spans_by_trace",),
             ".tools": ("read_tool",),
         },
     )

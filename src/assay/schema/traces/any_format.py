@@ -12,12 +12,13 @@ from assay.errors import InputError
 from assay.schema.coerce import coerce_text
 from assay.schema.run.json_values import Fault, Plain, parse_json, plain_json
 from assay.schema.run.model import Run, Step
-from assay.schema.traces import anthropic_messages, mcp, openai_chat, openai_responses, otel_genai
+from assay.schema.traces import anthropic_messages, mcp, openai_chat, openai_responses
+from assay.schema.traces.otel import genai
 from assay.schema.traces.outcome import ReadTrace
 from assay.schema.traces.recognition import recognise
 
 FORMATS: Final[Mapping[str, Callable[[Any, str], ReadTrace]]] = MappingProxyType(
-    {module.NAME: module.read for module in (openai_chat, openai_responses, anthropic_messages, otel_genai, mcp)}
+    {module.NAME: module.read for module in (openai_chat, openai_responses, anthropic_messages, genai, mcp)}
 )
 """The reader of each format, by its name."""
 

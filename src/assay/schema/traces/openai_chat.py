@@ -135,7 +135,7 @@ def _read_choice(choice: Any, place: str) -> list[Step]:
     if rest.get("index") == 0:
         del rest["index"]
     if rest:
-        # What stands beside the message (the number of a further choice, log probabilities) goes with its first step.
+        # What is next to the message (the number of a further choice, log probabilities) goes with its first step.
         steps[0] = steps[0].model_copy(update={"extra": {**steps[0].extra, "choice": rest}})
     return steps
 

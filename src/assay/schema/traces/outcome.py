@@ -10,7 +10,7 @@ from assay.schema.traces.fields import Fields
 
 @dataclass(slots=True)
 class ReadTrace:
-    """The steps of a transcript, and what stands beside them."""
+    """The steps of a transcript, and what is next to them."""
 
     steps: list[Step]
     fields: Fields | None = None

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.schema.run.json_values import json_kind
-from assay.schema.traces import anthropic_messages, mcp, openai_chat, openai_responses, otel_genai
+from assay.schema.traces import anthropic_messages, mcp, openai_chat, openai_responses
+from assay.schema.traces.otel import genai
 
 EXPECTED: Final = (
     "OpenAI chat messages (`messages` with `role` and `content`), OpenAI Responses items (`input`, `output`), "
@@ -47,7 +48,7 @@ def _of_object(value: dict[str, Any]) -> str | None:
     if "jsonrpc" in keys or (isinstance(value.get("method"), str) and "params" in keys):
         return mcp.NAME
     if any(key in keys for key in ("resourceSpans", "scopeSpans", "spans")) or "attributes" in keys:
-        return otel_genai.NAME
+        return genai.NAME
     if isinstance(value.get("choices"), list):
         return openai_chat.NAME
     if isinstance(value.get("messages"), list):
@@ -93,7 +94,7 @@ def _of_item(item: dict[str, Any]) -> str | None:
     if "jsonrpc" in keys or ("method" in keys and "role" not in keys):
         return mcp.NAME
     if "parts" in keys or "attributes" in keys or "resourceSpans" in keys or "scopeSpans" in keys:
-        return otel_genai.NAME
+        return genai.NAME
     if item.get("role") in ("tool", "function") or "tool_calls" in keys or "function_call" in keys:
         return openai_chat.NAME
     blocks = {block.get("type") for block in _objects(item.get("content")) if isinstance(block.get("type"), str)}

@@ -33,7 +33,7 @@ class TurnBuilder:
         self._steps += steps
 
     def finished(self, stop_reason: str | None = None) -> list[Step]:
-        """The steps of the message; what stands beside its content goes with the first turn, even an empty one."""
+        """The steps of the message; what is next to its content goes with the first turn, even an empty one."""
         self._flush()
         rest, faults = self._fields.rest(), tuple(self._fields.faults)
         beside = bool(rest or stop_reason or faults)

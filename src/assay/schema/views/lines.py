@@ -62,7 +62,7 @@ def _problem(report: HallucinationReport, problem: Problem) -> str:
 def report_sentence(report: HallucinationReport) -> str:
     """The report in one sentence.
 
-    It names the decision, how many claims are borne out, and the gravest problem.
+    It names the decision, how many claims are supported, and the gravest problem.
     """
     checkable = [claim for claim in report.claims if claim.verdict is not Verdict.NOT_CHECKABLE]
     good = sum(claim.verdict is Verdict.SUPPORTED for claim in checkable)

@@ -24,7 +24,7 @@ SIGNS: Final = {
     Verdict.UNCHECKED: "!",
     Verdict.NOT_CHECKABLE: "·",
 }
-"""One sign for each verdict, so that no meaning hangs on colour."""
+"""One sign for each verdict, so that no meaning depends on colour."""
 
 WORDS: Final = {
     Verdict.SUPPORTED: "supported",

@@ -16,7 +16,7 @@ COOKIE: Final = "assay_session"
 SAFE_COOKIE: Final = "__Host-assay_session"
 """Over https: a browser takes a cookie of this name from this host alone, and only encrypted."""
 CSRF_KEY: Final = "assay.csrf"
-"""Where the token of the session's forms stands in a request's scope; none where there is no session."""
+"""Where the token of the session's forms is in a request's scope; none where there is no session."""
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = b"x-assay-csrf"
 _MOST_BYTES: Final = 16_384

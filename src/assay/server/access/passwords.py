@@ -1,7 +1,7 @@
 """Passwords: what is asked of them, and their hashes.
 
 Hashes are Argon2id (RFC 9106) by argon2-cffi, in its usual text form with the parameters in it, so that they can be
-raised later and old hashes are made anew as people sign in. Comparing takes the same time whether there is such a user
+raised later and old hashes are made again as people sign in. Comparing takes the same time whether there is such a user
 or not. At most `TOGETHER` hashes are made at once, so that tries to sign in can fill neither memory nor processors.
 """
 

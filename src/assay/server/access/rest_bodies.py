@@ -43,7 +43,7 @@ class SetupBody(_Body):
 
 
 class ResetBody(_Body):
-    """A password is set anew."""
+    """A password is set again."""
 
     token: Token
     """What an administrator has made."""
@@ -147,7 +147,7 @@ class UsersOut(_Out):
 
 
 class ResetOut(_Out):
-    """A token with which a password is set anew, at `/v1/reset` or `/console/reset`."""
+    """A token with which a password is set again, at `/v1/reset` or `/console/reset`."""
 
     token: str
     """Seen this once."""

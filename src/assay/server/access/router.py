@@ -46,7 +46,7 @@ _ID: Final = re.compile(r"[0-9a-f]{12,64}")
 _ETAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})"')
 
 Cursor = Annotated[str | None, Query(description="`next` of the page before.", pattern=_ID.pattern, max_length=64)]
-Limit = Annotated[int, Query(description="At most so many items.", ge=1, le=MOST)]
+Limit = Annotated[int, Query(description="At most this many items.", ge=1, le=MOST)]
 IfMatch = Annotated[str | None, Header(description="The ETag of what is to be changed.")]
 
 
@@ -208,7 +208,7 @@ def cookie_for(services: Services, request: Request, found: SignedIn) -> tuple[b
 
 
 def former_session(signing: SigningIn, request: Request) -> None:
-    """End the session that the browser came with: who signs in anew leaves no old one behind."""
+    """End the session that the browser came with: who signs in again leaves no old one behind."""
     secret = secret_of(request.scope)
     if secret is not None:
         signing.sign_out_secret(secret)
@@ -312,7 +312,7 @@ class _Users:
         return Response(status_code=204)
 
     def reset(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> ResetOut:
-        """Make a token with which the user sets the password anew; whoever has it can sign in as the user."""
+        """Make a token with which the user sets the password again; whoever has it can sign in as the user."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         user = access_users.get_user(self._store, _id(id_, "user"), caller.tenant)
         if user is None or user.name is None:

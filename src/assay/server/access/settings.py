@@ -14,7 +14,7 @@ _LISTS: Final = ("proxies",)
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """How sessions end, how much a caller may ask, and what stands in front of the server.
+    """How sessions end, how much a caller may ask, and what is in front of the server.
 
     Rates are of one worker process; `rate` is what comes back in a second, `burst` what may come at once.
     """
@@ -24,7 +24,7 @@ class AccessSettings:
     session_hours: float = 12.0
     """After so long it ends in any case."""
     token_hours: float = 24.0
-    """For how long a token to set a password anew is good."""
+    """For how long a token to set a password again is good."""
     key_rate: float = 1_000.0
     key_burst: float = 2_000.0
     """Requests with one API key."""

@@ -172,7 +172,7 @@ class SigningIn:
         return create_user(self._store, name, roles, tenant=tenant, password=hashed, expertise=expertise, actor=actor)
 
     def make_reset(self, user: str, tenant: str, actor: str) -> str:
-        """A token with which a user sets the password anew; earlier ones end.
+        """A token with which a user sets the password again; earlier ones end.
 
         Raises:
             StaleError: the tenant has no such user.

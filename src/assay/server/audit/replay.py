@@ -180,8 +180,8 @@ def replay(
         # There was a model at hand, and nothing to ask it.
         tape = {"form": 1, "model": then.judge.model, "digest": "", "answers": []}
     model = None if tape is None else _replayed(tape)
-    # Every budget that was used up stands on the tape.
-    # Nobody is asked anew: what sources said then is said again.
+    # Every budget that was used up is on the tape.
+    # Nobody is asked again: what sources said then is said again.
     sources = {} if knowledge is None else {"knowledge": _recorded(knowledge)}
     guard = guard_of(chosen, **({} if model is None else {"llm": model, "budget": _unbounded()}), **sources)
     if not other_verifier and guard.verifier.digest != then.verifier.digest:
@@ -204,7 +204,7 @@ def check_again(content: Mapping[str, Any], guard: "Guard") -> HallucinationRepo
 
     Args:
         content: what a bundle has of the run.
-        guard: what checks; where it has a chat model, that is asked anew.
+        guard: what checks; where it has a chat model, that is asked again.
 
     Raises:
         InputError: the content cannot be read, or the check cannot be made again.

@@ -41,7 +41,7 @@ from assay.store.records import Signed, read_log, read_signed
 LARGEST: Final = 2**53 - 1
 """The largest index that every reader of JSON takes exactly."""
 MOST_NOTES: Final = 100
-"""Checkpoints that a log is held against in one request."""
+"""Checkpoints that a log is checked against in one request."""
 LONGEST_NOTE: Final = 100_000
 """Characters of one of them."""
 MOST_LEFT: Final = 16
@@ -112,17 +112,17 @@ class GrowthOut(Out):
 
 
 class VerifyBody(Body):
-    """What a log is held against."""
+    """What a log is checked against."""
 
     checkpoints: list[Annotated[str, StringConstraints(max_length=LONGEST_NOTE)]] = Field(
         default_factory=list, max_length=MOST_NOTES
     )
     """Checkpoints as notes, from wherever the owner of the log cannot change them."""
     contents: StrictBool = True
-    """Whether what is stored of each run is held against the log too."""
+    """Whether what is stored of each run is checked against the log too."""
     since_last: StrictBool = False
     """Whether to begin with what this process verified last, and found nothing: what is unchanged since is not compared
-    anew. Any change of it is found all the same."""
+    again. Any change of it is found all the same."""
 
 
 class FindingOut(Out):
@@ -149,7 +149,7 @@ class VerificationOut(Out):
     checkpoints: int
     """How many stored checkpoints hold."""
     anchors: int
-    """How many of the given checkpoints hold. Without one, whoever has the key could have written all of it anew."""
+    """How many of the given checkpoints hold. Without one, whoever has the key could have written all of it again."""
     runs: int
     """Of how many runs the content was compared."""
     since: int

@@ -1,6 +1,6 @@
 """The golden set: rows with known answers, checked again and again under the policy in force without any overlay.
 
-Row by row in an order that is drawn anew for each run and is the same on every replica: a set that is sorted by its
+Row by row in an order that is drawn again for each run and is the same on every replica: a set that is sorted by its
 labels would otherwise look like a shift in the middle of it. Resumable at a row after whatever broke it off.
 """
 

@@ -1,6 +1,6 @@
 """What follows from a spent error budget for the policies of a running server: no restart, and back again.
 
-The consequences in force stand in the store, put there by whoever settles the budget. Each process reads them every
+The consequences in force are in the store, put there by whoever settles the budget. Each process reads them every
 `POLL_S` seconds into one value that is exchanged as a whole: a check is made under one state or the other, never under
 half of each. While the store cannot be read, the last known state stays in force.
 """

@@ -1,7 +1,7 @@
 """What the check routes take and give: one output, one agent run, or several outputs in one request."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
@@ -9,17 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from assay.guard import CheckRequest
 from assay.guard.runs import DEFAULT_SOURCES
 from assay.schema import Evidence, HallucinationReport, Stakes, Structure
+from assay.server.http.days import OptionalDay
 from assay.server.http.problems import Problem
-
-
-def _day(value: object) -> date | None:
-    if value is None:
-        return None
-    try:
-        return date.fromisoformat(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        # Not what pydantic would read as well: a number that counts seconds is no day.
-        raise ValueError(f"a day is written as in 2025-06-01, got {str(value)[:40]!r}") from error
 
 
 def _number(value: object) -> object:
@@ -42,17 +33,17 @@ class CheckBody(BaseModel):
     policy: str | None = None
     """A preset; the server's own policy by default."""
     stakes: Stakes = Stakes.MEDIUM
-    """How much hangs on it."""
+    """How much depends on the answer."""
     task: str = "qa"
     """The kind of task. One that the policy holds to no evidence, such as `creative`, may be declared only where the
     operator lists it."""
     schema_: Annotated[dict[str, Any] | StrictBool | None, Field(alias="schema")] = None
-    """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is held against
-    the evidence."""
+    """A JSON Schema that the output has to satisfy. With one, each value of the output is a claim that is checked
+    against the evidence."""
     structure: Structure | None = None
     """How an output in JSON is checked beside its schema: rules over several fields, references into the evidence,
     which values are no claims. A schema may carry it itself, under `x-assay`."""
-    as_of: Annotated[date | None, BeforeValidator(_day)] = None
+    as_of: OptionalDay = None
     """The day that the output is to hold on: evidence that has expired by then is said to have. Without one no clock is
     read, and evidence is compared with evidence only."""
     citations: list[dict[str, Any]] | None = None

@@ -1,6 +1,6 @@
 """An answer that the gate escalated, while its request waits for a person.
 
-A person decides on an answer that is one text, whatever calls stand beside it as long as each of them was accepted. An
+A person decides on an answer that is one text, whatever calls are next to it as long as each of them was accepted. An
 approval lets the whole answer out; the words of an edit take the place of the whole answer, its calls included.
 """
 

@@ -61,6 +61,7 @@ from assay.wire import (
     Reviser,
     check_new_calls,
     encoded,
+    has_answer,
     read_object,
     read_request_options,
     require_depth,
@@ -69,7 +70,6 @@ from assay.wire import (
     resettled,
     sends_back,
     settled,
-    speaks,
     with_member,
     without_member,
 )
@@ -78,7 +78,7 @@ _log = logging.getLogger("assay.server.access")
 SMALL_ANSWER: Final = 256 * 1024
 """Bytes up to which an answer that is passed on is collected first."""
 _OF_ONE_BODY: Final = frozenset({b"idempotency-key", b"content-digest", b"content-md5", b"digest"})
-"""Headers that speak of one body and of no other."""
+"""Headers that mention one body and of no other."""
 _EVENTS: Final = "text/event-stream"
 _ERROR: Final = 400
 """The least status of an error."""
@@ -286,7 +286,7 @@ class Gateway:
         """Sends an error on as it came, unless it has an answer in it, which nobody has checked, or cannot be read."""
         body = await self._read(response, passage)
         made = body
-        if coding_of(response) is not None or response.content_type == _EVENTS or speaks(exchange.wire.name, body):
+        if coding_of(response) is not None or response.content_type == _EVENTS or has_answer(exchange.wire.name, body):
             made = encoded(exchange.wire.error(response.status, "the upstream's error was withheld: it has an answer"))
         headers = response_headers(response, changed=made is not body)
         if made is not body:
@@ -349,7 +349,7 @@ class Gateway:
             ruling = unchecked(failed_to_keep(error) if isinstance(error, StoreError) else str(error))
             await kept.unread(ruling)
             if passage.route.mode is Mode.ENFORCE:
-                # What stands in the answer is not known, so nothing of it can be kept.
+                # What is in the answer is not known, so nothing of it can be kept.
                 passage.ruling = ruling
                 changed = await self._unread(exchange, body, ruling, reply, passage)
             elif body.rstrip().endswith(b"}") and "content-encoding" not in response.headers:

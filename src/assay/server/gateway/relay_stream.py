@@ -1,4 +1,4 @@
-"""Relays one stream: reads it, checks what is complete while more is coming, and lets out what has passed."""
+"""Relays one stream: reads it, checks what is complete while more is coming, and releases what has passed."""
 
 import asyncio
 import json

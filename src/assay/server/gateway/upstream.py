@@ -38,7 +38,7 @@ _OF_PROXIES: Final = b"x-accel-"
 _BUFFERING: Final = b"x-accel-buffering"
 """Of those by which nginx is steered the one that changes nothing of what is sent."""
 _OF_ONE_FORM: Final = frozenset({b"content-length", b"etag", b"content-md5", b"digest"})
-"""Headers that speak of the very bytes of a body."""
+"""Headers that mention the very bytes of a body."""
 
 
 class UpstreamError(AssayError):

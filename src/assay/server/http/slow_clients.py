@@ -40,7 +40,7 @@ class Heads:
 
 
 class _Pickled(type):
-    """Of classes that are made with their limits: processes that start anew make them again."""
+    """Of classes that are made with their limits: processes that start again make them again."""
 
 
 class TimedHeads(HttpToolsProtocol, metaclass=_Pickled):

@@ -80,7 +80,7 @@ class _Lines(logging.Formatter):
 
 
 class JsonLines(_Lines):
-    """One JSON object a line; the fields of a record's `line` stand in it beside the time and the level."""
+    """One JSON object a line; the fields of a record's `line` are in it beside the time and the level."""
 
     def __init__(self) -> None:
         super().__init__()

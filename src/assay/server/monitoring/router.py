@@ -41,7 +41,7 @@ class ChangeBody(_Body):
     """When it was changed; now where it is left out."""
     note: Words = ""
     id: Annotated[str, Field(pattern="^[A-Za-z0-9._:-]{1,80}$")] | None = None
-    """An id of your own, such as that of a deployment: told twice, it counts once."""
+    """An id of your own, such as a deployment's; recorded twice, it counts once."""
 
 
 class ChangeOut(_Body):

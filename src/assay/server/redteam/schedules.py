@@ -49,7 +49,7 @@ class Schedule:
     """Seconds that one answer may take."""
     reruns: int = 0
     delta: float = 0.01
-    """The drop of a score that is let pass."""
+    """The drop of a score that is tolerated."""
     alpha: float = 0.05
     """The probability of a false alarm of one run that is allowed."""
     since: str | None = None

@@ -115,7 +115,7 @@ class _Reports:
                 min_length=1,
                 max_length=400,
                 pattern=SAYS_SOMETHING,
-                description="Why; it stands in the log, so it must name nobody.",
+                description="Why; kept in the log, so it must name nobody.",
             ),
         ] = "request",
         of: Annotated[

@@ -43,7 +43,7 @@ def _date_and_time(value: object) -> object:
 Text = Annotated[str, AfterValidator(_storable)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_date_and_time)]
 Cursor = Annotated[Text | None, Query(description="`next` of the page before.", max_length=80)]
-Limit = Annotated[int, Query(description="At most so many items.", ge=1, le=MOST)]
+Limit = Annotated[int, Query(description="At most this many items.", ge=1, le=MOST)]
 Since = Annotated[Moment | None, Query(description="From this moment on.")]
 Until = Annotated[Moment | None, Query(description="Before this moment.")]
 
@@ -84,7 +84,7 @@ class Filters(Body):
     after: Annotated[Text | None, Field(max_length=80)] = None
     """`next` of the page before."""
     limit: Annotated[int, Field(ge=1, le=MOST)] = 50
-    """At most so many items."""
+    """At most this many items."""
 
     def wanted(self) -> ReportFilter:
         """The same as the store takes it."""
@@ -205,7 +205,7 @@ class ClaimOut(Out):
     contradiction: float | None
     start: int
     end: int
-    """Where it stands in the output, in code points."""
+    """Where it is in the output, in code points."""
     evidence_spans: list[EvidenceSpan]
     issues: list[Issue]
 
@@ -225,7 +225,7 @@ class EvidenceItem(Out):
 
 
 class EvidenceOut(Out):
-    """The evidence that a check was given, in order. What a run saw by itself stands in its steps."""
+    """The evidence that a check was given, in order. What a run saw by itself is in its steps."""
 
     items: list[EvidenceItem]
 

@@ -61,11 +61,11 @@ class DecisionBody(_Body):
     act: str = Field(pattern="^(approve|edit|reject|ask_evidence)$")
     """Let it out as it is; let other words out in its place; keep it withheld; ask the caller for evidence."""
     reason: Reason
-    """Why; it stands in the record."""
+    """Why; kept in the record."""
     text: str | None = None
     """The words that are to go out, for `edit`."""
     accept: StrictBool = False
-    """For `edit`: let the words out although the gate does not emit them. What it blocks cannot be let out."""
+    """For `edit`: let the words out although the gate does not emit them. What it blocks cannot be released."""
     response: str | None = Field(default=None, max_length=LONGEST_REASON)
     """For `reject`: what the caller gets in its place."""
     claims: dict[Annotated[str, StringConstraints(pattern=_PLACE)], Verdict] = Field(

@@ -23,7 +23,7 @@ Wait = Annotated[
 ]
 Callback = Annotated[
     str | None,
-    Query(max_length=63, description="The operator's target that is to be told of a reviewer's decision."),
+    Query(max_length=63, description="The operator's target that is notified of a reviewer's decision."),
 ]
 
 

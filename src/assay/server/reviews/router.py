@@ -241,7 +241,7 @@ class _Routes:
         tenant, who, desk = caller.tenant, reviewer_of(caller), self._desk
         if body.act == "edit":
             if body.text is None:
-                raise ProblemError(422, "expected `text`, the words that are to go out", code="input.invalid")
+                raise ProblemError(422, "expected `text`, the text to release", code="input.invalid")
             words = body.text
             found = await self._checked(lambda: desk.edited(tenant, id_, words))
         given: dict[str, Any] = {

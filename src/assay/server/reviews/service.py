@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from assay.errors import AssayError, PolicyError, ReceiptError, ReviewError, StoreError
 from assay.guard import Guard
-from assay.policy import approved, rejected, untelling
+from assay.policy import approved, rejected, without_disclosure
 from assay.receipt import Receipt, refusal
 from assay.schema import (
     Action,
@@ -176,12 +176,10 @@ class ReviewService:
             InputError: the text cannot be read.
         """
         if not text.strip():
-            raise ReviewError(
-                "expected the text that is to go out, and it is blank; reject the item instead", "refused"
-            )
+            raise ReviewError("expected the text to release, and it is blank; reject the item instead", "refused")
         case = self.case(tenant, id_)
         # A person's words go out as they are: they decide what the reader is told.
-        return untelling(
+        return without_disclosure(
             recheck(self._guard(case.report, case.item.tenant), case.check.asked or {}, case.evidence, text)
         )
 
@@ -224,7 +222,7 @@ class ReviewService:
         return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
 
     def with_evidence(self, tenant: str, id_: str, evidence: Sequence[Evidence]) -> HallucinationReport:
-        """The report of the output held against further evidence too; nothing is stored yet.
+        """The report of the output checked against further evidence too; nothing is stored yet.
 
         Raises:
             ReviewError: the item is not there or was erased, or evidence with such an id is there already.

@@ -13,6 +13,7 @@ from assay.errors import MissingPackageError
 from assay.schema import HallucinationReport
 
 if TYPE_CHECKING:
+    from prometheus_client import Counter, Gauge, Histogram
     from prometheus_client.core import Metric
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -44,57 +45,45 @@ class Metrics:
         self.read: Read | None = None
         """Gives further ones when they are asked for."""
         self._several = FOLDER in os.environ
-        registry = self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "assay_requests", "Requests that were answered.", ("method", "route", "status"), registry=registry
-        )
-        self.seconds = Histogram(
-            "assay_request_seconds", "Seconds from a request to the end of its answer.", ("route",), buckets=SECONDS,
-            registry=registry,
-        )  # fmt: skip
-        live: dict[str, Any] = {"registry": registry, "multiprocess_mode": "livesum"}
-        self.in_flight = Gauge("assay_requests_in_flight", "Requests that are being answered.", **live)
-        self.checks = Counter(
-            "assay_checks", "Outputs that were decided on; `unchecked` could not be.", ("kind", "action"),
-            registry=registry,
-        )  # fmt: skip
-        self.scores = Histogram(
-            "assay_check_score", "Gating scores of outputs: 1 is supported.", ("kind",), buckets=SCORES,
-            registry=registry,
-        )  # fmt: skip
-        self.check_seconds = Histogram(
-            "assay_check_seconds", "Seconds that a check took, waiting not included.", ("kind",), buckets=SECONDS,
-            registry=registry,
-        )  # fmt: skip
-        self.stage_seconds = Histogram(
-            "assay_check_stage_seconds", "Seconds that a stage of a check took.", ("stage",), buckets=SECONDS,
-            registry=registry,
-        )  # fmt: skip
-        self.claims = Counter("assay_claims", "Claims by verdict.", ("verdict",), registry=registry)
-        self.findings = Counter(
-            "assay_findings", "Outputs in which something of a category was found.", ("category",), registry=registry
-        )
-        self.characters = Counter(
-            "assay_output_characters", "Characters of outputs by how they were covered.", ("coverage",),
-            registry=registry,
-        )  # fmt: skip
-        self.overhead = Histogram(
-            "assay_gateway_overhead_seconds", "Seconds that an answer spent here and not at its upstream.", ("route",),
-            buckets=SECONDS, registry=registry,
-        )  # fmt: skip
-        self.upstream = Histogram(
-            "assay_gateway_upstream_seconds", "Seconds that an answer spent at its upstream.", ("route",),
-            buckets=SECONDS, registry=registry,
-        )  # fmt: skip
-        self.kept_verdicts = Counter(
-            "assay_verdict_cache", "Verdicts that were looked for among those that are kept.", ("result",),
-            registry=registry,
-        )  # fmt: skip
-        self.queue = Gauge("assay_check_queue_depth", "Checks that wait or run.", **live)
-        self.queue_most = Gauge("assay_check_queue_limit", "Checks that may wait or run.", **live)
-        self.store = Gauge("assay_store_waiting", "Changes that wait to be stored.", **live)
+        self.registry = CollectorRegistry()
+        self._count(Counter)
+        self._measure(Histogram)
+        self._hold(Gauge)
         if not self._several:
-            ProcessCollector(registry=registry)
+            ProcessCollector(registry=self.registry)
+
+    def _count(self, counter: "type[Counter]") -> None:
+        def made(name: str, about: str, *labels: str) -> "Counter":
+            return counter(f"assay_{name}", about, labels, registry=self.registry)
+
+        self.requests = made("requests", "Requests that were answered.", "method", "route", "status")
+        self.checks = made("checks", "Outputs that were decided on; `unchecked` could not be.", "kind", "action")
+        self.claims = made("claims", "Claims by verdict.", "verdict")
+        self.findings = made("findings", "Outputs in which something of a category was found.", "category")
+        self.characters = made("output_characters", "Characters of outputs by how they were covered.", "coverage")
+        self.kept_verdicts = made("verdict_cache", "Verdicts that were looked for among those that are kept.", "result")
+
+    def _measure(self, histogram: "type[Histogram]") -> None:
+        def made(name: str, about: str, label: str, buckets: tuple[float, ...] = SECONDS) -> "Histogram":
+            return histogram(f"assay_{name}", about, (label,), buckets=buckets, registry=self.registry)
+
+        self.seconds = made("request_seconds", "Seconds from a request to the end of its answer.", "route")
+        self.scores = made("check_score", "Gating scores of outputs: 1 is supported.", "kind", SCORES)
+        self.check_seconds = made("check_seconds", "Seconds that a check took, waiting not included.", "kind")
+        self.stage_seconds = made("check_stage_seconds", "Seconds that a stage of a check took.", "stage")
+        self.overhead = made(
+            "gateway_overhead_seconds", "Seconds that an answer spent here and not at its upstream.", "route"
+        )
+        self.upstream = made("gateway_upstream_seconds", "Seconds that an answer spent at its upstream.", "route")
+
+    def _hold(self, gauge: "type[Gauge]") -> None:
+        def made(name: str, about: str) -> "Gauge":
+            return gauge(f"assay_{name}", about, registry=self.registry, multiprocess_mode="livesum")
+
+        self.in_flight = made("requests_in_flight", "Requests that are being answered.")
+        self.queue = made("check_queue_depth", "Checks that wait or run.")
+        self.queue_most = made("check_queue_limit", "Checks that may wait or run.")
+        self.store = made("store_waiting", "Changes that wait to be stored.")
 
     def checked(self, report: HallucinationReport, kind: str) -> None:
         """Count one report."""
@@ -111,8 +100,10 @@ class Metrics:
             self.findings.labels(category.value).inc()
         coverage = report.coverage
         for name, number in (
-            ("checked", coverage.checked), ("not_checkable", coverage.not_checkable), ("unchecked", coverage.unchecked)
-        ):  # fmt: skip
+            ("checked", coverage.checked),
+            ("not_checkable", coverage.not_checkable),
+            ("unchecked", coverage.unchecked),
+        ):
             self.characters.labels(name).inc(number)
 
     def exposition(self, accept: str) -> tuple[bytes, str]:

@@ -81,7 +81,7 @@ class Telemetry:
                     response_id=None if answered is None else answered.response_id,
                 )
         except Exception:  # noqa: BLE001 a gate goes on without its telemetry
-            _log.exception("a check could not be told of")
+            _log.exception("a check could not be reported")
 
     def verdict(self, result: str) -> None:
         """A verdict was looked for among those that are kept: `hit`, `miss`, `slow` or `failed`."""

@@ -85,10 +85,17 @@ class _Placed:
 
 
 def design_chart(
-    baseline: float, shift: float, false_alarm_every: float, *, kind: str = "rate",
-    direction: Direction = Direction.UP, spread: float | None = None, sample: tuple[float, ...] | None = None,
-    baseline_range: tuple[float, float] | None = None, curve: bool = True,
-) -> Design:  # fmt: skip
+    baseline: float,
+    shift: float,
+    false_alarm_every: float,
+    *,
+    kind: str = "rate",
+    direction: Direction = Direction.UP,
+    spread: float | None = None,
+    sample: tuple[float, ...] | None = None,
+    baseline_range: tuple[float, float] | None = None,
+    curve: bool = True,
+) -> Design:
     """The chart for a shift of the mean.
 
     Args:
@@ -125,24 +132,35 @@ def design_chart(
         raise InputError(f"expected the kind rate or score, got {ascii(kind)[:40]}")
     states = _least_states(placed, baseline, false_alarm_every)
     chart = _chart(placed, baseline, states, direction)
-    deviation = placed.of.spread
     means = sorted({baseline + (shifted - baseline) * times for times in _CURVE}) if curve else []
-    drawn = tuple((mean, placed.run_length(mean, states)) for mean in means if _inside(placed, mean))
-    ranged = None
-    if baseline_range is not None:
-        ends = [placed.run_length(mean, states) for mean in baseline_range if _inside(placed, mean)]
-        ranged = (min(ends), max(ends)) if ends else None
-    drift0, drift1 = -chart.slack, shift - chart.slack
-    height = chart.threshold
     return Design(
-        kind, chart, shift, false_alarm_every, deviation,
-        placed.run_length(baseline, states), placed.run_length(shifted, states),
-        Approximation(
-            None if drift1 <= 0 else height / drift1,
-            siegmund(drift0 / deviation, height / deviation), siegmund(drift1 / deviation, height / deviation),
-        ),
-        drawn, ranged, baseline_range,
-    )  # fmt: skip
+        kind,
+        chart,
+        shift,
+        false_alarm_every,
+        placed.of.spread,
+        placed.run_length(baseline, states),
+        placed.run_length(shifted, states),
+        _approximation(chart, shift, placed.of.spread),
+        tuple((mean, placed.run_length(mean, states)) for mean in means if _inside(placed, mean)),
+        None if baseline_range is None else _range(placed, baseline_range, states),
+        baseline_range,
+    )
+
+
+def _approximation(chart: Chart, shift: float, deviation: float) -> Approximation:
+    drift0, drift1, height = -chart.slack, shift - chart.slack, chart.threshold
+    return Approximation(
+        None if drift1 <= 0 else height / drift1,
+        siegmund(drift0 / deviation, height / deviation),
+        siegmund(drift1 / deviation, height / deviation),
+    )
+
+
+def _range(placed: _Placed, means: tuple[float, float], states: int) -> tuple[float, float] | None:
+    """The run lengths at the two means, the shorter one first; none where no observation could have them."""
+    ends = [placed.run_length(mean, states) for mean in means if _inside(placed, mean)]
+    return (min(ends), max(ends)) if ends else None
 
 
 def siegmund(drift: float, threshold: float) -> float:

@@ -1,4 +1,4 @@
-"""Run lengths by simulation: what the exact ones are held against."""
+"""Run lengths by simulation: what the exact ones are checked against."""
 
 import numpy as np
 from numpy.typing import NDArray

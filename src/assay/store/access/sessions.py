@@ -37,7 +37,7 @@ KEPT_AFTER: Final = timedelta(days=30)
 SETUP: Final = "setup"
 """A token that makes the first administrator of a tenant."""
 RESET: Final = "reset"
-"""A token that sets a user's password anew."""
+"""A token that sets a user's password again."""
 
 
 def open_session(store: Store, user: User, lasts: timedelta, *, tries: str | None = None) -> tuple[str, Session]:
@@ -281,7 +281,7 @@ def find_token(store: Store, secret: str, kind: str) -> tuple[str, str | None] |
 
 
 def reset_with_token(store: Store, secret: str, password: str) -> bool:
-    """Set the password of a token's user anew, and end the user's sessions. The token is used up.
+    """Set the password of a token's user again, and end the user's sessions. The token is used up.
 
     Returns:
         Whether the token was good.

@@ -22,7 +22,7 @@ class Tenant:
 
     name: str
     title: str
-    """What people call it."""
+    """Its display name."""
     created: datetime
 
 

@@ -50,7 +50,7 @@ class Alert:
     """What it is about, such as `metric:faithfulness` or `cusum:all:rate`: of one key one alert is open at most.
     Lower-case letters, digits and `._:/-`, at most 200."""
     kind: str
-    """What is the matter, such as `metric.drop`: names its runbook (docs/runbooks.md)."""
+    """Problem, such as `metric.drop`: names its runbook (docs/runbooks.md)."""
     summary: str
     """A sentence for people, with the figures. Never a text that was checked: alerts leave the house."""
     urgency: Urgency = Urgency.WARNING

@@ -36,7 +36,7 @@ def without_log(connection: Connection) -> list[Finding]:
     return [
         Finding(
             FindingCode.UNLOGGED,
-            f"the tenant {tenant!r} has rows in {', '.join(names)}, and no log: no entry tells of them",
+            f"the tenant {tenant!r} has rows in {', '.join(names)}, and no log: no entry mentions them",
         )
         for tenant, names in tenants_of(connection).items()
         if audit_logs.name not in names

@@ -1,4 +1,4 @@
-"""What stands in the log: entries as canonical JSON of texts and whole numbers.
+"""What is in the log: entries as canonical JSON of texts and whole numbers.
 
 An entry tells what was decided, by which policy and verifier, with which scores. Of everything that a person may have
 written (question, output, evidence, names given by the caller) it holds only commitments: HMAC-SHA256 under a random
@@ -24,7 +24,7 @@ SALT_BYTES: Final = 32
 LONGEST_ENTRY: Final = 1_000_000
 """The most bytes of an entry."""
 MOST_SCORES: Final = 1_000
-"""Of more claims, the entry holds the first scores; all stand in the report, to which it commits."""
+"""Of more claims, the entry holds the first scores; all are in the report, to which it commits."""
 
 DECISION: Final = "decision"
 """The gate decided on an output."""
@@ -91,7 +91,7 @@ def exact(value: Any) -> bytes:
 
 
 def evidence_content(item: Evidence) -> dict[str, Any]:
-    """Evidence as it is stored and digested: everything but the id, which each run gives anew."""
+    """Evidence as it is stored and digested: everything but the id, which each run gives again."""
     return item.model_dump(mode="json", exclude={"id"})
 
 

@@ -5,7 +5,7 @@ whichever process writes. An append reads and writes only the incomplete tiles a
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -20,18 +20,16 @@ from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, 
 CHUNK: Final = 4_096
 """How many entries are read at once."""
 
-TileAt = Callable[[int, int], bytes]
-
 
 class Entry(NamedTuple):
     """One entry of a log, as it is to be appended."""
 
     kind: str
-    """What sort of happening it tells of; it stands in `data` too."""
+    """What sort of happening it tells of; it is in `data` too."""
     data: bytes
     """What is hashed: canonical JSON (`assay.store.audit.entries`)."""
     record: str | None = None
-    """The run that it is about; it stands in `data` too."""
+    """The run that it is about; it is in `data` too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class Appender:
         self._edges[tenant] = edge
 
     def forget(self) -> None:
-        """Read the edges anew next time."""
+        """Read the edges again next time."""
         self._edges.clear()
 
 

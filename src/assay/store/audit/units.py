@@ -1,10 +1,10 @@
 """What of the tables is bound to the log: units of rows, and what an entry commits to of each.
 
-A unit is what one entry of the log speaks of as a whole: a run with its reports, claims, tool calls, evidence,
+A unit is what one entry of the log covers as a whole: a run with its reports, claims, tool calls, evidence,
 decisions, review item and feedback; a user; a session; a key; a token; a tenant; the rules of retention; a change of
 the system that is watched, an alarm about it, a consequence of a spent error budget; a dataset, an experiment, a saved
 view. What is committed to is HMAC-SHA256 under the unit's own random seal of all values of all its rows, but for the
-columns that `UNBOUND` lists. The seal stands in the first of the rows and is drawn anew whenever the unit changes; an
+columns that `UNBOUND` lists. The seal is in the first of the rows and is drawn again whenever the unit changes; an
 old commitment then says nothing any more, not even to who can guess what was erased.
 
 Values are taken as they are stored: bytes by their digest, so that nothing has to be unpacked. A column without a value
@@ -328,7 +328,7 @@ def _read(connection: Connection, tenant: str, unit: Unit, ids: Sequence[str]) -
 
 @lru_cache(maxsize=64)
 def _place_of(table: Table, name: str) -> int:
-    """Where a column stands in a row that `_query` reads."""
+    """Where a column is in a row that `_query` reads."""
     return [column.name for column in table.columns].index(name)
 
 

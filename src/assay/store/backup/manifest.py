@@ -1,7 +1,7 @@
 """What is written beside a backup: its digest, the version of its tables, and the head of each log in it.
 
 Whoever can write the backup can write this file too: it tells damage and mix-ups, not malice. Against malice the digest
-is kept somewhere else (`assay restore --sha256`), or a checkpoint that left the host is held against the log.
+is kept somewhere else (`assay restore --sha256`), or a checkpoint that left the host is checked against the log.
 """
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 1. SQLite finds its pages and indexes whole (`integrity_check`), and no row refers to one that is not there.
 2. Its tables are of a version that this one knows.
-3. Nothing in it runs by itself or stands in the place of a table.
+3. Nothing in it runs by itself or is in the place of a table.
 4. The log of every tenant holds, with the content of its runs; no tenant has rows without a log.
 
 A copy of older tables is brought to those of this version in a second copy, in which 4 is done: the copy itself stays

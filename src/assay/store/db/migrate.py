@@ -43,7 +43,7 @@ def migrate(engine: Engine) -> None:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             set_acting_tenant(connection, EVERY_TENANT)
-            # Read anew: another process may have migrated while this one waited for the lock.
+            # Read again: another process may have migrated while this one waited for the lock.
             before = _revision(connection)
             _upgrade(connection)
             enable_row_security(connection)

@@ -58,7 +58,7 @@ def set_acting_tenant(connection: Connection, tenant: str) -> None:
 def set_search_query(connection: Connection, query: str) -> None:
     """Say which words a transaction looks for in the index of words, until it says so again or ends.
 
-    Plans are made anew for each query from then on: what is best for a rare word takes seconds for a common one.
+    Plans are made again for each query from then on: what is best for a rare word takes seconds for a common one.
 
     Args:
         connection: the transaction, in PostgreSQL.

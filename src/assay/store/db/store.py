@@ -154,7 +154,7 @@ class Store:
         return self._writer.waiting
 
     def trouble(self) -> str | None:
-        """Why nothing can be stored now, as a sentence; none where nothing speaks against it.
+        """Why nothing can be stored now, as a sentence; none where nothing prevents it.
 
         The last change failed a moment ago, the disk of a SQLite file is full, or the database does not answer.
         """

@@ -69,7 +69,7 @@ class Gap:
     """Questions that ask for the same thing."""
 
     question: str
-    """The one that speaks for the others."""
+    """The one that supports the others."""
     asked: tuple[UnansweredQuestion, ...]
     """All of them, the latest first."""
     claims: tuple[str, ...]

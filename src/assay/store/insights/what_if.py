@@ -1,6 +1,6 @@
 """The history of the policies in force, and what another one would have decided on what was checked before.
 
-Nothing is checked again: `assay.policy.calibration.redecision` makes the gate's input anew from the stored scores and
+Nothing is checked again: `assay.policy.calibration.redecision` makes the gate's input again from the stored scores and
 verdicts, and the gate decides. What cannot be told so is counted, never guessed.
 """
 
@@ -66,7 +66,7 @@ class SettingChange:
     """A setting that differs between two policies."""
 
     name: str
-    """With dots where it stands in a part, such as `escalation.threshold`."""
+    """With dots where it is in a part, such as `escalation.threshold`."""
     before: Any
     after: Any
 

@@ -59,7 +59,7 @@ def erase_runs(store: Store, ids: Sequence[str], reason: str, tenant: str, *, se
     Args:
         store: the store.
         ids: the ids of the runs.
-        reason: why, such as `request of the person` or `retention`; it stands in the log, so it must name nobody.
+        reason: why, such as `request of the person` or `retention`; kept in the log, so it must name nobody.
         tenant: whose they are.
         settles: whether words and pages that were taken out are overwritten before this returns (`settle`); who erases
             more at once does that in the end.
@@ -90,7 +90,7 @@ def erase_evidence(store: Store, ids: Sequence[str], reason: str, tenant: str, *
     Args:
         store: the store.
         ids: the ids of the runs.
-        reason: why; it stands in the log.
+        reason: why; it is in the log.
         tenant: whose they are.
         settles: as for `erase_runs`.
 
@@ -264,7 +264,7 @@ def _drop_orphans(connection: Connection, tenant: str, digests: Sequence[str]) -
 def settle(store: Store) -> None:
     """Overwrite what erasures have taken out. Nothing is left to do in PostgreSQL.
 
-    In SQLite, words that were taken out still stand in older parts of their index until those are merged, and what was
+    In SQLite, words that were taken out still are in older parts of their index until those are merged, and what was
     overwritten in the write-ahead log until that is written back and cut. The whole index is merged, however little
     was erased: it takes minutes at a million reports, and others write in between.
 

@@ -88,7 +88,7 @@ class UsesInStore:
 
         def act(connection: Connection) -> Sequence[Entry]:
             moment = self._clock(connection)
-            # Set anew: a transaction that failed is tried once more.
+            # Set again: a transaction that failed is tried once more.
             found[:] = [_claim(connection, self._tenant, use, moment, token)]
             if found[0] is not Claim.FIRST:
                 return ()

@@ -38,7 +38,7 @@ class ReportFilter:
     """Which reports a list is to hold; everything by default."""
 
     words: str | None = None
-    """What has to stand in the question or the output: words and "phrases"; `word*` is how a word begins."""
+    """What has to be in the question or the output: words and "phrases"; `word*` is how a word begins."""
     action: str | None = None
     route: str | None = None
     verdict: str | None = None

@@ -102,7 +102,7 @@ def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, 
         tenant: whose.
         rules: all rules that are to hold.
         version: the version that they take the place of.
-        actor: who changes them; it stands in the log.
+        actor: who changes them; it is in the log.
 
     Raises:
         ChangedError: that is not the version any more.

@@ -13,7 +13,7 @@ from typing import Final
 from assay.errors import InputError
 
 MOST_WORDS: Final = 4_000
-"""Words of one report that can be found; what stands behind them is not."""
+"""Words of one report that can be found; what follows them is not."""
 MOST_READ: Final = 60_000
 """Characters of one report that are cut into words."""
 LONGEST_WORD: Final = 64
@@ -23,7 +23,7 @@ MOST_TERMS: Final = 20
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _TERM: Final = re.compile(r'"([^"]*)"?|([^\s"]+)')
-# Thai, Lao, Khmer, Myanmar; kana, Han and what stands beside them; the planes of further Han.
+# Thai, Lao, Khmer, Myanmar; kana, Han and what is next to them; the planes of further Han.
 _ALONE: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -62,13 +62,13 @@ def _spelled(word: str) -> str:
     cut = word[:LONGEST_WORD]
     if not cut.isascii():
         return f"u{cut.encode('utf-8', 'replace').hex()}"
-    # PostgreSQL takes what begins with a digit for a number, and writes some of them anew.
+    # PostgreSQL takes what begins with a digit for a number, and writes some of them again.
     return f"n{cut}" if cut[0].isdigit() else cut
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What has to stand in a report: words one behind the other."""
+    """What has to be in a report: words one behind the other."""
 
     words: tuple[str, ...]
     begins: bool = False

@@ -65,11 +65,19 @@ def add_proposals(store: Store, tenant: str, proposals: Sequence[ProposedCase], 
             connection.execute(insert(tables.redteam_proposals), _values(tenant, one, micros(now)))
             added.append(one.id)
         return [
-            entry(REDTEAM, one.id, {
-                "at": instant(now), "act": "proposed", "category": one.category, "run": one.run, "actor": actor,
-            })
+            entry(
+                REDTEAM,
+                one.id,
+                {
+                    "at": instant(now),
+                    "act": "proposed",
+                    "category": one.category,
+                    "run": one.run,
+                    "actor": actor,
+                },
+            )
             for one in new.values()
-        ]  # fmt: skip
+        ]
 
     if proposals:
         store.apply(Change(checked_tenant(tenant), act=act))
@@ -89,16 +97,29 @@ def _known(connection: Connection, tenant: str, ids: Sequence[str]) -> set[str]:
 
 def _values(tenant: str, one: ProposedCase, created: int) -> dict[str, Any]:
     return {
-        "tenant": tenant, "id": one.id, "created": created, "run": one.run, "category": one.category,
-        "target": storable(one.target), "match": one.match, "rule": None if one.rule is None else storable(one.rule),
-        "flaky": one.flaky, "state": OPEN, "version": 1, "body": packable(one.body),
-    }  # fmt: skip
+        "tenant": tenant,
+        "id": one.id,
+        "created": created,
+        "run": one.run,
+        "category": one.category,
+        "target": storable(one.target),
+        "match": one.match,
+        "rule": None if one.rule is None else storable(one.rule),
+        "flaky": one.flaky,
+        "state": OPEN,
+        "version": 1,
+        "body": packable(one.body),
+    }
 
 
 def decide(
-    store: Store, tenant: str, id_: str, decision: Decision, version_of: Callable[[Sequence[str]], str],
+    store: Store,
+    tenant: str,
+    id_: str,
+    decision: Decision,
+    version_of: Callable[[Sequence[str]], str],
     version: int | None = None,
-) -> ProposedCase:  # fmt: skip
+) -> ProposedCase:
     """A person decides on a proposal, once and for all.
 
     Args:
@@ -120,44 +141,69 @@ def decide(
 
     def act(connection: Connection) -> Sequence[Entry]:
         found.clear()
-        known = _required(connection, tenant, id_)
-        if known.state != OPEN:
-            raise ProposalError(f"{id_}: was {known.state} by {known.decider} already", "decided")
-        if version is not None and version != known.version:
-            raise ProposalError(f"expected version {version} of {id_}, and it has version {known.version}", "stale")
+        known = _undecided(connection, tenant, id_, version)
         ids = approved_ids(connection, tenant)
         if decision.kept is not None and decision.kept in ids:
             raise ProposalError(f"{decision.kept}: the approved suite has this case already; reject it", "refused")
         touch(connection, PROPOSAL, [id_])
-        table = tables.redteam_proposals
-        body = dict(known.body) if decision.case is None else {**known.body, "approved": decision.case}
-        connection.execute(
-            update(table).where(table.c.tenant == tenant, table.c.id == id_)
-            .values(
-                state=decision.state, decided=micros(now), decider=storable(decision.decider), actor=decision.actor,
-                reason=storable(decision.reason), kept=decision.kept, version=known.version + 1,
-                body=packable(body),
-            )
-        )  # fmt: skip
+        _write_decision(connection, tenant, known, decision, micros(now))
         found.append(_required(connection, tenant, id_))
         after = ids if decision.kept is None else [*ids, decision.kept]
-        act_ = "edited" if decision.edited else decision.state
-        return [entry(REDTEAM, id_, {
-            "at": instant(now), "act": act_, "category": known.category, "kept": decision.kept,
-            "suite_before": version_of(ids), "suite_after": version_of(after), "actor": decision.actor,
-        })]  # fmt: skip
+        fields = {
+            "at": instant(now),
+            "act": "edited" if decision.edited else decision.state,
+            "category": known.category,
+            "kept": decision.kept,
+            "suite_before": version_of(ids),
+            "suite_after": version_of(after),
+            "actor": decision.actor,
+        }
+        return [entry(REDTEAM, id_, fields)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return found[0]
+
+
+def _undecided(connection: Connection, tenant: str, id_: str, version: int | None) -> ProposedCase:
+    """The proposal, in the version that was seen."""
+    known = _required(connection, tenant, id_)
+    if known.state != OPEN:
+        raise ProposalError(f"{id_}: was {known.state} by {known.decider} already", "decided")
+    if version is not None and version != known.version:
+        raise ProposalError(f"expected version {version} of {id_}, and it has version {known.version}", "stale")
+    return known
+
+
+def _write_decision(connection: Connection, tenant: str, known: ProposedCase, decision: Decision, at: int) -> None:
+    table = tables.redteam_proposals
+    body = dict(known.body) if decision.case is None else {**known.body, "approved": decision.case}
+    connection.execute(
+        update(table)
+        .where(table.c.tenant == tenant, table.c.id == known.id)
+        .values(
+            state=decision.state,
+            decided=at,
+            decider=storable(decision.decider),
+            actor=decision.actor,
+            reason=storable(decision.reason),
+            kept=decision.kept,
+            version=known.version + 1,
+            body=packable(body),
+        )
+    )
 
 
 # Reading
 
 
 def list_proposals(
-    connection: Connection, tenant: str, states: Sequence[str] | None = None, *, before: str | None = None,
+    connection: Connection,
+    tenant: str,
+    states: Sequence[str] | None = None,
+    *,
+    before: str | None = None,
     limit: int = 50,
-) -> list[ProposedCase]:  # fmt: skip
+) -> list[ProposedCase]:
     """Proposals, the newest first.
 
     Args:
@@ -200,9 +246,10 @@ def approved_ids(connection: Connection, tenant: str) -> list[str]:
     """The ids of the cases of the approved suite, in the order in which they were let in."""
     table = tables.redteam_proposals.c
     rows = connection.execute(
-        select(table.kept).where(table.tenant == tenant, table.state == APPROVED, table.kept.is_not(None))
+        select(table.kept)
+        .where(table.tenant == tenant, table.state == APPROVED, table.kept.is_not(None))
         .order_by(table.decided, table.id)
-    )  # fmt: skip
+    )
     return [str(kept) for kept in rows.scalars()]
 
 
@@ -231,7 +278,20 @@ def _required(connection: Connection, tenant: str, id_: str) -> ProposedCase:
 
 def _proposal(row: Row[Any]) -> ProposedCase:
     return ProposedCase(
-        id=row.id, category=row.category, target=row.target, match=row.match, rule=row.rule, flaky=bool(row.flaky),
-        body=row.body or {}, run=row.run, state=row.state, created=row.created, decided=row.decided,
-        decider=row.decider, actor=row.actor, reason=row.reason, kept=row.kept, version=row.version,
-    )  # fmt: skip
+        id=row.id,
+        category=row.category,
+        target=row.target,
+        match=row.match,
+        rule=row.rule,
+        flaky=bool(row.flaky),
+        body=row.body or {},
+        run=row.run,
+        state=row.state,
+        created=row.created,
+        decided=row.decided,
+        decider=row.decider,
+        actor=row.actor,
+        reason=row.reason,
+        kept=row.kept,
+        version=row.version,
+    )

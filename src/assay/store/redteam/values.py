@@ -12,8 +12,6 @@ MOST_LISTED: Final = 500
 OPEN: Final = "open"
 APPROVED: Final = "approved"
 REJECTED: Final = "rejected"
-STATES: Final = (OPEN, APPROVED, REJECTED)
-"""Where a proposal may stand."""
 
 
 @dataclass(frozen=True, slots=True)

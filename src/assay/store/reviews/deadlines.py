@@ -1,4 +1,5 @@
-"""Deadlines of reviews: what has passed is settled as the policy says, and what was written by a wrong clock is mended.
+"""Deadlines of reviews: what has passed is settled as the policy says, and what was written by a wrong clock is
+repaired.
 
 Nothing here lets an output out. A sweep does one step for an item, whatever time has passed: after a standstill, or
 when a clock jumped ahead, people still get the time that the next tier gives them.
@@ -37,7 +38,7 @@ class Swept:
     settled: int
     """Items whose deadline had passed."""
     mended: int
-    """Items that a clock ahead of this one had written; their deadlines are counted anew."""
+    """Items that a clock ahead of this one had written; their deadlines are counted again."""
     assigned: int
     """Items that were given to a reviewer who knows their field."""
 

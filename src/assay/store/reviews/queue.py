@@ -185,7 +185,8 @@ class Reviews:
         report: HallucinationReport,
         version: int | None = None,
     ) -> ReviewItem:
-        """Add what the caller gave, and the report of the output held against all of it; it waits for a decision again.
+        """Add what the caller gave, and the report of the output checked against all of it; it waits for a decision
+        again.
 
         Raises:
             ReviewError: it was decided, or there is nothing in it to add.

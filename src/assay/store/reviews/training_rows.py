@@ -5,7 +5,7 @@
     edit      the output is not, and the words that were changed are marked; the edited text is supported
     claims    what a reviewer said of a single claim is a row of its own
 
-What expired, and what was erased, says nothing about an output. A run whose evidence stands in its transcript alone has
+What expired, and what was erased, says nothing about an output. A run whose evidence is in its transcript alone has
 no row: there would be nothing to hold the answer against.
 """
 

@@ -1,7 +1,7 @@
 """Counting the record into sketches, outside of the path that answers requests.
 
 The log of a tenant has its entries in one order without a gap, and an entry is there if and only if what it tells is.
-So how far was counted is one number. 1. Entries from that number on are read, with the reports that they speak of.
+So how far was counted is one number. 1. Entries from that number on are read, with the reports that they mention.
 2. What they add is worked out. 3. One transaction adds it and moves the number, if nobody else has moved it meanwhile.
 A process that dies at any moment leaves both or neither; two that count the same part add it once.
 """
@@ -81,7 +81,7 @@ def count_part(store: Store, tenant: str, most: int = PART) -> int:
 
 
 def recount(store: Store, tenant: str) -> None:
-    """Drop a tenant's sketches and count the whole log anew.
+    """Drop a tenant's sketches and count the whole log again.
 
     Raises:
         StoreError: the database cannot be read or written.

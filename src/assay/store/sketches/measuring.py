@@ -19,7 +19,7 @@ from assay.store.sketches.standing import Standing
 from assay.store.sketches.values import Cell, bin_of, in_units
 
 DEFINITION: Final = 1
-"""The version of what stands in the sketches; where it grows, they are counted anew."""
+"""The version of what is in the sketches; where it grows, they are counted again."""
 
 ALL: Final = ("all", "")
 """The series of all outputs."""

@@ -52,7 +52,7 @@ _EDGE: Final = " \t\r\n,;:–—-(*_>|"
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One citation: what is written, which sources it names, and the statement that it stands behind."""
+    """One citation: what is written, which sources it names, and the statement that it follows."""
 
     marker: str
     """As written; for citations that came as objects a short name of the object."""

@@ -1,7 +1,7 @@
 """Words that point at the evidence itself: `passage 2`, `sources 1 and 3`, `the second document`.
 
 Answers of chat models name the passages that they were given by their number. Such a number is a label of the prompt
-and no number of the world: no evidence bears it out, and none has to.
+and no number of the world: no evidence supports it, and none has to.
 """
 
 import re

@@ -90,7 +90,7 @@ class _Reader:
         if kind in _NO_CITATION:
             return []
         if kind in _ANTHROPIC:
-            # Alone it does not say where in the output it belongs: it stands behind nothing.
+            # Alone it does not say where in the output it belongs: it follows nothing.
             return [self.covering(0, 0, _anthropic(item, self, what), str(kind), whole=True)]
         if kind in _OPENAI:
             return [self.openai(item, str(kind), what)]
@@ -119,7 +119,7 @@ class _Reader:
         )
 
     def text_block(self, item: Mapping[str, Any], what: str) -> list[Citation]:
-        """A text block of Anthropic: its citations stand behind its text."""
+        """A text block of Anthropic: its citations follow its text."""
         start = self.output.find(item["text"], self.cursor)
         if start < 0:
             raise InputError(f"the text of {what} does not stand in the output behind character {self.cursor}")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.text.claims.hedging import without_hedges as without_hedges
     from assay.text.claims.interface import ClaimExtractor as ClaimExtractor
     from assay.text.claims.kinds.abstentions import is_abstention as is_abstention
-    from assay.text.claims.kinds.courtesies import named_in_courtesy as named_in_courtesy
+    from assay.text.claims.kinds.courtesies import named_in_small_talk as named_in_small_talk
     from assay.text.claims.rule_extractor import RuleClaimExtractor as RuleClaimExtractor
 else:
     __all__, __getattr__, __dir__ = lazy(
@@ -27,6 +27,6 @@ else:
             ".interface": ("ClaimExtractor",),
             ".rule_extractor": ("RuleClaimExtractor",),
             ".kinds.abstentions": ("is_abstention",),
-            ".kinds.courtesies": ("named_in_courtesy",),
+            ".kinds.courtesies": ("named_in_small_talk",),
         },
     )

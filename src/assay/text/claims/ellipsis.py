@@ -2,7 +2,7 @@
 
 "So was the import." says of the import what the sentence before says of something else; "the soup is vegan, and the
 cake too" says of two things what it spells out once; marks behind names say yes and no of each. By itself none of
-these says anything that evidence could bear out, and a network that reads it takes its words for a mention.
+these says anything that evidence could support, and a network that reads it takes its words for a mention.
 """
 
 import re

@@ -197,7 +197,7 @@ def _carry(given: Piece, head: list[Token], items: list[list[Token]]) -> list[Pi
 
 
 def split_adjuncts(given: Piece) -> list[Piece]:
-    """`created in 2020 by a team`, `updated in May to include X`: one statement for each of what stands beside."""
+    """`created in 2020 by a team`, `updated in May to include X`: one statement for each of what is next to."""
     tokens = given.tokens
     verb = find_verb(tokens)
     if verb < 1:

@@ -26,7 +26,7 @@ def subject(tokens: Sequence[Token]) -> list[Token]:
     if verb < 1:
         return []
     found = subject_of(tokens, verb)
-    while found and found[0].tag == "PREP":  # `In 2002, Acme bought`: the subject stands behind the comma
+    while found and found[0].tag == "PREP":  # `In 2002, Acme bought`: the subject follows the comma
         comma = next((i for i, t in enumerate(found) if t.tag == ","), -1)
         if comma < 0:
             return []

@@ -5,7 +5,7 @@ The order of work for one sentence:
 1. its markup and citation markers are taken out (`sentences.markup`), its lead-in is set aside (`kinds.lead_ins`);
 2. a whole-sentence courtesy, question or abstention is kept as a statement that nobody can check (`kinds`);
 3. clauses, relative clauses, verb phrases, adjuncts and lists are parted (`splitting`), in that order;
-4. an opening pronoun is replaced where one safe antecedent stands in the sentence before (`pronouns`);
+4. an opening pronoun is replaced where one safe antecedent is in the sentence before (`pronouns`);
 5. kind, hedge and critical marks are read off the result.
 
 Code, headings, list items and table rows have readers of their own (`readers`). When in doubt nothing is parted: a

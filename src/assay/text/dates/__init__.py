@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from assay.text.dates.detection import DateRelation as DateRelation
     from assay.text.dates.detection import find_dates as find_dates
     from assay.text.dates.detection import relate_dates as relate_dates
+    from assay.text.dates.informal import InformalDate as InformalDate
+    from assay.text.dates.informal import informal_clocks as informal_clocks
+    from assay.text.dates.informal import informal_dates as informal_dates
+    from assay.text.dates.months import MONTH_NAMES as MONTH_NAMES
+    from assay.text.dates.months import MONTHS as MONTHS
     from assay.text.dates.ranges import coordinated as coordinated
     from assay.text.dates.ranges import holds as holds
     from assay.text.dates.ranges import spanned as spanned
@@ -17,6 +22,8 @@ else:
         __name__,
         {
             ".detection": ("DateMention", "DateRelation", "find_dates", "relate_dates"),
+            ".informal": ("InformalDate", "informal_clocks", "informal_dates"),
+            ".months": ("MONTHS", "MONTH_NAMES"),
             ".ranges": ("coordinated", "holds", "spanned"),
         },
     )

@@ -11,37 +11,12 @@ from itertools import compress
 from operator import itemgetter
 
 from assay.text.dates.clock_times import TRIGGERS, find_clock_words, find_later_clocks
+from assay.text.dates.months import MONTHS
 from assay.text.dates.values import Bound, DateMention, DateRelation, relate_dates
 from assay.text.lexicon.lexemes import Words, find_words, word_list, word_set
 
 __all__ = ["Bound", "DateMention", "DateRelation", "find_dates", "relate_dates"]
 
-_MONTHS = {
-    "january": 1,
-    "jan": 1,
-    "february": 2,
-    "feb": 2,
-    "march": 3,
-    "mar": 3,
-    "april": 4,
-    "apr": 4,
-    "may": 5,
-    "june": 6,
-    "jun": 6,
-    "july": 7,
-    "jul": 7,
-    "august": 8,
-    "aug": 8,
-    "september": 9,
-    "sep": 9,
-    "sept": 9,
-    "october": 10,
-    "oct": 10,
-    "november": 11,
-    "nov": 11,
-    "december": 12,
-    "dec": 12,
-}
 _AMBIGUOUS_MONTHS = frozenset({"may", "march", "mar", "jan", "dec", "sep", "jun"})
 _DAY_NAMES = word_list("monday tuesday wednesday thursday friday saturday sunday")
 _WEEKDAYS = {form: n for n, name in enumerate(_DAY_NAMES) for form in (name, f"{name}s")}
@@ -239,7 +214,7 @@ class _Reader:
         """ "14 March 2020", "14th of March"."""
         text, start = self.text, self.words.starts[at]
         following = self.folds[at + 1] if at + 1 < len(self.folds) else ""
-        if following not in _MONTHS and following != "of":
+        if following not in MONTHS and following != "of":
             return None
         digits = self.folds[at].rstrip("sthndr")
         if not digits.isdecimal() or len(digits) > 2:
@@ -250,7 +225,7 @@ class _Reader:
         next_word = bisect_left(self.words.starts, between.end())
         if next_word >= len(self.folds) or self.words.starts[next_word] != between.end():
             return None
-        month = _MONTHS.get(self.folds[next_word])
+        month = MONTHS.get(self.folds[next_word])
         day = int(digits)
         if month is None or not 1 <= day <= _DAYS[month - 1] or not self.words.lexemes[next_word].capital:
             return None
@@ -326,7 +301,7 @@ class _Reader:
             return None
         if folded in _WEEKDAYS:
             return DateMention(start, end, weekday=_WEEKDAYS[folded], bound=bound)
-        month = _MONTHS[folded]
+        month = MONTHS[folded]
         day = _AFTER_MONTH_DAY.match(text, end)
         if day and 1 <= int(day.group(1)) <= _DAYS[month - 1]:
             year = int(day.group(2)) if day.group(2) else None
@@ -366,7 +341,7 @@ class _Reader:
 
 _TRIGGERS = (
     frozenset(_WEEKDAYS)
-    | frozenset(_MONTHS)
+    | frozenset(MONTHS)
     | frozenset(_WORD_CENTURIES)
     | {"q1", "q2", "q3", "q4", "fy"}
     | {f"fy{year}" for year in range(1980, 2080)}

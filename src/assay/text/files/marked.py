@@ -32,7 +32,7 @@ class FileText:
     title: str | None = None
     """Its own title, where it has one."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Its metadata as they stand in it: front matter, `meta` elements, properties."""
+    """Its metadata as they are in it: front matter, `meta` elements, properties."""
 
 
 def read_marked(text: str) -> FileText:

@@ -191,7 +191,7 @@ def _halves(start: int, token: str) -> Iterator[tuple[int, str]]:
 
 
 def _reference(text: str, start: int, end: int) -> Identifier | None:
-    """The number at `start` with the label before it, as in "Article 17"; none where no label stands there."""
+    """The number at `start` with the label before it, as in "Article 17"; none where no label is there."""
     left = text[max(0, start - 14) : start].rstrip(" #\u00a0")
     word = "§" if left.endswith("§") else left.split(" ")[-1].lstrip("([").lower()
     label = _LABELS.get(word)

@@ -147,7 +147,7 @@ _MAX_STEMMED = 64
 
 
 class Lexeme(NamedTuple):
-    """What is known of one word form, whatever text it stands in."""
+    """What is known of one word form, whatever text it is in."""
 
     fold: str
     """The form without case and diacritics, the apostrophe straight and a possessive taken off."""

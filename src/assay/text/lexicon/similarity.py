@@ -14,7 +14,7 @@ from typing import Final
 from assay.text.lexicon.lexemes import find_words
 
 LIKE: Final = 0.4
-"""From this likeness on two texts stand in one group."""
+"""From this likeness on two texts are in one group."""
 MOST_WORDS: Final = 48
 """Different words of a text that count, the first ones: a question has fewer."""
 MOST_CHARACTERS: Final = 4_000
@@ -66,7 +66,7 @@ def grouped(texts: Sequence[str], like: float = LIKE) -> list[list[int]]:
 
     Args:
         texts: the texts, in any order.
-        like: the likeness from which two texts stand in one group, in (0, 1].
+        like: the likeness from which two texts are in one group, in (0, 1].
 
     Returns:
         Groups of places, larger ones first. The first of a group is its leader, the text that most others repeat; the

@@ -18,7 +18,7 @@ _TOKEN = re.compile(
     r"|\S"
 )
 _LONGEST_REMEMBERED = 32
-"""Tags of longer words are worked out anew: a hostile text must not fill the memory of tags with its own words."""
+"""Tags of longer words are worked out again: a hostile text must not fill the memory of tags with its own words."""
 DETERMINERS = frozenset(
     "a an the this that these those its his her their our your my some any each every another several many most both "
     "all no few various numerous".split()

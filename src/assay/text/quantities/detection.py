@@ -8,13 +8,13 @@ identifiers are left to their own modules: their spans are passed in and skipped
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from operator import itemgetter
 
 from assay.text.lexicon.lexemes import Words, find_words, word_set
 from assay.text.quantities.bounds import bound_before
 from assay.text.quantities.compounds import joined
+from assay.text.quantities.drafts import Draft
 from assay.text.quantities.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
 from assay.text.quantities.numerals import FRACTIONS, decode_number
 from assay.text.quantities.ranges import merge_ranges
@@ -88,24 +88,6 @@ _NOUN_BREAK = word_set(
 )
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A quantity while it is being read."""
-
-    start: int
-    end: int
-    number_start: int
-    number_end: int
-    value: Decimal
-    decimals: int
-    scale: Decimal
-    unit: Unit
-    bound: Bound = "exact"
-    ordinal: bool = False
-    weak: bool = False
-    approximate: bool = False
-
-
 _ONE, _HALF = Decimal(1), Decimal("0.5")
 _PRECISION = 28
 """Numbers of fewer digits come out of decimal arithmetic with all of them."""
@@ -135,14 +117,14 @@ class _Reader:
 
     def read(self) -> list[Quantity]:
         drafts = sorted([*self._digits(), *self._spelled()], key=lambda d: d.start)
-        kept: list[_Draft] = []
+        kept: list[Draft] = []
         for draft in drafts:
             if kept and draft.start < kept[-1].end:
                 continue
             kept.append(draft)
         return list(merge_ranges(self.text, [self._finish(draft) for draft in kept]))
 
-    def _digits(self) -> Iterator[_Draft]:
+    def _digits(self) -> Iterator[Draft]:
         text = self.text
         done = 0
         for match in _RAW.finditer(text):
@@ -167,9 +149,9 @@ class _Reader:
                 done = draft.end
                 yield draft
 
-    def _complete(self, start: int, end: int, value: Decimal, decimals: int) -> _Draft | None:
+    def _complete(self, start: int, end: int, value: Decimal, decimals: int) -> Draft | None:
         text = self.text
-        draft = _Draft(start, end, start, end, value, decimals, _ONE, _COUNT)
+        draft = Draft(start, end, start, end, value, decimals, _ONE, _COUNT)
         if start and text[start - 1] == ".":
             if start > 1 and text[start - 2].isalnum():
                 return None
@@ -193,7 +175,7 @@ class _Reader:
         self._read_bound(draft)
         return draft
 
-    def _read_fraction(self, draft: _Draft) -> None:
+    def _read_fraction(self, draft: Draft) -> None:
         match = _FRACTION.match(self.text, draft.end)
         if match and draft.decimals == 0:
             if match.group(3):
@@ -215,14 +197,14 @@ class _Reader:
             draft.decimals = 2
             draft.end = draft.number_end = attached.end()
 
-    def _read_power(self, draft: _Draft) -> None:
+    def _read_power(self, draft: Draft) -> None:
         match = _POWER.match(self.text, draft.end)
         if match:
             power = int((match.group(1) or match.group(2)).replace("−", "-"))
             draft.scale *= Decimal(10) ** power
             draft.end = draft.number_end = match.end()
 
-    def _read_left(self, draft: _Draft) -> None:
+    def _read_left(self, draft: Draft) -> None:
         if not draft.start:
             return
         before = self.text[max(0, draft.start - 8) : draft.start]
@@ -253,7 +235,7 @@ class _Reader:
             draft.value = -draft.value
             draft.start = draft.number_start = draft.start - 1
 
-    def _read_right(self, draft: _Draft) -> bool:
+    def _read_right(self, draft: Draft) -> bool:
         """Reads scale and unit; false where the number turns out to be part of a longer token."""
         text = self.text
         for _ in range(2):
@@ -274,7 +256,7 @@ class _Reader:
             break
         return True
 
-    def _read_key(self, draft: _Draft) -> None:
+    def _read_key(self, draft: Draft) -> None:
         """Takes the unit from what stands before the number: `"eta_days": 3`, "Duration (weeks): 16", "day 30"."""
         before = self.text[max(0, draft.start - 24) : draft.start]
         if before[-1:] in {":", "=", " ", '"', "'"} and (":" in before or "=" in before):
@@ -296,7 +278,7 @@ class _Reader:
         ):
             draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
 
-    def _read_scale(self, draft: _Draft, word: str, end: int, glued: bool) -> bool:
+    def _read_scale(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
         scale = SCALES.get(word.lower()) if len(word) > 1 else None
         if scale is None and (glued or draft.unit.dimension.startswith("money")):
             scale = SHORT_SCALES.get(word)
@@ -308,7 +290,7 @@ class _Reader:
         draft.end = draft.number_end = end
         return True
 
-    def _read_unit(self, draft: _Draft, word: str, end: int, glued: bool) -> bool:
+    def _read_unit(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
         text = self.text
         lowered = word.lower()
         unit: Unit | None = None
@@ -352,7 +334,7 @@ class _Reader:
         self._read_per(draft)
         return True
 
-    def _read_per(self, draft: _Draft) -> None:
+    def _read_per(self, draft: Draft) -> None:
         match = _PER.match(self.text, draft.end)
         if match is None:
             return
@@ -369,7 +351,7 @@ class _Reader:
         draft.unit = Unit(f"{top.dimension}/{below.dimension}", top.size / below.size, f"{top.name}/{below.name}")
         draft.end = match.end()
 
-    def _read_bound(self, draft: _Draft) -> None:
+    def _read_bound(self, draft: Draft) -> None:
         follower, following = self.text[draft.end : draft.end + 1], self.text[draft.end + 1 : draft.end + 2]
         plus = _PLUS.match(self.text, draft.end) if follower != " " or following in _PLUS_STARTS else None
         if plus:
@@ -388,7 +370,7 @@ class _Reader:
             draft.bound = found[0]
             draft.start -= len(before) - found[1]
 
-    def _spelled(self) -> Iterator[_Draft]:
+    def _spelled(self) -> Iterator[Draft]:
         words = self.words
         folds = list(map(_FOLD, words.lexemes))
         if _SPELLED_HEADS.isdisjoint(folds):
@@ -415,7 +397,7 @@ class _Reader:
                 continue
             done = last
             unit = Unit(found.sort, Decimal(1), "") if found.sort in {"share", "factor"} else _COUNT
-            draft = _Draft(start, end, start, end, found.value, 0, Decimal(1), unit, ordinal=found.sort == "ordinal")
+            draft = Draft(start, end, start, end, found.value, 0, Decimal(1), unit, ordinal=found.sort == "ordinal")
             draft.decimals = {"share": 2, "factor": 1}.get(found.sort, 0)
             draft.weak = found.sort == "ordinal" or (found.sort == "cardinal" and found.value <= 1)
             if found.sort == "cardinal":
@@ -427,11 +409,11 @@ class _Reader:
                 draft.bound = "about"
             yield draft
 
-    def _span_of_years(self, first: int, last: int) -> _Draft:
+    def _span_of_years(self, first: int, last: int) -> Draft:
         """ "a decade"."""
         start, end = self.words.starts[first], self.words.ends[last]
         unit = UNIT_WORDS[self.words.lexemes[last].fold]
-        draft = _Draft(start, end, start, end, Decimal(1), 0, Decimal(1), unit)
+        draft = Draft(start, end, start, end, Decimal(1), 0, Decimal(1), unit)
         self._read_bound(draft)
         return draft
 
@@ -439,7 +421,7 @@ class _Reader:
         words = self.words
         return "".join(self.text[words.ends[i] : words.starts[i + 1]] for i in range(first, last - 1))
 
-    def _finish(self, draft: _Draft) -> Quantity:
+    def _finish(self, draft: Draft) -> Quantity:
         unit = draft.unit
         if (
             unit is _COUNT
@@ -462,9 +444,21 @@ class _Reader:
         dimension = "ordinal" if draft.ordinal else unit.dimension
         rounded = draft.decimals > 0 or draft.scale != 1 or dimension == "share"
         return Quantity(
-            draft.start, draft.end, draft.number_start, draft.number_end, value, low, high, place, dimension,
-            unit.name, self._nouns(draft.end), draft.bound, rounded, draft.weak,
-        )  # fmt: skip
+            draft.start,
+            draft.end,
+            draft.number_start,
+            draft.number_end,
+            value,
+            low,
+            high,
+            place,
+            dimension,
+            unit.name,
+            self._nouns(draft.end),
+            draft.bound,
+            rounded,
+            draft.weak,
+        )
 
     def _nouns(self, end: int) -> tuple[str, ...]:
         words = self.words

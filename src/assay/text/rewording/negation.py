@@ -1,7 +1,7 @@
 """The denial of a statement: what is so where the statement is not.
 
-A network finds what bears a sentence out more surely than what speaks against it, so that a source is asked whether it
-bears out the denial. The denial need not be good English, only plain; nobody is shown it.
+A network finds what bears a sentence out more surely than what contradicts it, so that a source is asked whether it
+supports the denial. The denial need not be good English, only plain; nobody is shown it.
 """
 
 from collections.abc import Sequence

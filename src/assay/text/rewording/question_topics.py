@@ -11,7 +11,7 @@ _LED: Final = frozenset({"DET", "PREP"})
 _BEFORE: Final = frozenset({"DET", "PREP", "AUX"})
 """What stands before things that are joined, and before no verbs: "of partners and mothers", "do partners and ..."."""
 _BEHIND: Final = frozenset({"DET", "PRON", "NUM"})
-"""What stands behind a verb that is joined, and behind no thing: "swap the box"."""
+"""What follows a verb that is joined, and behind no thing: "swap the box"."""
 _LONGEST: Final = 3
 """Words of a thing that are taken: "the basic plan"."""
 _LONGEST_QUESTION: Final = 2_000
@@ -19,9 +19,9 @@ _QUESTION: Final = re.compile(r"[^.!?\n]*\?")
 
 
 def question_parts(question: str) -> list[tuple[str, str]]:
-    """Pairs of things that a question joins with "and" or "or", as they stand in it.
+    """Pairs of things that a question joins with "and" or "or", as they are in it.
 
-    Read are the sentences that ask. Of two things as many words are taken: what stands behind the second may be the
+    Read are the sentences that ask. Of two things as many words are taken: what follows the second may be the
     verb of both, or a word that both share. Joined deeds are no things.
 
     >>> question_parts("How long is the leave of partners and of mothers?")
@@ -68,7 +68,7 @@ def _pairs(asked: str, tokens: Sequence[Token]) -> list[tuple[str, str]]:
 
 
 def _run(tokens: Sequence[Token]) -> int:
-    """How many words of a thing stand at the beginning."""
+    """How many words of a thing are at the beginning."""
     count = 0
     while count < min(_LONGEST, len(tokens)) and tokens[count].tag in _CONTENT:
         count += 1

@@ -3,7 +3,7 @@
 
 "16 weeks" to "How long is the leave?" says that the leave is 16 weeks. Read one behind the other, a question and a
 short answer are no sentence, and a verifier that knows sentences goes by what it knows: it takes "Do partners get 4
-weeks? Yes." for borne out by anything that speaks of partners and weeks. The statement has the question's words in the
+weeks? Yes." for supported by anything that mentions partners and weeks. The statement has the question's words in the
 order of a statement, so that "yes" can be as wrong as what it says yes to.
 The words need not be good English, only plain ("the policy does cover it"); nobody is shown them.
 """
@@ -144,7 +144,7 @@ def denied_statement(question: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
-    """A question with a short answer in its place as one statement, and where the answer stands in it; none if unsure.
+    """A question with a short answer in its place as one statement, and where the answer is in it; none if unsure.
 
     >>> answer_as_statement("How long is partner leave?", "16 weeks")
     ('partner leave is 16 weeks', 17)
@@ -177,7 +177,7 @@ def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
 
 
 _PHRASE: Final = re.compile(r"[^\W_][\w\s,.'’%$€£¥()/&+\-–]{0,120}|[$€£¥][\d.,]+")
-"""What can stand in the place of an asking word: no label with its value, no row, no sign."""
+"""What can be in the place of an asking word: no label with its value, no row, no sign."""
 _LONGEST_THING: Final = 5
 """Words between the asking word and its verb: "how many days a week do"."""
 
@@ -219,7 +219,7 @@ def presupposed(question: str) -> str | None:
 
 
 def _amount_of(question: str) -> str | None:
-    """The amount that a question speaks of as known: "Are the 9 weeks of leave enough?"."""
+    """The amount that a question mentions as known: "Are the 9 weeks of leave enough?"."""
     found = _KNOWN_AMOUNT.search(question)
     return f"there are {found[1]}" if found is not None else None
 

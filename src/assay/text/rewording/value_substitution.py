@@ -1,6 +1,6 @@
 """A statement with a value of another text in the place of its own.
 
-"The lease ends in May" and "Lease until: August" disagree where the second bears out "The lease ends in August". What
+"The lease ends in May" and "Lease until: August" disagree where the second supports "The lease ends in August". What
 the two values are of is left to whoever reads the exchanged statement: only their kinds are compared here.
 """
 

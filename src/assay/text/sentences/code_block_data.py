@@ -46,7 +46,7 @@ _BARE: Final = re.compile(r"(?:your|my|xxx|todo|example|placeholder|<|\$|\.\.\.)
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """A statement of data and where it stands in the block."""
+    """A statement of data and where it is in the block."""
 
     text: str
     start: int

@@ -30,7 +30,7 @@ _HOSTS: Final = ("localhost", "127.0.0.1", "example.com", "example.org")
 
 @dataclass(frozen=True, slots=True)
 class CodeName:
-    """A name and where it stands in the code."""
+    """A name and where it is in the code."""
 
     text: str
     start: int

@@ -1,4 +1,4 @@
-"""Characters by which a reader is shown another text than the one that stands there.
+"""Characters by which a reader is shown another text than the one that is there.
 
     "24" between marks that turn the order of letters round is shown as "42"
     a terminal passes over what stands between its control sequences; formulas strike out what \\cancel{} holds

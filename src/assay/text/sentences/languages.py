@@ -1,6 +1,6 @@
 """The language of a text, told by its script and, among those of Latin script, by its commonest words.
 
-That is sure enough to see that a verifier fails in one of them, and that a word that looks English stands in a
+That is sure enough to see that a verifier fails in one of them, and that a word that looks English is in a
 sentence that is not.
 """
 
@@ -39,7 +39,7 @@ _COMMON: Final[Mapping[str, frozenset[str]]] = {
     }.items()
 }
 _WORD: Final = re.compile(r"(?<!['’])\b[^\W\d_]+")
-"""Not what stands behind an apostrophe, such as the "s" of "the girl's"."""
+"""Not what follows an apostrophe, such as the "s" of "the girl's"."""
 _SCRIPTS: Final[Mapping[str, str]] = {
     "HIRAGANA": "Japanese",
     "KATAKANA": "Japanese",
@@ -82,7 +82,7 @@ def is_foreign_word(word: str, text: str) -> bool:
 
     Args:
         word: in lower case.
-        text: what it stands in.
+        text: what it is in.
     """
     names = [name for name, common in _COMMON.items() if word in common and name != "English"]
     if not names:

@@ -75,7 +75,7 @@ _EMBEDDED = re.compile(
     r"<(?P<tag>script|style|template)\b[^<>]{0,200}>(?P<body>.{0,4000}?)</(?P=tag)\s{0,9}>", re.DOTALL | re.IGNORECASE
 )
 _STRING = re.compile(r"""(["'`])((?:(?!\1)[^\n<>]){0,300}?\w\s+\w(?:(?!\1)[^\n<>]){0,300})\1""")
-"""A text in a program that stands in the answer: what it shows is read by people, the program is not."""
+"""A text in a program that is in the answer: what it shows is read by people, the program is not."""
 _NOTED = re.compile(
     r"\^\[(?P<note>[^\[\]]{1,400})\]"
     r"|!?\[(?P<label>[^\[\]\n]{1,400})\]\([^()\s]{0,2000}\s{1,3}(?P<mark>[\"'])(?P<title>[^\"'\n]{0,200}?\w\s+\w[^\"'\n]{0,200})(?P=mark)\)"

@@ -16,7 +16,7 @@ from assay.text.sentences.line_structure import Block, blocks
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: a half-open range of code points, and the sort of block that it stands in."""
+    """One sentence: a half-open range of code points, and the sort of block that it is in."""
 
     start: int
     end: int

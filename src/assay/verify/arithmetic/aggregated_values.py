@@ -57,7 +57,7 @@ _COMPARED: Final = re.compile(
 
 
 class Part(NamedTuple):
-    """What a value of the evidence is of, and how many of it a claim speaks of."""
+    """What a value of the evidence is of, and how many of it a claim mentions."""
 
     times: Decimal
     value: Decimal
@@ -78,7 +78,7 @@ class Worked:
 
 
 def worked_out(claim: Claim, index: ExactIndex) -> Worked | None:
-    """The result that a claim states, held against what it is the result of; none where it states none."""
+    """The result that a claim states, checked against what it is the result of; none where it states none."""
     return _total(claim, index) or _difference(claim, index) or _average(claim, index)
 
 
@@ -225,7 +225,7 @@ def _for_one(index: ExactIndex, sentence: int, quantity: Quantity, stems: frozen
 
 
 def _has_other_rules(index: ExactIndex, parts: Sequence[Part]) -> bool:
-    """Whether the passages of the parts speak of reductions, shares, limits or conditions."""
+    """Whether the passages of the parts mention reductions, shares, limits or conditions."""
     passages = {index.sentences[part.sentence].passage for part in parts}
     return any(
         not _OTHER_RULES.isdisjoint(index.reading(number).folds)
@@ -307,7 +307,7 @@ def _clause_of(index: ExactIndex, sentence: int, quantity: Quantity) -> frozense
 
 
 def _average(claim: Claim, index: ExactIndex) -> Worked | None:
-    """ "On average 28 people came each day": of all numbers of the one sentence that speaks of them."""
+    """ "On average 28 people came each day": of all numbers of the one sentence that mentions them."""
     if claim.folds.isdisjoint({"average", "averages", "averaged", "mean"}) or len(claim.quantities) != 1:
         return None
     stated, best = claim.quantities[0], claim.best

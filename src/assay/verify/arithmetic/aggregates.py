@@ -3,7 +3,7 @@
     values, then result    "scores of 10, 20 and 30 average 25", "10, 20 and 30, an average of 25"
     result after values    "the average of 10, 20 and 30 is 25"
 
-Only values that stand in one list count, joined by nothing but commas, "and" and a few words of their own; all are
+Only values that are in one list count, joined by nothing but commas, "and" and a few words of their own; all are
 named, or the statement is of other values and left alone.
 """
 
@@ -47,7 +47,7 @@ _ENDED: Final = re.compile(
     r"(?:\s(?!and\b|but\b|so\b|of\b|from\b|with\b|after\b|before\b|in\s(?!total\b|all\b)|at\b|for\b)[a-z][\w'’-]*){0,4}?"
     r"\s*(?:[.,;:)!?](?!\d)|$|\s(?:and|but|so)\b)"
 )
-"""What may stand behind a result: of "a total of 20 goals at home" the list before it may be another one."""
+"""What may follow a result: of "a total of 20 goals at home" the list before it may be another one."""
 _WEIGHTED: Final = re.compile(
     r"\b(?:weight(?:ed|s|ing)?|moving|rolling|geometric|harmonic|trimmed|excluding|without|except|adjusted|per|other|"
     r"others|remaining|rest|at\sleast|including|includes?|among|such\sas|e\.g|for\sexample|overall|national|usual|"

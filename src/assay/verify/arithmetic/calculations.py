@@ -28,7 +28,7 @@ _ABOUT_WORDS: Final = re.compile(
     r"(?:about|approximately|roughly|around|nearly|almost|some|circa|ca\.?|~|≈)\s*$", re.IGNORECASE
 )
 _RECORD: Final = re.compile(r'"\s*:\s*["\d\[{tfn-]')
-"""A member of a JSON object: the numbers of one stand beside each other without a word of how they belong together."""
+"""A member of a JSON object: the numbers of one are next to each other without a word of how they belong together."""
 _STOPS: Final = re.compile(r"[.;!?]\s")
 _RANGE: Final = re.compile(r"\bfrom\s.{1,40}?\sto\s", re.IGNORECASE | re.DOTALL)
 _GROUP: Final = re.compile(r"\b(?:top|bottom|upper|lower|lowest|highest|richest|poorest|first|last)\s$", re.IGNORECASE)
@@ -68,7 +68,7 @@ def calculation_findings(text: str, start: int, end: int) -> list[LogicFinding]:
 def _changes(
     sentence: str, offset: int, quantities: Sequence[Quantity], known: Sequence[LogicFinding]
 ) -> Iterator[LogicFinding]:
-    """What the exact tier recomputes: "A + B is C", and changes from A to B where their own clause speaks of one."""
+    """What the exact tier recomputes: "A + B is C", and changes from A to B where their own clause mentions one."""
     words = frozenset(word.fold for word in find_words(sentence).lexemes)
     if any(q.dimension == "ordinal" for q in quantities):
         return  # "up from fourth to second" is a smaller number and no fall

@@ -7,7 +7,7 @@
 
 What a phrase is, says `percentages`. The result is recomputed as base × (1 ± share). A noun such as discount and tax
 names the share as well as what is left, so there the share alone is a right result too: "a 20% discount on $100 is
-$20"; and "saves" and "adds" announce the share alone. Base and result may stand in two clauses or sentences, where the
+$20"; and "saves" and "adds" announce the share alone. Base and result may be in two clauses or sentences, where the
 base is the only figure of the first: "The ticket is $100. With 20% off it costs $85".
 """
 
@@ -192,7 +192,7 @@ def _not_alone(sentence: str, quantities: Sequence[Quantity], at: int) -> bool:
     """Whether other figures of the same clause take part: "$50 plus $50 less 20%", "3 shirts at $20 less 10%"."""
     first, last = quantities[at], quantities[at + 2]
     if at:
-        before = quantities[at - 1].start  # of those before, the one that may stand in the same clause
+        before = quantities[at - 1].start  # of those before, the one that may be in the same clause
         breaks = _CLAUSE.finditer(sentence, max(0, before - _LONGEST_BREAK), first.start)
         if all(match.end() <= before for match in breaks):
             return True

@@ -101,7 +101,7 @@ def _stated_change(text: str, quantities: Sequence[Quantity], cues: frozenset[st
 
 
 def _adjacent(text: str, stated: Quantity, first: Quantity, second: Quantity) -> bool:
-    """Whether a factor or percentage stands so near to "from A to B" that it speaks of it."""
+    """Whether a factor or percentage stands so near to "from A to B" that it mentions it."""
     gap = text[stated.end : first.start] if stated.end <= first.start else text[second.end : stated.start]
     if len(gap) > _CHANGE_REACH or any(c in ".;" for c in gap):
         return False

@@ -118,7 +118,7 @@ _ABOUT_WORD: Final = re.compile(
     re.IGNORECASE,
 )
 _EXTENT: Final = r"(?:\s(?:long|wide|high|tall|deep|thick|away|apart|across|in\s(?:length|width|height)))?"
-"""What may stand behind the first amount: "2 km long, which is 2000 m"."""
+"""What may follow the first amount: "2 km long, which is 2000 m"."""
 _IN_BRACKETS: Final = re.compile(rf"{_EXTENT}\s?\((?:or\s|i\.e\.,?\s|=\s?)?{_ABOUT}", re.IGNORECASE)
 _THAT_IS: Final = (
     r"(?:which\s(?:is|makes|equals|means|corresponds\sto|comes\sto|amounts\sto|is\sthe\ssame\sas|works\sout\s(?:as|at))"

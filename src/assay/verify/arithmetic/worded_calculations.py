@@ -22,7 +22,7 @@ _RESULT: Final = (
 )
 _EACH: Final = re.compile(rf"\s(?:each|apiece)(?:,|\s\w+ly)?\s{_RESULT}\s", re.IGNORECASE)
 _ENDED: Final = re.compile(r"\s*(?:[.,;:)!?]|$|(?:in total|altogether|in all|overall|together|and|but|so)\b)")
-"""What may stand behind a total: "cost 2 euros to ship" is none of what stands before."""
+"""What may follow a total: "cost 2 euros to ship" is none of what stands before."""
 _OF: Final = re.compile(r"\s(?:out\s)?of\s(?:the\s|all\s|its\s|their\s)?", re.IGNORECASE)
 _THAT_IS: Final = r"(?:which is|which makes|which equals|that is,?|i\.e\.,?|equivalent to|equal to)"
 _SHARE: Final = re.compile(rf"(?:\s[\w-]+){{0,4}},?\s\(?{_THAT_IS}\s", re.IGNORECASE)

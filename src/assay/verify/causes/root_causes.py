@@ -1,4 +1,4 @@
-"""Root causes of findings (docs/concepts.md#root-causes): what was observed speaks for causes, the noisy-or weighs
+"""Root causes of findings (docs/concepts.md#root-causes): what was observed supports causes, the noisy-or weighs
 them.
 
 An attribution says where to look first; it decides nothing. It reads what the check has found already: passages and
@@ -310,7 +310,7 @@ def _lost(claim: ClaimReport, known: _Known) -> Iterator[_Seen]:
 
 
 def _noise(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
-    """The wrong words stand in the evidence, about something else; or most of the evidence is about something else."""
+    """The wrong words are in the evidence, about something else; or most of the evidence is about something else."""
     against = {span.evidence_id for span in claim.evidence_spans if span.relation == "contradicts"}
     open_ = claim.verdict is Verdict.UNSUPPORTED  # then the closest passage may be of the same thing after all
     quoted = " ".join(span.text for span in claim.evidence_spans if open_ and span.relation == "related")
@@ -409,7 +409,7 @@ def _wrong_words(claim: ClaimReport, output: str) -> list[str]:
 
 
 def _holding(words: Sequence[str], known: _Known) -> list[Evidence]:
-    """The evidence that the words stand in, as whole words."""
+    """The evidence that the words are in, as whole words."""
     found = []
     for item in known.given.evidence:
         text = item.text[:_PIECE]

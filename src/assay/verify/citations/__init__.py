@@ -1,4 +1,4 @@
-"""How far each citation holds: which evidence it names, and whether its quotations stand there."""
+"""How far each citation holds: which evidence it names, and whether its quotations are there."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Whether quoted words stand in a source.
+"""Whether quoted words are in a source.
 
 A quotation is verbatim: the words in their order. What may differ is case, white space, typographic signs, emphasis
 marks, an article, and the misspelling of a long word; `...` stands for words left out, in the order of the source, and
@@ -44,12 +44,12 @@ _ARTICLES: Final = frozenset(("a", "an", "the", "that"))
 
 @dataclass(frozen=True, slots=True)
 class QuoteMatch:
-    """Whether one quotation stands in one source."""
+    """Whether one quotation is in one source."""
 
     quote: str
     matches: bool
     exact: bool
-    """Whether it stands there word for word."""
+    """Whether it is there word for word."""
     reason: str
     """Why it does not match, as the end of a sentence; empty where it does."""
 
@@ -127,7 +127,7 @@ class QuotedSource:
         places = at = 0
         while at < len(words):
             low, high = at, len(words)
-            # The longest run that stands in the source: a run stands there only if every shorter one does.
+            # The longest run that is in the source: a run is there only if every shorter one does.
             while low < high:
                 middle = (low + high + 1) // 2
                 if " ".join(words[at:middle]) in self.text:

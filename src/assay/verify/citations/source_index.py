@@ -68,7 +68,7 @@ class SourceIndex:
         return self._cache[name]
 
     def find_authority(self, document: str, location: str | None) -> Found:
-        """What a document named in a sentence stands for: one of the evidence, or one that speaks of it."""
+        """What a document named in a sentence stands for: one of the evidence, or one that mentions it."""
         found = self.find(document)
         if found.evidence_ids:
             return found
@@ -78,7 +78,7 @@ class SourceIndex:
         return Found(exact or tuple(mentions), "mention") if mentions else NOTHING
 
     def section(self, evidence_ids: Iterable[str], location: str) -> bool | None:
-        """Whether a numbered part stands in the evidence; none where the evidence numbers no parts."""
+        """Whether a numbered part is in the evidence; none where the evidence numbers no parts."""
         items = [self.by_id[i] for i in evidence_ids]
         if any(holds_section(f"{item.title or ''}\n{item.source or ''}\n{item.text}", location) for item in items):
             return True

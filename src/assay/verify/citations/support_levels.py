@@ -1,7 +1,7 @@
 """Decides how far each citation holds: the four levels of docs/concepts.md#citations.
 
 1. `resolve_citations` finds the evidence behind every source that is cited, the statements that it is cited for, and
-   whether quoted words and numbered sections stand there.
+   whether quoted words and numbered sections are there.
 2. `pending_pairs` (and `pending_passages` for level 4) lists what needs an entailment score; the caller has them scored
    together with everything else.
 3. `finish_citations` turns scores into reports: exists, text matches, entails, and one status with a sentence.
@@ -50,7 +50,7 @@ class ResolvedCitation:
     quoted_in: str | None
     """Another evidence in which the misquoted words stand."""
     section_found: bool | None
-    """For a named document: whether the section stands in it; none where that cannot be seen or none is named."""
+    """For a named document: whether the section is in it; none where that cannot be seen or none is named."""
     evidence_count: int
     """How many pieces of evidence there were."""
 

@@ -23,7 +23,7 @@ class ProbeRequest:
     claims: tuple[str, ...]
     """The critical claims, as sentences of their own."""
     answer: str
-    """The answer that they stand in."""
+    """The answer that they are in."""
     question: str | None
     """What it answers."""
     evidence: tuple[Evidence, ...]

@@ -214,7 +214,7 @@ def _ordered(value: Any) -> tuple[str, Any] | None:
             read = datetime.fromisoformat(value)
         except ValueError:
             return None
-        # A time without a zone is read as if it stood in UTC: rules compare fields of one document.
+        # A time without a zone is read as if it was in UTC: rules compare fields of one document.
         return "date", (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     return "text", value
 

@@ -23,7 +23,7 @@ MOST_JSON: Final = 200_000
 """Characters of a source that are read as JSON."""
 MOST_LEAVES: Final = 5_000
 NAMING: Final = ("id", "sku", "code", "key", "name", "title", "label", "number")
-"""Keys whose value names the object that they stand in."""
+"""Keys whose value names the object that they are in."""
 EQUAL: Final = 0.999
 """The support of a value that equals the field of its name. Many make one document, and their chances multiply."""
 SURE: Final = 0.98
@@ -79,7 +79,7 @@ class _Names:
         return cls(own, own.union(*keys[:-1]))
 
     def meets(self, other: "_Names") -> bool:
-        """Whether two fields may be one: the words of either name stand in the other or around it."""
+        """Whether two fields may be one: the words of either name are in the other or around it."""
         if self.own == other.own:
             return True
         if self.own - _GENERIC == other.own - _GENERIC and self.own - _GENERIC:
@@ -130,7 +130,7 @@ class DocumentFields:
 
         Args:
             document: the whole document.
-            path: where the value stands in it.
+            path: where the value is in it.
         """
         value, holder = _value_at(document, path), _value_at(document, path[:-1]) if path else None
         known = self._by_key.get(_key(path), [])
@@ -155,7 +155,7 @@ class DocumentFields:
 
 
 def _of_one_object(leaves: list[_Leaf], document: Any, path: Path) -> list[_Leaf]:
-    """The leaves that stand in the object that a value stands in."""
+    """The leaves that are in the object that a value is in."""
     holder = _value_at(document, path[:-1])
     for key in sorted((key for key in holder if _is_naming(str(key))), key=lambda one: _rank(str(one))):
         if key == path[-1]:  # it names its object: whichever has the name is meant

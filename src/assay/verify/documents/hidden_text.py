@@ -11,7 +11,7 @@ _MOST: Final = 20
 
 
 def hidden_issues(text: str) -> tuple[Issue, ...]:
-    """What of an output a reader is shown otherwise than it stands there, the first of them.
+    """What of an output a reader is shown otherwise than it is there, the first of them.
 
     >>> [one.message for one in hidden_issues("It takes \\u202e24\\u202c weeks.")]
     ['Characters that turn the order of letters round stand here: a reader is shown another text. Leave them out.']

@@ -2,7 +2,7 @@
 
 Fences and prose around the document, commas that are too many or missing, brackets that were not closed, quotes of
 other kinds, keys without quotes, constants as Python writes them, control characters and quotes inside of texts. Where
-two readings are possible, or a value is missing, nothing is mended: a guess would be an invention of ours. A document
+two readings are possible, or a value is missing, nothing is repaired: a guess would be an invention of ours. A document
 that was cut off is closed only if asked for, and then said to be incomplete, since its last value may be half of one.
 """
 
@@ -123,14 +123,14 @@ class _Work:
 
 
 def repair_json(text: str, *, cut_off: bool = False) -> RepairedJson:
-    """A document that is plainly broken, mended; one that is not is given back as it is.
+    """A document that is plainly broken, repaired; one that is not is given back as it is.
 
     Args:
         text: the output of a model.
         cut_off: whether a document that ends in the middle is closed; the result says that it is not complete.
 
     Raises:
-        JsonTextError: it is no document, or mending it would mean to guess.
+        JsonTextError: it is no document, or repairing it would mean to guess.
 
     >>> mended = repair_json("{'a': [1, 2,], b: True")
     >>> mended.text
@@ -213,7 +213,7 @@ def _walk(work: _Work, cut_off: bool) -> None:
 
 
 def _finish(work: _Work) -> None:
-    """Looks at what stands behind a document that has ended."""
+    """Looks at what follows a document that has ended."""
     rest = work.text[work.at :]
     surplus = len(rest) - len(rest.lstrip("]} \t\r\n"))
     for mark in islice(re.finditer(r"[\]}]", rest[:surplus]), MOST_REPAIRS):
@@ -368,7 +368,7 @@ def _quoted(work: _Work, sign: str, at: int, cut_off: bool) -> str:
 
 
 def _letters(work: _Work) -> Iterator[tuple[int, str]]:
-    """The letters of a text with their places, an escape as one of them; `work.at` stands behind each."""
+    """The letters of a text with their places, an escape as one of them; `work.at` follows each."""
     text = work.text
     while work.at < len(text):
         place, letter = work.at, text[work.at]

@@ -1,4 +1,4 @@
-"""The values of a document as claims: each says something of the evidence, and is held against it like a sentence.
+"""The values of a document as claims: each says something of the evidence, and is checked against it like a sentence.
 
 `{"leave": {"partner_weeks": 4}}` says that the partner leave is 4 weeks. The words of a key, the unit at its end, the
 title or description that the schema gives it and what names the object around it make a sentence of a value; a text
@@ -20,7 +20,7 @@ from assay.verify.documents.json_text import Parsed, Path, Place, pointer, walk
 
 _WORDS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _NAMING: Final = ("name", "title", "label", "product", "item", "city", "id", "code", "sku", "key")
-"""Keys whose value names the object that they stand in, the best first."""
+"""Keys whose value names the object that they are in, the best first."""
 _CODES: Final = frozenset({"usd", "eur", "gbp", "chf", "jpy", "cad", "aud", "cny", "inr", "sek", "nok", "dkk", "pln"})
 """Currencies that are written with capitals in a sentence."""
 _SYMBOLS: Final = {symbol for symbol in UNIT_SYMBOLS if symbol.isalpha() and symbol.islower() and len(symbol) > 1} | {
@@ -180,9 +180,9 @@ def wording(path: Path, value: Any, about: Any = None, owner: str | None = None,
 
     Args:
         path: where it stands.
-        value: what stands there.
+        value: what is there.
         about: its part of the schema.
-        owner: what names the object that it stands in.
+        owner: what names the object that it is in.
         currency: of sums in it.
 
     >>> wording(("total",), 1250, currency="EUR")
@@ -251,7 +251,7 @@ def _truth(path: Path, value: bool, about: Any, owner: str | None) -> str:
 
 
 def _owner(document: Any, path: Path) -> str | None:
-    """What names the object that a value stands in: the value of one of its own naming keys.
+    """What names the object that a value is in: the value of one of its own naming keys.
 
     A document that has none is named by its first value, where that is a name: a capital or a digit tells that.
     """
@@ -273,7 +273,7 @@ def _owner(document: Any, path: Path) -> str | None:
 
 
 def subschema(schema: Any, path: Path) -> Any:
-    """The part of a schema that speaks of a path, as far as it can be followed; references inside it are.
+    """The part of a schema that mentions a path, as far as it can be followed; references inside it are.
 
     >>> subschema({"properties": {"a": {"items": {"title": "A"}}}}, ("a", 3))
     {'title': 'A'}
@@ -336,7 +336,7 @@ _AMOUNTS: Final = word_set(
     """total amount price sum cost fee subtotal tax vat balance revenue salary budget income turnover deposit payment
     charge premium excess rent refund"""
 )
-"""Words of keys whose values are sums: digits stand in groups, so that 1,250 is no year."""
+"""Words of keys whose values are sums: digits are in groups, so that 1,250 is no year."""
 
 
 def _sum(path: Path, value: Any, currency: str | None) -> str | None:

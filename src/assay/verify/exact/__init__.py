@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.verify.exact.compare_records.denied_information import told_field as told_field
-    from assay.verify.exact.compare_records.denied_information import told_sentence as told_sentence
+    from assay.verify.exact.compare_records.denied_information import refuting_field as refuting_field
+    from assay.verify.exact.compare_records.denied_information import refuting_sentence as refuting_sentence
     from assay.verify.exact.findings import EXACT_SIGNALS as EXACT_SIGNALS
     from assay.verify.exact.findings import ExactFinding as ExactFinding
     from assay.verify.exact.findings import ExactResult as ExactResult
@@ -23,7 +23,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".compare_records.denied_information": ("told_field", "told_sentence"),
+            ".compare_records.denied_information": ("refuting_field", "refuting_sentence"),
             ".findings": ("EXACT_SIGNALS", "ExactFinding", "ExactResult"),
             ".index": ("ExactIndex",),
             ".index_builder": ("index_evidence",),

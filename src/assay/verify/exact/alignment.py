@@ -1,8 +1,8 @@
-"""Which clause of the evidence a claim's clause is held against: the one that says something of the same subject.
+"""Which clause of the evidence a claim's clause is checked against: the one that says something of the same subject.
 
 A sentence often has several clauses, each of something else: "the west gate is closed, the east gate stays open". What
-stands in one of them contradicts a claim only where it is the clause that the claim repeats. Alignment is measured by
-the words around a mention of the claim that stand in the clause around a mention of the evidence, or in what that
+is in one of them contradicts a claim only where it is the clause that the claim repeats. Alignment is measured by
+the words around a mention of the claim that are in the clause around a mention of the evidence, or in what that
 clause takes from its sentence: the subject and the title. Figures count as words here: of "version 1 is, version 2 is
 not" the figure tells the clauses apart.
 """
@@ -17,10 +17,10 @@ from assay.verify.exact.parsed_claim import Claim, is_generic
 from assay.verify.exact.surroundings import surroundings
 
 _OF_SENTENCE = 0.5
-"""What a word counts that stands in the subject of the sentence and not in the clause."""
+"""What a word counts that is in the subject of the sentence and not in the clause."""
 _OF_TITLE = 0.85
 _NEARBY = 0.3
-"""What a word counts that stands in another clause of the sentence or beside it."""
+"""What a word counts that is in another clause of the sentence or beside it."""
 _BY_SYNONYM = 0.85
 _OTHER_CLAUSE = 0.3
 """Weight of the claim's words outside of the mention's own clause."""
@@ -103,7 +103,7 @@ LEAST_ALIGNED = 0.3
 
 
 def speaks_of_another(claim: Claim, index: ExactIndex, candidate: Candidate, found: Alignment) -> bool:
-    """Whether a clause is of another subject than the claim: one that the evidence speaks of somewhere else.
+    """Whether a clause is of another subject than the claim: one that the evidence mentions somewhere else.
 
     So where it has another figure beside a word of the claim ("version 1" for "version 2"), or where its sentence lacks
     all words of the claim's subject and another has some. Words that the evidence has nowhere may be a paraphrase.
@@ -119,7 +119,7 @@ def speaks_of_another(claim: Claim, index: ExactIndex, candidate: Candidate, fou
 
 
 def _figures_behind(index: ExactIndex, candidate: Candidate, stem: str) -> set[str]:
-    """The figures that stand behind a word in the sentence."""
+    """The figures that follow a word in the sentence."""
     if stem not in candidate.stems:
         return set()
     lexemes = index.reading(candidate.sentence).words.lexemes

@@ -43,7 +43,7 @@ _POINTS = 1_000_000
 """Weights are summed as whole numbers, so that the order of summing changes no rank."""
 _NEIGHBOURS = 2
 _MOST_REMEMBERED = 1024
-"""Sentences and mentions of which the index remembers what claims asked about them; then it begins anew."""
+"""Sentences and mentions of which the index remembers what claims asked about them; then it begins again."""
 
 _FOLD, STEM, WEIGHT = itemgetter(0), itemgetter(1), itemgetter(2)
 """The fields of a lexeme; in C, where attributes of all words of the evidence would be looked up in Python."""
@@ -322,7 +322,7 @@ def content_of(lexemes: Sequence[Lexeme]) -> tuple[str, ...]:
 
 
 def calendar_key(mention: DateMention) -> tuple[int | None, int | None]:
-    """Where a date stands in the index's calendar."""
+    """Where a date is in the index's calendar."""
     return mention.year, None if mention.year is not None else mention.month
 
 

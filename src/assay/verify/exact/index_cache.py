@@ -1,4 +1,4 @@
-"""Indices of the exact tier kept by content: the sentences of a stream are all held against the same evidence."""
+"""Indices of the exact tier kept by content: the sentences of a stream are all checked against the same evidence."""
 
 import hashlib
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 "A parcel of 12 kg may be sent as L" applies a rule to a case of its own: that the rule names 25 kg denies nothing. What
 a claim says of a case that the evidence does not have is worked out from it, so that other numbers of the evidence do
-not speak against it surely either.
+not contradict it surely either.
 """
 
 import re

@@ -192,7 +192,7 @@ def is_generic(passage: IndexedPassage, here: IndexedSentence) -> bool:
 
 
 def confidence_of(agreement: float) -> float:
-    """The confidence that two mentions with this agreement of context speak of one thing, before any doubts.
+    """The confidence that two mentions with this agreement of context mention one thing, before any doubts.
 
     A straight line from 0 at 0.2 to 0.95 at 0.85; the combination of the tiers recalibrates it.
 

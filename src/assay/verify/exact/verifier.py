@@ -128,7 +128,7 @@ def without_denied(claim: Claim, findings: Sequence[ExactFinding]) -> list[Exact
     """The findings without those that a denial answers: a fee that is 40 is not 50, and to say so contradicts nothing.
 
     A value counts as denied where it soon follows the claim's one negation, which negates the main verb. Then neither
-    that the evidence has another value nor that it lacks the negation speaks against the claim.
+    that the evidence has another value nor that it lacks the negation contradicts the claim.
     """
     negations = negations_of(claim)
     if len(negations) != 1:

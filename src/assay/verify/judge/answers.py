@@ -2,7 +2,7 @@
 
 An answer that is declined, cut off, no JSON, of another form, without its seal, or about statements that were not
 asked about is none (`AnswerError`). Of a well-formed one, a statement without one verdict for each of the five
-questions has no reading. A verdict counts only if the words that it quotes stand in the evidence, and if it has some
+questions has no reading. A verdict counts only if the words that it quotes are in the evidence, and if it has some
 where it needs them.
 """
 
@@ -69,7 +69,7 @@ def read_answers(
     Args:
         choice: the answer.
         count: how many statements were asked about, numbered from 1.
-        seal: the token of the request's fences, which nobody knows who wrote what stands in them.
+        seal: the token of the request's fences, which nobody knows who wrote what is in them.
         sources: the evidence that was shown.
         confidence: what the judge's word counts; the score of its quotes.
 

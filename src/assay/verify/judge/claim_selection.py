@@ -3,10 +3,10 @@
 | reason | what it looks at |
 |---|---|
 | unsure | none of support, contradiction and neither reaches 0.9 |
-| tiers_differ | one tier speaks for the claim and the other against it |
+| tiers_differ | one tier supports the claim and the other against it |
 | several_sources | what supports it was put together from several sources: multi-hop |
 | inference | the claim concludes from something |
-| undecided | the evidence speaks of it, and neither says it nor denies it: where implicit contradiction hides |
+| undecided | the evidence mentions it, and neither says it nor denies it: where implicit contradiction hides |
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from assay.verify.network.entailment import EntailmentResult
 SURE: Final = 0.9
 """From this probability of one of the three on, a claim is no case for a judge by itself."""
 RELATED: Final = 0.5
-"""From this share of its words in one premise on, the evidence speaks of a claim."""
+"""From this share of its words in one premise on, the evidence mentions a claim."""
 SETTLED: Final = 0.8
 """A contradiction of the exact tier this sure needs no judge, who could not change it."""
 SPEAKS_FOR: Final = 0.8
-"""From this entailment on the network speaks for a claim."""
+"""From this entailment on the network supports a claim."""
 
 
 def weaknesses(

@@ -184,7 +184,7 @@ def messages_of(rendered: Rendered) -> tuple[Message, ...]:
 
 
 def control_of(claims: Sequence[str], sources: Sequence[Source]) -> tuple[str, int]:
-    """A statement that no evidence bears out, and its place among the others: both derived from the content.
+    """A statement that no evidence supports, and its place among the others: both derived from the content.
 
     >>> control_of(["Leave lasts 2 weeks."], [])[0].startswith("Leave lasts 2 weeks, as of ")
     True

@@ -1,4 +1,4 @@
-"""Where the words that a judge quotes stand in the evidence: to the character, or nowhere."""
+"""Where the words that a judge quotes are in the evidence: to the character, or nowhere."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Source:
 
 
 def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Where the words of a quote stand in a text, as a half-open range; none where they do not.
+    """Where the words of a quote are in a text, as a half-open range; none where they do not.
 
-    They stand there as they are written: only white space, upper and lower case, the form of dashes and quotation
+    They are there as they are written: only white space, upper and lower case, the form of dashes and quotation
     marks, and what surrounds the whole may differ. No word and no number is cut in two.
 
     >>> locate_quote("“2  Weeks” ", "Partners get 2 weeks.")
@@ -67,7 +67,7 @@ def _edge(sign: str, *, before: bool) -> str:
 
 
 def quoted_span(quote: str, source: Source, relation: str, score: float) -> EvidenceSpan | None:
-    """The words of a quote as a place in the evidence; none where it does not stand in what the judge was shown."""
+    """The words of a quote as a place in the evidence; none where it does not be in what the judge was shown."""
     if locate_quote(quote, source.text) is None:
         return None
     place = locate_quote(quote, source.evidence.text)
@@ -91,7 +91,7 @@ def stems(*texts: str) -> set[str]:
 
 
 def bearing(claim: str, quotes: Iterable[EvidenceSpan], beside: Sequence[str] = ()) -> float:
-    """The share of a claim's words and numbers that quotes have, or what stands beside them, such as titles.
+    """The share of a claim's words and numbers that quotes have, or what is next to them, such as titles.
 
     Nothing where the quotes themselves have none of them; 1 for a claim in which no words are found.
 

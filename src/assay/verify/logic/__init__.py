@@ -4,7 +4,7 @@
     logical_hallucination(O)  <=>  there is a step r_(i+1) that is no valid inference from r_1, ..., r_i
 
 Sums, units, dates and orders are recomputed (`assay.verify.arithmetic.calculations`, `chronology.ordering`),
-conclusions are held against the premises that the text itself gives for them (`stated_inferences`, `inference`), and
+conclusions are checked against the premises that the text itself gives for them (`stated_inferences`, `inference`), and
 statements against each other (`inference`). What cannot be recomputed is not doubted: a false alarm costs more here
 than a fault that another tier may still find.
 """

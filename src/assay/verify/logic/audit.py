@@ -33,7 +33,7 @@ def audit_logic(
     scorer: PairScorer | None = None,
     *,
     claims: Sequence[ExtractedClaim] | None = None,
-    borne_out: Collection[tuple[int, int]] = (),
+    supported: Collection[tuple[int, int]] = (),
     evidence: Sequence[str] = (),
     limits: LogicLimits | None = None,
 ) -> LogicAudit:
@@ -43,7 +43,7 @@ def audit_logic(
         text: the text.
         scorer: the network; without one nothing but what can be recomputed is looked at, and the audit says so.
         claims: the text's statements, where somebody has extracted them already.
-        borne_out: starts and ends of stretches that evidence supports; conclusions there need no premise.
+        supported: starts and ends of stretches that evidence supports; conclusions there need no premise.
         evidence: what the text rests on; its rules are premises of what the text concludes.
         limits: how much is looked at, and from where on something is said.
 
@@ -78,7 +78,7 @@ def audit_logic(
     asked += [pair for first, second in pairs for pair in ((first.text, second.text), (second.text, first.text))]
     scores, failed = ask(asked, scorer)
     unchecked += [failed] if failed is not None else []
-    steps, faults = judge_steps(text, kept, scores, borne_out, limits)
+    steps, faults = judge_steps(text, kept, scores, supported, limits)
     found += faults
     found += contradictions(pairs, scores, limits)
     return LogicAudit(_in_order(found), tuple(steps), len(pairs), tuple(unchecked))

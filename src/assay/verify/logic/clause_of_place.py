@@ -1,4 +1,4 @@
-"""Which clause of a sentence a place stands in."""
+"""Which clause of a sentence a place is in."""
 
 import re
 from typing import Final

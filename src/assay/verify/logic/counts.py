@@ -173,7 +173,7 @@ def _kind(line: _Line) -> str:
 
 
 def _continues(lines: Sequence[_Line], at: int, first: _Line) -> bool:
-    """Whether the list may go on behind what stands in between."""
+    """Whether the list may go on behind what is in between."""
     for line in lines[at : at + 12]:
         if _HEADING.match(line.words) and not line.words.lstrip().startswith(("`", "|")):
             return False
@@ -228,7 +228,7 @@ def _enumerated(text: str, sentence: Sentence, match: re.Match[str], said: Annou
     begun = sentence.start + match.end()
     rest = text[begun : sentence.end]
     if match.group("colon") is None and said.end != sentence.start + match.start():
-        return  # "three plans (A and B)": the bracket stands at the number
+        return  # "three plans (A and B)": the bracket is at the number
     if match.group("bracket"):
         closed = rest.find(")")
         if rest[closed + 1 : closed + 2] == ":":

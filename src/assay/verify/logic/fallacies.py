@@ -306,7 +306,7 @@ def _in_turn(rules: Sequence[_Premise]) -> list[_Premise]:
 
 
 def _may_lead_there(premise: _Premise, conclusion: Statement, misused: _Premise) -> bool:
-    """Whether another premise speaks of what is concluded, in a way that is not understood well enough to say no."""
+    """Whether another premise mentions what is concluded, in a way that is not understood well enough to say no."""
     if misused.rule is None or (premise.rule is not None and premise.rule.condition == misused.rule.condition):
         return False
     parts = (misused.rule.condition.stems, misused.rule.result.stems)

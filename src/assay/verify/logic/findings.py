@@ -31,7 +31,7 @@ class StepVerdict(StrEnum):
     INVALID = "invalid"
     """The premises say otherwise."""
     UNSUPPORTED = "unsupported"
-    """The premises do not bear it out."""
+    """The premises do not support it."""
     CIRCULAR = "circular"
     """The conclusion is one of its own premises."""
     UNCHECKED = "unchecked"
@@ -88,7 +88,7 @@ class LogicAudit:
     steps: tuple[Step, ...] = ()
     """The inferences that the text states."""
     compared: int = 0
-    """Pairs of statements that were held against each other."""
+    """Pairs of statements that were checked against each other."""
     unchecked: tuple[str, ...] = field(default=())
     """What could not be looked at, and why; an audit with any is not complete."""
 

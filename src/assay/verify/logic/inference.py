@@ -32,7 +32,7 @@ class Statement:
     text: str
     span: Span
     sentence: Span
-    """The sentence that it stands in: its statements were written in one breath and are not held against each other."""
+    """The sentence that it is in: its statements were written in one breath and are not checked against each other."""
     stems: frozenset[str]
 
     def likeness(self, other: "Statement") -> float:
@@ -107,7 +107,7 @@ def judge_steps(
     text: str,
     inferences: Sequence[Inference],
     scores: Scores,
-    borne_out: Collection[tuple[int, int]],
+    supported: Collection[tuple[int, int]],
     limits: LogicLimits,
 ) -> tuple[list[Step], list[LogicFinding]]:
     """The verdict of each inference, and what is to be said of those that do not hold.
@@ -116,7 +116,7 @@ def judge_steps(
         text: the text.
         inferences: what it concludes.
         scores: what the network says of premises and conclusion.
-        borne_out: starts and ends of stretches that evidence supports: a conclusion there stands on its own feet.
+        supported: starts and ends of stretches that evidence supports: a conclusion there is on its own feet.
         limits: from where on something is said.
     """
     steps, findings = [], []
@@ -129,8 +129,8 @@ def judge_steps(
         if number in rings:
             step = replace(step, verdict=StepVerdict.CIRCULAR)
         steps.append(step)
-        supported = any(start < step.conclusion.end and step.conclusion.start < end for start, end in borne_out)
-        finding = None if supported and step.verdict is not StepVerdict.CIRCULAR else _finding(text, step, limits)
+        held = any(start < step.conclusion.end and step.conclusion.start < end for start, end in supported)
+        finding = None if held and step.verdict is not StepVerdict.CIRCULAR else _finding(text, step, limits)
         if finding is not None:
             findings.append(finding)
     return steps, findings
@@ -154,7 +154,7 @@ def _finding(text: str, step: Step, limits: LogicLimits) -> LogicFinding | None:
             message = f"The reason given for {words} is that statement itself."
             return LogicFinding("logic.circular", message, step.conclusion, step.premises, 0.9)
         case StepVerdict.UNSUPPORTED if _is_conclusion(step) and (step.entailment or 0.0) < limits.unsupported:
-            message = f"What is given as a reason does not bear out {words}."
+            message = f"What is given as a reason does not support {words}."
             # Of the chains called so 21 in 25 were no inferences, of all that were none a quarter is called so: a hint.
             return LogicFinding("logic.unsupported_step", message, step.conclusion, step.premises, 0.5)
         case _:

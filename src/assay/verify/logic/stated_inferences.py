@@ -40,13 +40,13 @@ _SO_THAT: Final = frozenset({"that", "as", "far", "long", "much", "many", "calle
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """One inference as it stands in the text."""
+    """One inference as it is in the text."""
 
     conclusion: Span
     premises: tuple[Span, ...]
     cue: str
     within: bool
-    """Whether premise and conclusion stand in one sentence."""
+    """Whether premise and conclusion are in one sentence."""
 
 
 def find_inferences(text: str, premises: int = 4, sentences: Sequence[Sentence] | None = None) -> list[Inference]:

@@ -2,7 +2,7 @@
 
 Two logistic models read the same features: how probable it is that the evidence supports a claim, and of a claim that
 it does not support, that it contradicts it. A third makes the probability of contradiction of these two. Their
-coefficients stand in `combination.json` beside this file, where anyone can read them, with the command and the rows
+coefficients are in `combination.json` beside this file, where anyone can read them, with the command and the rows
 that they were fitted on (`train/fit_combination.py`).
 """
 

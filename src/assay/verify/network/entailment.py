@@ -4,7 +4,7 @@
     a claim is contradicted where max over premises e of P(contradiction | e, c) exceeds the policy's threshold
 
 The tier reports and decides nothing: signals for the calibrated combination, the premise that supports best, the one
-that contradicts most, and on request a conflict between sources. Contradiction stands beside support and is never
+that contradicts most, and on request a conflict between sources. Contradiction is next to support and is never
 averaged away by it.
 """
 
@@ -41,7 +41,7 @@ ENTAILMENT_SIGNALS = (
 entail_max - contra_max in [-1, 1]. A granularity without a premise has the value of the maximum. `top` is the first
 passage, `mean` is over the passages, `related` is the largest share of the claim's words in a premise, and
 `contra_related` is the largest contradiction times the share of the claim's words that its premise contains: a premise
-that speaks of something else contradicts little. `wrong_word` is the largest probability of a word of the claim to be
+that mentions something else contradicts little. `wrong_word` is the largest probability of a word of the claim to be
 wrong under the premise that supports it best, `wrong_word_document` the same under the coarsest premise; for a network
 that cannot tell words apart both are 1 - entailment of that premise."""
 
@@ -298,7 +298,7 @@ def _judgements(work: _Work, rows: Sequence[_Row]) -> tuple[PremiseScores, ...]:
             entailment = 1 - contradiction
         related = len(wanted & _words(premise.text)) / len(wanted) if wanted else 0.0
         neutral = part_rows[0].neutral if len(part_rows) == 1 else max(0.0, 1 - entailment - contradiction)
-        wrong = tuple(map(min, zip(*(r.wrong for r in part_rows), strict=True)))  # right where any part bears it out
+        wrong = tuple(map(min, zip(*(r.wrong for r in part_rows), strict=True)))  # right where any part supports it
         result.append(PremiseScores(premise, entailment, neutral, contradiction, related, wrong))
     return tuple(result)
 

@@ -1,11 +1,11 @@
-"""What an answer leaves out of its evidence, and whether the evidence speaks of the question at all."""
+"""What an answer leaves out of its evidence, and whether the evidence mentions the question at all."""
 
 from typing import TYPE_CHECKING
 
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.verify.omissions.denied_information import told_clause as told_clause
+    from assay.verify.omissions.denied_information import refuting_clause as refuting_clause
     from assay.verify.omissions.detection import Stated as Stated
     from assay.verify.omissions.detection import find_omissions as find_omissions
     from assay.verify.omissions.judge_review import PROMPT as PROMPT
@@ -16,7 +16,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".denied_information": ("told_clause",),
+            ".denied_information": ("refuting_clause",),
             ".detection": ("Stated", "find_omissions"),
             ".judge_review": ("PROMPT", "review_omissions"),
             ".relevance": ("find_irrelevant", "untold_parts"),

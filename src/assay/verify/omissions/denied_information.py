@@ -1,6 +1,6 @@
 """Whether the evidence tells what a claim says that no passage says: "The text does not say when it opens".
 
-A sentence tells when something is where it speaks of all that the clause names and has a date or a time, how much it
+A sentence tells when something is where it mentions all that the clause names and has a date or a time, how much it
 costs where it has a number, who did it where it has another name. A verifier that reads for entailment cannot be asked:
 "it opens at some time" follows from any sentence that speaks of opening.
 """
@@ -64,7 +64,7 @@ _PLACE: Final = re.compile(r"\b(?:in|at|on|near|behind|beside|opposite)\s+(?:the
 _MOST_LOOKED_AT: Final = 400
 
 
-def told_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
+def refuting_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     """The sentence that tells what a claim says that the evidence does not tell; none where no sentence surely does.
 
     Args:

@@ -64,7 +64,7 @@ class Stated:
     text: str
     """The claim, together with the question where it is a mere fragment of an answer to it."""
     span: Span
-    """Where it stands in the answer."""
+    """Where it is in the answer."""
 
 
 def find_omissions(

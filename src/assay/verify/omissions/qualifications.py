@@ -96,7 +96,7 @@ def find_qualifications(text: str, words: Words, start: int, end: int) -> tuple[
     """The qualifications of one sentence, in order and apart from each other.
 
     Args:
-        text: the text that the sentence stands in.
+        text: the text that the sentence is in.
         words: the words of the sentence, at their places in the text.
         start: where the sentence begins.
         end: where it ends.

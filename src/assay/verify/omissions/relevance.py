@@ -1,4 +1,4 @@
-"""Whether any passage speaks of what was asked."""
+"""Whether any passage mentions what was asked."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from assay.text.lexicon import SAYING, find_words
 from assay.text.rewording import question_parts
 
 IRRELEVANT: Final = "evidence.irrelevant"
-"""The code of the issue that no passage speaks of what was asked."""
+"""The code of the issue that no passage mentions what was asked."""
 _STEM: Final = 4
 """Letters from which words that begin alike count as one: "decide" and "decision"."""
 _CODE: Final = re.compile(r"[^\W\d_]{1,4}[-_]?(\d{1,4})")
@@ -30,8 +30,8 @@ _OF_TEXTS: Final = frozenset(
 def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) -> Issue | None:
     """The issue that an output answers another question than the one asked, from evidence on something else.
 
-    It is raised where no content word of the question stands in the evidence or in the output, and the output shares
-    words with the evidence: then all that could be borne out is beside the point. Passages in other words than the
+    It is raised where no content word of the question is in the evidence or in the output, and the output shares
+    words with the evidence: then all that could be supported is beside the point. Passages in other words than the
     question's are usual, and so are answers; both together are rare. Of 2,145 questions that people and models had
     answered, 32 meet it, nearly all of them beside passages that a search had brought up by mistake; with the question
     of another row in its place, 64% of 1,408 do. Requests without a question mark ("Summarise the minutes.") name no
@@ -90,7 +90,7 @@ def untold_parts(question: str | None, evidence: Iterable[str], output: str) -> 
     Args:
         question: what was asked, if known.
         evidence: the texts of all passages, titles included.
-        output: the answer; what it speaks of itself, if only to say that nothing is known, needs no telling.
+        output: the answer; what it mentions itself, if only to say that nothing is known, needs no telling.
 
     >>> untold_parts("How long is the leave of partners and of mothers?", ["Partners get two weeks."], "Two weeks.")
     ('mothers',)

@@ -1,4 +1,4 @@
-"""What an answer claims to have done, held against the calls of the run.
+"""What an answer claims to have done, checked against the calls of the run.
 
 "I have sent the e-mail" is a claim about the run itself: no passage can support it, only a call that sent something
 and did not fail. A claimed action is
@@ -151,7 +151,7 @@ _PASSIVE: Final = re.compile(
     rf"(?P<verb>{_VERBS})\b(?!\s+by\s+(?:the|your|an?|another)\s)",
     re.IGNORECASE,
 )
-"""Passives that speak of now. "It was booked on 1 May" tells what a record says, not what the agent did, and what was
+"""Passives that mention now. "It was booked on 1 May" tells what a record says, not what the agent did, and what was
 done "by the airline" somebody else did."""
 _YOURS: Final = re.compile(r"\byou(?:rs?)?\b", re.IGNORECASE)
 """Without "now", only what is told to a user of the user's own is told as done."""
@@ -186,7 +186,7 @@ def call_outcomes(
 
 
 def claimed_actions(answer: str, outcomes: Sequence[CallOutcome]) -> tuple[ClaimedAction, ...]:
-    """The actions that an answer says were done, each held against the calls that were made.
+    """The actions that an answer says were done, each checked against the calls that were made.
 
     >>> [found] = claimed_actions("I have sent the e-mail to Ann.", ())
     >>> found.standing.value, found.grade.value, found.verb

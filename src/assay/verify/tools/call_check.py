@@ -62,7 +62,7 @@ class CallCheck:
     provenance: tuple[ArgumentProvenance, ...] = ()
     """Where each entity of the arguments comes from."""
     expected: Mapping[str, Any] | None = None
-    """The schema that the arguments were held against."""
+    """The schema that the arguments were checked against."""
     call_id: str | None = None
 
     @property

@@ -83,7 +83,7 @@ def _standard(schema: object, openapi: bool, depth: int) -> Any:
 
 
 def _standard_type(value: object) -> Any:
-    """The type or types in the words of JSON Schema; none where anything may stand there."""
+    """The type or types in the words of JSON Schema; none where anything may be there."""
     if isinstance(value, list):
         kinds = [_standard_type(item) for item in value]
         return None if None in kinds else kinds

@@ -1,4 +1,4 @@
-"""Words the rejection of a call for the model that made it: what was wrong, what is expected, how to mend it.
+"""Words the rejection of a call for the model that made it: what was wrong, what is expected, how to repair it.
 
 The message goes back into the model's context, so it repeats nothing that could act there: values of the call and of
 tool results are quoted on one line, cut short, and stand between marks that the message itself names as data. It says
@@ -15,7 +15,7 @@ from assay.verify.tools.quoting import as_quote
 from assay.verify.tools.tracing.argument_entities import part_of
 
 MOST_LISTED: Final = 8
-"""Problems that one message lists; the model mends these first."""
+"""Problems that one message lists; the model repairs these first."""
 
 _MENDS: Final = {
     "tool.unknown": "Call one of the declared tools, or answer without a tool.",

@@ -1,4 +1,4 @@
-"""Bounded retries: every rejected attempt is recorded, and a model that does not mend its call is stopped.
+"""Bounded retries: every rejected attempt is recorded, and a model that does not repair its call is stopped.
 
 The record is a value: a new one is returned, nothing is stored.
 """

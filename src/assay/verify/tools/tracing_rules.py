@@ -35,7 +35,7 @@ class Tracing(StrEnum):
     ENTITIES = "entities"
     """Each reference in it."""
     VERBATIM = "verbatim"
-    """The whole of it must stand in a source, up to case, spacing and Unicode form."""
+    """The whole of it must be in a source, up to case, spacing and Unicode form."""
     OFF = "off"
     """Not at all: a scratch pad, a text that is checked as an answer elsewhere."""
 

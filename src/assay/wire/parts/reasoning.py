@@ -1,4 +1,4 @@
-"""What a model thinks before it answers, as the formats show it: nothing of it was held against any evidence.
+"""What a model thinks before it answers, as the formats show it: nothing of it was checked against any evidence.
 
 Its words are taken out of an answer and out of the events of a stream. What holds them stays, so that clients find the
 form that they know, and so does what no reader can read: signatures, and reasoning that the provider has encrypted.

@@ -1,6 +1,6 @@
 """What an answer says beside its words may not say something else: tokens are those of its text, errors stand alone.
 
-The lists of fields (`assay.wire.fields`) say of each field by itself what may stand there. Two depend on others of the
+The lists of fields (`assay.wire.fields`) say of each field by itself what may be there. Two depend on others of the
 same message: the tokens with their probabilities, which SDKs show as words, and why there is no answer, where there is
 one.
 """
@@ -18,7 +18,7 @@ _SPECIAL: Final = re.compile(r"<[|/]?[\w|]{1,32}>")
 
 
 def fault_beside(message: Json) -> str | None:
-    """What in an answer or an event contradicts what stands beside it; none where nothing does.
+    """What in an answer or an event contradicts what is next to it; none where nothing does.
 
     Args:
         message: an answer or an event of a stream, whose fields are all known.
@@ -75,7 +75,7 @@ def _of_text(entries: list[Any], text: str) -> bool:
     joined = "".join(_text(entry.get("token")) for entry in entries)
     if "\ufffd" not in joined:
         return joined == text
-    # A character whose bytes stand in two tokens shows in neither.
+    # A character whose bytes are in two tokens shows in neither.
     return re.fullmatch(".{0,2}".join(map(re.escape, re.split("\ufffd+", joined))), text, re.DOTALL) is not None
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """How the spans of one trace belong together: the answer stands in one, the documents in others."""
+    """How the spans of one trace belong together: the answer is in one, the documents in others."""
 
     trace: tuple[str, ...]
     parent: tuple[str, ...]
@@ -34,7 +34,7 @@ class Preset:
     fields: Mapping[str, tuple[str, ...]]
     """From our field to the paths that may hold it."""
     rows: tuple[str, ...] = ()
-    """Where the rows stand in a file that is one JSON object."""
+    """Where the rows are in a file that is one JSON object."""
     spans: Spans | None = None
     delimiter: str | None = None
     """What stands between passages that were joined into one text."""

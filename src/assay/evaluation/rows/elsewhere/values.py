@@ -19,7 +19,7 @@ _LONGEST_LITERAL: Final = 1_000_000
 
 
 def find(record: object, path: str) -> Any:
-    """What stands at a path; none where nothing does. A field whose own name has dots in it counts first.
+    """What is at a path; none where nothing does. A field whose own name has dots in it counts first.
 
     >>> find({"a.b": 1, "a": {"b": 2}}, "a.b"), find({"a": [{"b": 1}, {"b": 2}]}, "a[].b")
     (1, [1, 2])

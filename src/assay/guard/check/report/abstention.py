@@ -41,7 +41,7 @@ def with_abstention(
 ) -> HallucinationReport:
     """The report with the decision whether to answer in it, and its action made no more permissive by it.
 
-    An output that the gate would not let out, or that claims nothing, is left as it is: there is nothing to decide.
+    An output that the gate would not released, or that claims nothing, is left as it is: there is nothing to decide.
 
     Args:
         report: of the output.

@@ -45,7 +45,7 @@ class Findings:
     claims: tuple[ClaimReport, ...]
     citations: tuple[CitationReport, ...]
     attachments: Attachments
-    """Which citations stand at which claim."""
+    """Which citations are at which claim."""
     coverage: Coverage
     metrics: Mapping[str, Metric]
     conflicts: tuple[Conflict, ...]
@@ -147,7 +147,7 @@ def _with_abstention(report: HallucinationReport, draft: Draft, policy: Policy) 
 
 
 def _loose_issues(draft: Draft, claims: Sequence[ClaimReport], attachments: Attachments) -> tuple[Issue, ...]:
-    """What was found that stands at no claim."""
+    """What was found that is at no claim."""
     return (
         *([draft.irrelevant] if draft.irrelevant else ()),
         *draft.structural,

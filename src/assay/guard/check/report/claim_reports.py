@@ -5,10 +5,10 @@ from itertools import islice, takewhile
 from typing import Final
 
 from assay.guard.check.llm_judge import judge_issues
+from assay.guard.check.report.knowledge import knowledge_issues
 from assay.guard.check.verdicts import SURE, Judged
 from assay.guard.claims.corrections import suggestions_for
 from assay.guard.claims.wrong_spans import wrong_pieces, wrong_places
-from assay.guard.verifying import knowledge_issues
 from assay.policy import Policy, claim_signal, claim_status, is_logic_fault, severity
 from assay.policy.findings import Grounds, attribute, is_denied
 from assay.schema import (
@@ -47,7 +47,7 @@ MOST_PLACES = 64
 
 
 def locate(start: int, end: int, output: str, claim: ExtractedClaim) -> Span:
-    """Where the characters `start` to `end` of a claim's text stand in the output.
+    """Where the characters `start` to `end` of a claim's text are in the output.
 
     A claim may carry words from elsewhere in its sentence (an elided subject), so the sentence is searched after the
     claim's own span; of several places the one with the most of the claim's wording around it counts, and a number is
@@ -93,9 +93,7 @@ def _likeness(text: str, start: int, end: int, output: str, at: int) -> int:
     before = zip(
         reversed(text[max(0, start - CONTEXT) : start]), reversed(output[max(0, at - CONTEXT) : at]), strict=False
     )
-    return sum(
-        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) for pairs in (before, behind)
-    )  # fmt: skip
+    return sum(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) for pairs in (before, behind))
 
 
 def category_of(judged: Judged) -> Category | None:
@@ -161,16 +159,16 @@ def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Seq
     for start, end in new:
         words = claim.text[start:end]
         what = f"\u201c{words if len(words) <= QUOTED else words[: QUOTED - 1] + '…'}\u201d"
-        message = f"The evidence says otherwise of {what}." if against else f"No evidence bears out {what}."
+        message = f"The evidence says otherwise of {what}." if against else f"No evidence supports {what}."
         yield Issue(code=code, message=message, span=locate(start, end, output, claim), evidence=closest)
     if new or (against and any(f.effect == "contradicts" and f.confidence >= SURE for f in shown)):
         return  # what differs has been named
     if against:
         message = "The evidence says otherwise." if shown else "The evidence contradicts this as a whole."
     elif closest is None:
-        message = "No evidence speaks of this."
+        message = "No evidence mentions this."
     else:
-        message = "No evidence says this; the closest passage does not bear it out."
+        message = "No evidence says this; the closest passage does not support it."
     yield Issue(code=code, message=message, span=claim.span, evidence=closest)
 
 
@@ -188,8 +186,8 @@ def _conflict_issue(judged: Judged, claim: ExtractedClaim) -> Iterator[Issue]:
     behind, other = judged.conflict
     said = other.text if len(other.text) <= QUOTED else other.text[: QUOTED - 1] + "…"
     message = (
-        f"{behind.evidence_id} bears this out, {other.evidence_id} says otherwise: “{said}”. Say that the sources "
-        "disagree, or which of them holds."
+        f"{behind.evidence_id} supports this, {other.evidence_id} contradicts it: “{said}”. Say that the sources "
+        "disagree, or which of them applies."
     )
     yield Issue(code="evidence.conflict", message=message, span=claim.span, evidence=other)
 
@@ -210,20 +208,23 @@ def claim_report(
         judged: what the tiers found; None for a claim that is not checkable.
         output: the text that the spans index.
         policy: gives severity and status.
-        stakes: how much hangs on the output.
+        stakes: how much depends on the output.
         extra: findings from elsewhere, such as a citation that fails.
         structural: whether it is a value that breaks the schema or a rule of its document.
     """
     if judged is None:
         return _not_checkable(claim)
-    score = judged.judgement.support if judged.judgement else None
-    contradiction = judged.judgement.contradiction if judged.judgement else None
+    score, contradiction = _support(judged), _contradiction(judged)
     graded = _severity(claim, judged, policy, stakes)
     signal = claim_signal(
-        score=score, verdict=judged.verdict, critical=bool(claim.critical),
-        severity=graded.score if graded else None, contradiction=contradiction,
-        codes=[issue.code for issue in extra], part_of=claim.sentence_index if claim.whole is not None else None,
-    )  # fmt: skip
+        score=score,
+        verdict=judged.verdict,
+        critical=bool(claim.critical),
+        severity=graded.score if graded else None,
+        contradiction=contradiction,
+        codes=[issue.code for issue in extra],
+        part_of=claim.sentence_index if claim.whole is not None else None,
+    )
     category, origin = attribute(
         Grounds(
             judged.verdict,
@@ -261,6 +262,14 @@ def claim_report(
         path=claim.path,
         part_of=signal.part_of,
     )
+
+
+def _support(judged: Judged) -> float | None:
+    return judged.judgement.support if judged.judgement else None
+
+
+def _contradiction(judged: Judged) -> float | None:
+    return judged.judgement.contradiction if judged.judgement else None
 
 
 def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Sequence[Issue]) -> tuple[Issue, ...]:
@@ -310,8 +319,8 @@ def _doubted(claim: ClaimReport, asked: float) -> ClaimReport:
     if claim.verdict is not Verdict.SUPPORTED or claim.score is None or claim.score >= asked:
         return claim
     message = (
-        f"Not certain: the evidence bears this out with a probability of {shown_score(claim.score)}. "
-        "Say it closer to the source, or show the passage that it rests on."
+        f"Not certain: the evidence supports this with a probability of {shown_score(claim.score)}. "
+        "Keep closer to the wording of the source, or cite the passage that it rests on."
     )
     closest = claim.evidence_spans[0] if claim.evidence_spans else None
     issue = Issue(code="claim.uncertain", message=message, span=claim.span, evidence=closest, path=claim.path)
@@ -347,7 +356,7 @@ def _severity(claim: ExtractedClaim, judged: Judged, policy: Policy, stakes: Sta
         critical_reasons=claim.critical,
         stakes=stakes,
         hedge=claim.hedge,
-        contradiction=judged.judgement.contradiction if judged.judgement else None,
+        contradiction=_contradiction(judged),
         has_specifics=bool(claim.critical),
         feeds_action=claim.kind is ClaimKind.PROCEDURAL,
     )

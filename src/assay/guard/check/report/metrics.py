@@ -39,7 +39,7 @@ def metrics_of(
         citations: every citation of the output.
         coverage: how much of the output was looked at.
         policy: gives the threshold of groundedness and the weights.
-        stakes: how much hangs on the output.
+        stakes: how much depends on the output.
         unread: characters of the output beyond the limit.
         self_consistency: how far the model agrees with itself; without it nobody asked.
         accurate: for each claim that a source of knowledge decided whether it is right; without it nobody was asked.

@@ -15,7 +15,7 @@ def with_causes(report: HallucinationReport, evidence: Sequence[Evidence], as_of
 
     Args:
         report: the report without them.
-        evidence: what the claims were held against, in the order in which it was given.
+        evidence: what the claims were checked against, in the order in which it was given.
         as_of: the day that the answer is to hold on.
     """
     structural = any(issue.code.startswith("structure.") for issue in report.issues)

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 
-from assay.policy import Route, untold_words
+from assay.policy import Route, silence_notice
 from assay.schema import Decision
 
 
 def telling(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
     """A decision with what the reader is told of the parts of the question that nothing tells of.
 
-    It stands in the words that take the place of the output, behind a disclosure, or behind an output that is emitted
+    It is in the words that take the place of the output, behind a disclosure, or behind an output that is emitted
     because of its claims. Behind a document nothing can stand: whoever reads it as one could no longer do so.
 
     Args:
@@ -22,9 +22,9 @@ def telling(decision: Decision, untold: Sequence[str], text: str, *, document: b
     if not untold:
         return decision
     if decision.response is not None:
-        told = f"{decision.response} {untold_words(untold)}"
+        told = f"{decision.response} {silence_notice(untold)}"
     elif decision.route == Route.SERVE and not document and not _is_json(text):
-        told = untold_words(untold)
+        told = silence_notice(untold)
     else:
         return decision
     return decision.model_copy(update={"response": told})

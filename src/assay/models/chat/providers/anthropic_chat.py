@@ -9,6 +9,7 @@ from assay.models.chat.interface import ChatRequest, Completion
 from assay.models.chat.providers.clients import (
     DEFAULT_TIMEOUT_S,
     Clients,
+    SdkChat,
     connection_error,
     settings_digest,
     status_error,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # the SDK is an extra, and slow to import
     from anthropic import Anthropic, AsyncAnthropic
 
 
-class AnthropicChat:
+class AnthropicChat(SdkChat):
     """The official SDK behind the interface, without its own retries.
 
     The API takes no temperature and no seed since its version of 2026-10-21, gives no log-probabilities, and gives one
@@ -88,22 +89,6 @@ class AnthropicChat:
         except AnthropicError as error:
             raise self._told(error) from error
         return read_message(body_of(raw.http_response.content, self._where), request, self._where)
-
-    def close(self) -> None:
-        """Close the synchronous connections."""
-        client = self._clients.take_sync()
-        if client is not None:
-            client.close()
-
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        client = self._clients.take_here()
-        if client is not None:
-            await client.close()
-
-    @property
-    def _where(self) -> str:
-        return f"model {self._model!r}"
 
     def _client(self, *, asynchronous: bool) -> Any:
         try:

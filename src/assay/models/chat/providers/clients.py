@@ -18,7 +18,7 @@ DEFAULT_TIMEOUT_S: Final = 120.0
 RETRYABLE: Final = frozenset({408, 409, 425, 429})
 """The statuses below 500 after which asking again may help."""
 LONGEST_REASON: Final = 300
-"""Characters of an endpoint's own words that stand in an error."""
+"""Characters of an endpoint's own words that are in an error."""
 
 Sync = TypeVar("Sync")
 Async = TypeVar("Async")
@@ -64,6 +64,29 @@ class Clients(Generic[Sync, Async]):
             return self._by_loop.pop(asyncio.get_running_loop(), None)
 
 
+class SdkChat:
+    """What the chat models over an official SDK share: their connections, and how they are named in errors."""
+
+    _model: str
+    _clients: Clients[Any, Any]
+
+    def close(self) -> None:
+        """Close the synchronous connections."""
+        client = self._clients.take_sync()
+        if client is not None:
+            client.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        client = self._clients.take_here()
+        if client is not None:
+            await client.close()
+
+    @property
+    def _where(self) -> str:
+        return f"model {self._model!r}"
+
+
 def settings_digest(**settings: Any) -> str:
     """Identifies settings; no secret may be among them."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
@@ -107,7 +130,7 @@ def refused_parameter(body: object, optional: Collection[str]) -> str | None:
     hint = any(
         word in words for word in ("not supported", "unsupported", "not permitted", "unrecognized", "deprecated")
     )
-    # The longest first: "top_logprobs" has "logprobs" in it. Short names such as "n" stand in too many sentences.
+    # The longest first: "top_logprobs" has "logprobs" in it. Short names such as "n" are in too many sentences.
     long = sorted((name for name in optional if len(name) > 3), key=len, reverse=True)
     return next((name for name in long if hint and name in words), None)
 

@@ -11,6 +11,7 @@ from assay.models.chat.interface import ChatRequest, Completion
 from assay.models.chat.providers.clients import (
     DEFAULT_TIMEOUT_S,
     Clients,
+    SdkChat,
     clean,
     connection_error,
     refused_parameter,
@@ -32,7 +33,7 @@ _OPTIONAL: Final[frozenset[str]] = frozenset(
 """Settings that an answer can be had without: whoever asked checks its form in any case."""
 
 
-class OpenAIChat:
+class OpenAIChat(SdkChat):
     """The official SDK behind the interface, without its own retries.
 
     What an endpoint says it does not take (a temperature with some reasoning models, a seed) is left out from then on;
@@ -118,22 +119,6 @@ class OpenAIChat:
             else:
                 return self._read(raw.http_response.content, request, calls)
         raise ChatError(f"{self._where}: the endpoint refuses one setting after the other", calls=MOST_DROPPED + 1)
-
-    def close(self) -> None:
-        """Close the synchronous connections."""
-        client = self._clients.take_sync()
-        if client is not None:
-            client.close()
-
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        client = self._clients.take_here()
-        if client is not None:
-            await client.close()
-
-    @property
-    def _where(self) -> str:
-        return f"model {self._model!r}"
 
     def _client(self, *, asynchronous: bool) -> Any:
         try:

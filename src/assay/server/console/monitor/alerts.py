@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
@@ -40,6 +41,7 @@ from assay.store.alerts import (
     runbook_of,
     silence,
 )
+from assay.store.db import Store
 
 _TONES: Final = {Urgency.INFO: "quiet", Urgency.WARNING: "doubt", Urgency.CRITICAL: "bad"}
 _STATES: Final = {AlertState.OPEN: "bad", AlertState.ACKNOWLEDGED: "accent", AlertState.CLOSED: "quiet"}
@@ -57,18 +59,23 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Chi
         more: a link beside the title.
     """
     columns = (
-        Column("What", "main"), Column("Urgency"), Column("State"), Column("Since", "num less"),
-        Column("Held last", "num less"),
-    )  # fmt: skip
+        Column("What", "main"),
+        Column("Urgency"),
+        Column("State"),
+        Column("Since", "num less"),
+        Column("Last seen", "num less"),
+    )
     rows: list[list[Child]] = [
         [
             tag("a", foreign(shorten(one.summary, 160)), href=f"/console/monitor/alerts/{one.id}"),
-            badge(one.urgency.value, _TONES[one.urgency]), _state(one), moment(one.opened, now), moment(one.seen, now),
+            badge(one.urgency.value, _TONES[one.urgency]),
+            _state(one),
+            moment(one.opened, now),
+            moment(one.seen, now),
         ]
         for one in alerts
-    ]  # fmt: skip
-    return panel(title, table(title, columns, rows, empty=("No alert", "Nothing holds that people are told of.")),
-                 actions=more)  # fmt: skip
+    ]
+    return panel(title, table(title, columns, rows, empty=("No alert", "No alert condition holds.")), actions=more)
 
 
 def _state(one: AlertItem) -> Markup:
@@ -93,8 +100,13 @@ def make_alert_pages(services: Services) -> APIRouter:
         caller, now = allowed(request, Permission.READ), store.now()
         with store.reading(caller.tenant) as connection:
             items = list_alerts(connection, caller.tenant, now)
-        return render(request, "Alerts", alert_list("Alerts, newest first", items, now), current="monitor",
-                      parent=("Monitor", "/console/monitor"))  # fmt: skip
+        return render(
+            request,
+            "Alerts",
+            alert_list("Alerts, newest first", items, now),
+            current="monitor",
+            parent=("Monitor", "/console/monitor"),
+        )
 
     @router.get("/console/monitor/alerts/{id_}")
     def alert(request: Request, id_: str) -> Response:
@@ -102,10 +114,14 @@ def make_alert_pages(services: Services) -> APIRouter:
         item = found(caller.tenant, id_)
         acts = _acts(request, item) if caller.may(Permission.REVIEW) else None
         return render(
-            request, "Alert", panel("What is the matter", tag("p", foreign(item.summary)), _facts(item, now)), acts,
-            current="monitor", parent=("Alerts", "/console/monitor/alerts"),
+            request,
+            "Alert",
+            panel("Problem", tag("p", foreign(item.summary)), _facts(item, now)),
+            acts,
+            current="monitor",
+            parent=("Alerts", "/console/monitor/alerts"),
             about=tag("span", badge(item.urgency.value, _TONES[item.urgency]), " ", _state(item)),
-        )  # fmt: skip
+        )
 
     def act(path: str, done: Callable[[AlertItem, str, str, str, int], str]) -> Callable[..., Awaitable[Response]]:
         async def acting(request: Request, id_: str) -> Response:
@@ -123,36 +139,42 @@ def make_alert_pages(services: Services) -> APIRouter:
         router.add_api_route(f"/console/monitor/alerts/{{id_}}/{path}", acting, methods=["POST"])
         return acting
 
-    def acknowledging(item: AlertItem, tenant: str, who: str, actor: str, _: int) -> str:
-        acknowledge(store, tenant, item.id, who, actor)
-        return "alert.acknowledged"
-
-    def closing(item: AlertItem, tenant: str, _: str, actor: str, __: int) -> str:
-        if item.state is not AlertState.CLOSED:
-            close_alert(store, tenant, item.key, actor)
-        return "alert.closed"
-
-    def silencing(item: AlertItem, tenant: str, who: str, actor: str, hours: int) -> str:
-        until = None if hours == 0 else store.now() + timedelta(hours=hours)
-        silence(store, tenant, item.key, until, who, actor)
-        return "alert.silenced" if hours else "alert.unsilenced"
-
-    act("acknowledge", acknowledging)
-    act("close", closing)
-    act("silence", silencing)
+    for path, done in (("acknowledge", _acknowledge), ("close", _close), ("silence", _silence)):
+        act(path, partial(done, store))
     return router
+
+
+def _acknowledge(store: Store, item: AlertItem, tenant: str, who: str, actor: str, _: int) -> str:
+    acknowledge(store, tenant, item.id, who, actor)
+    return "alert.acknowledged"
+
+
+def _close(store: Store, item: AlertItem, tenant: str, _: str, actor: str, __: int) -> str:
+    if item.state is not AlertState.CLOSED:
+        close_alert(store, tenant, item.key, actor)
+    return "alert.closed"
+
+
+def _silence(store: Store, item: AlertItem, tenant: str, who: str, actor: str, hours: int) -> str:
+    until = None if hours == 0 else store.now() + timedelta(hours=hours)
+    silence(store, tenant, item.key, until, who, actor)
+    return "alert.silenced" if hours else "alert.unsilenced"
 
 
 def _facts(item: AlertItem, now: datetime) -> Markup:
     pairs: list[tuple[str, Child]] = [
-        ("About", line(item.key)), ("Kind", line(item.kind)), ("Since", moment(item.opened, now)),
-        ("Held last", moment(item.seen, now)), ("Found to hold", f"{item.count:,} times"),
-        ("People were told", "never" if item.told is None else moment(item.told, now)),
-        ("Acknowledged by", line(item.owner)), ("Over since", "–" if item.closed is None else moment(item.closed, now)),
+        ("About", line(item.key)),
+        ("Kind", line(item.kind)),
+        ("Since", moment(item.opened, now)),
+        ("Last seen", moment(item.seen, now)),
+        ("Seen", f"{item.count:,} times"),
+        ("Last notified", "never" if item.told is None else moment(item.told, now)),
+        ("Acknowledged by", line(item.owner)),
+        ("Over since", "–" if item.closed is None else moment(item.closed, now)),
         ("Silenced until", "–" if item.silenced_until is None else moment(item.silenced_until, now)),
         ("What to do", tag("code", runbook_of(item.kind))),
         *((_named(str(name)), line(_words(value))) for name, value in item.facts.items()),
-    ]  # fmt: skip
+    ]
     return facts(pairs, "list")
 
 
@@ -169,10 +191,9 @@ def _acts(request: Request, item: AlertItem) -> Markup:
     base = f"/console/monitor/alerts/{item.id}"
     made: list[Child] = []
     if item.state is AlertState.OPEN:
-        made.append(form(request, f"{base}/acknowledge", button("I look at it", "primary")))
+        made.append(form(request, f"{base}/acknowledge", button("Acknowledge", "primary")))
     if item.state is not AlertState.CLOSED:
         made.append(form(request, f"{base}/close", button("Close it")))
     choice = select("hours", _HOURS.items(), "8")
-    made.append(form(request, f"{base}/silence", field("Tell nobody of it for", choice), button("Silence"),
-                     class_="actions"))  # fmt: skip
+    made.append(form(request, f"{base}/silence", field("Silence for", choice), button("Silence"), class_="actions"))
     return panel("What to do about it", tag("div", made, class_="actions"))

@@ -223,5 +223,5 @@ def _recent(store: Store, tenant: str, now: datetime) -> Markup:
         held = sorted(held, key=lambda row: (row.created, row.id), reverse=True)[:_RECENT]
         about = describe(connection, tenant, [row.id for row in held])
     everything = tag("a", "All runs", href="/console/runs")
-    shown = run_rows("Held back lately", held, about, now, ("Nothing was held back", "Every output was let through."))
-    return panel("Held back lately", shown, actions=everything)
+    shown = run_rows("Recently withheld", held, about, now, ("Nothing was withheld", "Every output was let through."))
+    return panel("Recently withheld", shown, actions=everything)

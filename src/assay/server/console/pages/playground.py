@@ -192,6 +192,6 @@ def _page(request: Request, given: Mapping[str, str], shown: Child) -> Response:
         "Playground",
         tag("div", fields, live, class_="bench"),
         current="playground",
-        about="An answer, its evidence, and what stands up. Nothing of it is recorded.",
+        about="Check an answer against its evidence. Nothing is recorded.",
         scripts=("run.js", "playground.js"),
     )

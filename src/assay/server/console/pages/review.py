@@ -127,7 +127,7 @@ def _proposals(count: int) -> Markup | None:
 
 
 _EMPTY: Final[dict[str, tuple[str, Child]]] = {
-    "waiting": ("Nothing waits", "Outputs that the gate escalates to a person stand here until one has decided."),
+    "waiting": ("Nothing waits", "Outputs that the gate escalates wait here until a person has decided."),
     "mine": ("You have none", "Open one from the queue and take it: while you have it, nobody else can decide."),
     "overdue": ("Nothing is late", "No deadline has passed."),
     "decided": ("Nothing was decided yet", "Every decision stays here, with its reason."),

@@ -59,7 +59,9 @@ LONGEST_OUTPUT: Final = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class ShownItem:
+    """An item with what there is to see of it."""
+
     item: ReviewItem
     package: EscalationPackage | None
     events: Sequence[ReviewEvent]
@@ -81,20 +83,20 @@ class _Pages:
         self._services = services
         self._desk = ReviewService(Reviews(services.store), services.guard_of)
 
-    def _read(self, caller: Caller, id_: str) -> _Shown:
+    def _read(self, caller: Caller, id_: str) -> ShownItem:
         with self._services.store.reading(caller.tenant) as connection:
             item = read_item(connection, caller.tenant, id_)
             if item is None:
                 raise HTTPException(404, "this tenant has no such item")
             package = read_package(connection, caller.tenant, id_)
-            return _Shown(item, package, read_events(connection, caller.tenant, id_))
+            return ShownItem(item, package, read_events(connection, caller.tenant, id_))
 
     def item(self, request: Request, id_: str) -> Response:
         """The item with all that a reviewer needs."""
         caller = allowed(request, Permission.READ)
         return self._item(request, caller, self._read(caller, id_))
 
-    def _item(self, request: Request, caller: Caller, shown: _Shown) -> Response:
+    def _item(self, request: Request, caller: Caller, shown: ShownItem) -> Response:
         item, package, now = shown.item, shown.package, self._services.store.now()
         heading = (
             foreign(package.task_context.question[:300]) if package and package.task_context.question else "Review"
@@ -115,10 +117,16 @@ class _Pages:
             body += _package(request, caller, item, package)
         body.append(_history(shown.events, now))
         return render(
-            request, "Review", *body, current="review", heading=heading, scripts=("run.js", "review.js"),
+            request,
+            "Review",
+            *body,
+            current="review",
+            heading=heading,
+            scripts=("run.js", "review.js"),
             about=_about(package),
-            parent=("Review", PATH), actions=link_button("The run", f"/console/runs/{item.run}"),
-        )  # fmt: skip
+            parent=("Review", PATH),
+            actions=link_button("The run", f"/console/runs/{item.run}"),
+        )
 
     async def confirm(self, request: Request, id_: str) -> Response:
         """What is going to happen, and the question for its reason."""
@@ -251,13 +259,21 @@ def _acts(
     version = tag("input", type_="hidden", name_="version", value=item.version)
     path = f"{PATH}/{item.id}"
     if holder not in (None, caller.name) and not caller.may(Permission.ADMINISTER):
-        return tag("p", foreign(holder or "", "b"), " has it until ", f"{item.held_until:%H:%M}",
-                   " UTC. Nobody else can decide before.", class_="note doubt")  # fmt: skip
+        return tag(
+            "p",
+            foreign(holder or "", "b"),
+            " has it until ",
+            f"{item.held_until:%H:%M}",
+            " UTC. Nobody else can decide before.",
+            class_="note doubt",
+        )
     mine = holder == caller.name
     take = form(
-        request, f"{path}/{'release' if mine else 'claim'}", version,
+        request,
+        f"{path}/{'release' if mine else 'claim'}",
+        version,
         button("Give it back" if mine else group("Take it ", tag("kbd", "t")), data_key="t" if not mine else None),
-    )  # fmt: skip
+    )
     buttons = (
         button(group(words, " ", tag("kbd", key)), _style(act, package), name_="act", value=act, data_key=key)
         for act, (key, words, _) in ACTS.items()
@@ -265,17 +281,32 @@ def _acts(
     )
     edit = None
     if package is not None:
-        edit = tag("a", "Edit ", tag("kbd", "e"), href="#edit", class_=f"button {_style('edit', package)}".strip(),
-                   data_key="e")  # fmt: skip
+        edit = tag(
+            "a",
+            "Edit ",
+            tag("kbd", "e"),
+            href="#edit",
+            class_=f"button {_style('edit', package)}".strip(),
+            data_key="e",
+        )
     said = None
     if package is not None:
-        said = tag("p", "The findings speak for: ", tag("b", package.suggested_action.replace("_", " ")), ". ",
-                   foreign(package.suggested_because), class_="soft")  # fmt: skip
+        said = tag(
+            "p",
+            "Recommended: ",
+            tag("b", package.suggested_action.replace("_", " ")),
+            ". ",
+            foreign(package.suggested_because),
+            class_="soft",
+        )
     return tag(
-        "section", tag("h2", "Decide", class_="hidden"),
+        "section",
+        tag("h2", "Decide", class_="hidden"),
         tag("div", form(request, f"{path}/confirm", version, buttons, class_="inline"), edit, take, class_="actions"),
-        said, class_="acts", data_acts=True,
-    )  # fmt: skip
+        said,
+        class_="acts",
+        data_acts=True,
+    )
 
 
 def _open_acts(package: EscalationPackage | None) -> frozenset[str]:
@@ -307,8 +338,13 @@ def _package(request: Request, caller: Caller, item: ReviewItem, package: Escala
     parts.append(tools_view(report))
     if package.reasoning:
         words = (foreign(one, "p", class_="text") for one in package.reasoning)
-        parts.append(panel("What the model was thinking", note("quiet", "Told by the model: no evidence of anything."),
-                           details("Show it", words)))  # fmt: skip
+        parts.append(
+            panel(
+                "What the model was thinking",
+                note("quiet", "The model's own account; it is not evidence."),
+                details("Show it", words),
+            )
+        )
     parts.append(evidence_view([(one.id, "", one) for one in package.evidence_used]))
     return parts
 
@@ -326,14 +362,24 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
     return panel(
         "Edit",
         form(
-            request, f"{PATH}/{item.id}/confirm", tag("input", type_="hidden", name_="version", value=item.version),
+            request,
+            f"{PATH}/{item.id}/confirm",
+            tag("input", type_="hidden", name_="version", value=item.version),
             tag("input", type_="hidden", name_="act", value="edit"),
-            field("The text that is to go out", area, tag("span", ACTS["edit"][2], id="edit-hint")),
-            tag("div", tag("h3", "What you change"), tag("div", data_diff=True, class_="diff text", aria_live="polite"),
-                hidden=True, data_diff_box=True),
-            button("Go on with this text", "primary"), class_="stack",
-        ), id_="edit", style="box",
-    )  # fmt: skip
+            field("The text to release", area, tag("span", ACTS["edit"][2], id="edit-hint")),
+            tag(
+                "div",
+                tag("h3", "What you change"),
+                tag("div", data_diff=True, class_="diff text", aria_live="polite"),
+                hidden=True,
+                data_diff_box=True,
+            ),
+            button("Continue with this text", "primary"),
+            class_="stack",
+        ),
+        id_="edit",
+        style="box",
+    )
 
 
 def _suggestions(suggestions: Sequence[Suggestion]) -> Markup | None:
@@ -348,7 +394,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> Markup | None:
             tag("p", foreign(one.reason[:600]), class_="soft"),
             tag(
                 "button",
-                "Take it over",
+                "Use this text",
                 type_="button",
                 class_="link",
                 data_start=one.span.start,
@@ -371,18 +417,24 @@ def _alternatives(package: EscalationPackage) -> Markup | None:
     shown = (
         details(tag("span", one.kind), foreign(one.text[:20_000], "div", class_="text")) for one in package.alternatives
     )
-    return panel("Other texts that could go out", shown)
+    return panel("Other texts that could be released", shown)
 
 
 def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:
     if not events:
         return None
     items = (
-        tag("li", foreign("The gate" if one.actor == "gate" else one.actor[:80], "b"), " ",
-            act_badge(one.act) or one.act.replace("_", " "), " ", moment(one.at, now),
-            foreign(one.reason[:2_000], "p", class_="text soft") if one.reason else None)
+        tag(
+            "li",
+            foreign("The gate" if one.actor == "gate" else one.actor[:80], "b"),
+            " ",
+            act_badge(one.act) or one.act.replace("_", " "),
+            " ",
+            moment(one.at, now),
+            foreign(one.reason[:2_000], "p", class_="text soft") if one.reason else None,
+        )
         for one in events
-    )  # fmt: skip
+    )
     return panel("History", tag("ol", items, class_="plain events"))
 
 

@@ -87,9 +87,7 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
     return render(request, "Evidence gaps", *body, leads, current="gaps", about=_ABOUT, actions=_periods(period))
 
 
-_ABOUT: Final = (
-    "Questions whose answers had no support in the evidence. Those that ask for the same thing stand together."
-)
+_ABOUT: Final = "Questions whose answers had no support in the evidence. Those that ask for the same thing are grouped."
 
 
 def _periods(period: str) -> Markup:
@@ -153,7 +151,7 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
             tag("h3", "Closest passages"),
             tag("ul", sources, class_="plain passages")
             if gap.sources
-            else tag("p", "No passage came near it: the corpus does not speak of this.", class_="soft"),
+            else tag("p", "No passage comes close: the corpus does not cover this.", class_="soft"),
         ),
         tag(
             "section",

@@ -124,7 +124,7 @@ def _claims(claims: Sequence[str], name: str) -> Markup | None:
         tag("li", tag("span", f"{_SIGN}{at} ", class_="sign bad", aria_hidden="true"), foreign(shorten(claim, 600)))
         for at, claim in enumerate(claims, 1)
     )
-    title = tag("h4", "Stated flatly, and not borne out by the evidence", id=f"wrong-{name}")
+    title = tag("h4", "Stated without reservation, and not supported by the evidence", id=f"wrong-{name}")
     return tag("div", title, tag("ul", rows, class_="plain", aria_labelledby=f"wrong-{name}"), class_="wrong")
 
 

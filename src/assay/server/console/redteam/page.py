@@ -89,7 +89,7 @@ def make_redteam_page(services: Services) -> APIRouter:
             _runs(runs[:LISTED], now),
             current="redteam",
             actions=actions,
-            about=tag("span", "How the system stands up to suites of attacks: ", foreign(shorten(latest.target, 120))),
+            about=tag("span", "Robustness to suites of attacks: ", foreign(shorten(latest.target, 120))),
         )
 
     return router
@@ -177,7 +177,7 @@ def _trend(runs: Sequence[AttackRun], category: str, markers: Sequence[Marker], 
         words = f"{len(markers):,} {'change' if len(markers) == 1 else 'changes'} of the system since then"
         changes = details(words, tag("ul", listed))
     empty = tag("p", "Nothing of it was judged.", class_="soft")
-    about = "With 95% intervals; dashed lines are changes of the system that were told of or seen."
+    about = "With 95% intervals; dashed lines are changes of the system that were recorded or detected."
     return panel(
         "Trend",
         tag("p", about, class_="soft"),

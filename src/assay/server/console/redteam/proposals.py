@@ -182,8 +182,8 @@ _EMPTY: Final[dict[str, tuple[str, Child]]] = {
         "Nothing waits",
         "`assay redteam run --propose` proposes what failed; schedules may, too.",
     ),
-    "approved": ("Nothing was approved yet", "What people approve is the suite, and stands here."),
-    "rejected": ("Nothing was rejected yet", "What people keep out stands here, with the reason."),
+    "approved": ("Nothing was approved yet", "Approved cases form the suite and are listed here."),
+    "rejected": ("Nothing was rejected yet", "Rejected cases are listed here, with the reason."),
 }
 
 
@@ -257,7 +257,7 @@ def _decided(row: ProposedCase, now: datetime) -> Markup:
         words = "It is in the suite as " if row.kept == row.id else "It was edited, and is in the suite as "
         kept = group(
             tag("p", words, tag("code", row.kept), "."),
-            details("As it was let in", conversation(told_of_case(case, None), f"kept-{row.id}"))
+            details("As approved", conversation(told_of_case(case, None), f"kept-{row.id}"))
             if row.kept != row.id
             else None,
         )
@@ -282,7 +282,7 @@ def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Mark
         field(
             "Why",
             text_area("reason", rows=3, required=True, maxlength=LONGEST_REASON),
-            "It goes into the record: why this is a case that the system has to stand, or is none.",
+            "Recorded with the decision: why the system has to withstand this case, or why not.",
         ),
         tag(
             "div",

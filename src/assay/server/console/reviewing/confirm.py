@@ -29,8 +29,8 @@ PATH: Final = "/console/review"
 MOST_LABELS: Final = 30
 """Claims that a reviewer may label at once."""
 ACTS: Final = {
-    "approve": ("a", "Approve", "The output goes out as it is."),
-    "edit": ("e", "Edit", "Your text is checked again, and goes out in its place."),
+    "approve": ("a", "Approve", "The output is released as it is."),
+    "edit": ("e", "Edit", "Your text is checked again and released instead."),
     "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
     "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
 }

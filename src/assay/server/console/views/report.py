@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from assay.policy import told_with
+from assay.policy import disclosure_of
 from assay.reporting import (
     GRAVITY,
     SIGNS,
@@ -81,7 +81,7 @@ def _instead(report: HallucinationReport) -> Markup | None:
     if response is None:
         return None
     shown = foreign(response[:LONGEST_QUOTE], "blockquote", class_="text")
-    words = "Fallback response" if told_with(report) is None else "Added for the reader"
+    words = "Fallback response" if disclosure_of(report) is None else "Added for the reader"
     return tag("div", tag("h2", words), shown, class_="instead")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from assay.errors import AssayError
 from assay.schema.run import ModelTurn, Passage, Run, ToolCall, ToolResult, UserInput
 from assay.schema.traces.any_format import read_run
-from assay.schema.traces.otel_spans import Span, spans_of
+from assay.schema.traces.otel.spans import Span, spans_of
 
 MOST_NODES: Final = 500
 """Nodes of a tree that are shown; the rest is counted."""

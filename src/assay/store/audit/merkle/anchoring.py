@@ -1,6 +1,6 @@
 """Taking checkpoints out of the host: into a file elsewhere, or to a witness (C2SP tlog-witness).
 
-A log that its owner can sign anew proves nothing against its owner. What does is a checkpoint that is kept where the
+A log that its owner can sign again proves nothing against its owner. What does is a checkpoint that is kept where the
 owner cannot reach: on a write-once volume, in another team's bucket, with a witness that signs only what follows from
 what it signed before.
 """
@@ -92,7 +92,7 @@ def read_notes(path: Path) -> list[str]:
 
 
 def split_notes(text: str) -> list[str]:
-    """The notes in a text that holds several, in order; what stands in them is not looked at.
+    """The notes in a text that holds several, in order; what is in them is not looked at.
 
     Raises:
         AuditError: it is no text of notes.
@@ -105,7 +105,7 @@ def split_notes(text: str) -> list[str]:
 
 
 def anchor_in_file(store: Store, tenant: str, checkpoint: str, path: Path) -> None:
-    """Add a checkpoint to a file, on disk when this returns; what stands there is never changed.
+    """Add a checkpoint to a file, on disk when this returns; what is there is never changed.
 
     Raises:
         AuditError: the last checkpoint in the file is of another log, or the log does not follow from it.

@@ -49,7 +49,7 @@ class Checkpoint:
 def read_checkpoint(note: str | bytes | Note) -> Checkpoint:
     """The checkpoint in a note; its signatures are not looked at.
 
-    Extension lines are refused: nobody can audit what stands in them.
+    Extension lines are refused: nobody can audit what is in them.
 
     Raises:
         AuditError: the note holds no checkpoint.

@@ -40,7 +40,7 @@ class NoteSignature:
 
     @property
     def line(self) -> str:
-        """The line as it stands in a note, with its line feed."""
+        """The line as it is in a note, with its line feed."""
         return f"{_DASH}{self.name} {base64.b64encode(self.key_id + self.signature).decode()}\n"
 
 
@@ -74,7 +74,7 @@ def sign_note(text: str, name: str, keys: Iterable[SigningKey]) -> str:
     """A note signed by each of the keys under one name.
 
     Raises:
-        AuditError: the text or the name cannot stand in a note.
+        AuditError: the text or the name cannot be in a note.
     """
     if not _NAME.fullmatch(name):
         raise AuditError("expected a key name without spaces and plus signs, got another")

@@ -203,7 +203,7 @@ def root_from_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[byte
 
 
 def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], expected: bytes) -> bool:
-    """Whether a proof shows that a leaf stands at an index of the log with this size and root."""
+    """Whether a proof shows that a leaf is at an index of the log with this size and root."""
     try:
         return root_from_inclusion(leaf, index, size, proof) == expected
     except AuditError:

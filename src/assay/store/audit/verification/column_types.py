@@ -24,7 +24,7 @@ LOG: Final = (
 CONTENTS: Final = tuple(
     table for table in tables.metadata.sorted_tables if table not in LOG and table.name not in UNBOUND_TABLES
 )
-"""Those whose rows are held against it."""
+"""Those whose rows are checked against it."""
 
 
 def foreign_values(connection: Connection, tenant: str, among: Collection[Table]) -> Iterator[str]:

@@ -73,7 +73,7 @@ class DerivedCheck:
         try:
             self._of_decision(told)
         except (AssayError, KeyError, TypeError, ValueError, AttributeError):
-            return  # what is no decision as we write them is told of where it is held against its run
+            return  # what is no decision as we write them is told of where it is checked against its run
 
     def _of_decision(self, told: Mapping[str, Any]) -> None:
         exact = "moment" in told

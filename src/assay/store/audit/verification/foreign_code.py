@@ -24,7 +24,7 @@ _POSTGRESQL: Final = text(
 
 
 def foreign_code(connection: Connection) -> Iterator[str]:
-    """What stands in the database beside its tables and may change or hide their rows, a sentence for each."""
+    """What is in the database beside its tables and may change or hide their rows, a sentence for each."""
     query = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}.get(connection.dialect.name)
     if query is None:
         return

@@ -1,4 +1,4 @@
-"""Verifying from an earlier verification on: what was held against the log then is only looked at for changes.
+"""Verifying from an earlier verification on: what was checked against the log then is only looked at for changes.
 
 A verification that found nothing leaves a state: the size and the root of the log, and digests of all that was held
 against it, run by run in blocks, and of what the tables hold once for many runs. A later one
@@ -48,7 +48,7 @@ class Verified:
     root: str
     """In hexadecimal."""
     entries: tuple[str, ...]
-    """Digests of the columns that stand beside the entries, some thousand each; the last one ends with the log."""
+    """Digests of the columns that are next to the entries, some thousand each; the last one ends with the log."""
     runs: tuple[tuple[str, str], ...]
     """The blocks: the last id and the digest of each."""
     derived: Derived = field(default_factory=Derived)
@@ -102,7 +102,7 @@ def with_contents_since(
         connection: the same that the log was verified with.
         tenant: whose log.
         found: what `verify_log` found.
-        since: what an earlier verification left; without it everything is held against the log.
+        since: what an earlier verification left; without it everything is checked against the log.
         leaves: whether a state is to be left; without one and without `since` rows are read once and not twice.
 
     Returns:
@@ -135,7 +135,7 @@ def _from(
     contents = Contents(
         connection, tenant, found.size, findings, since.size if since else 0, since.derived if since else None
     )
-    # The last block may have been cut short: it is looked at anew, so that blocks stay of one size.
+    # The last block may have been cut short: it is looked at again, so that blocks stay of one size.
     known = dict(since.runs[:-1]) if since is not None else {}
     blocks: list[tuple[str, str]] = []
     changed: list[tuple[str, Block]] = []
@@ -186,7 +186,7 @@ def _begins(connection: Connection, tenant: str, found: LogVerification, since: 
 
 
 def _beside(connection: Connection, tenant: str, size: int) -> tuple[tuple[str, ...], Callable[[int], tuple[str, ...]]]:
-    """Digests of what stands beside the entries of a log; and the same as they were at an earlier size."""
+    """Digests of what is next to the entries of a log; and the same as they were at an earlier size."""
     table = tables.audit_entries.c
     query = (
         select(table.idx, table.kind, table.record)

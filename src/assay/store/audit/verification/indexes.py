@@ -1,6 +1,6 @@
 """Whether every index of a database has the rows of its table: pages are read through indexes.
 
-Who may write the schema of SQLite can have an index made anew without some of the rows, and put its text back as it
+Who may write the schema of SQLite can have an index made again without some of the rows, and put its text back as it
 was. What is read through it then lacks them, and what is read row by row has all of them: a page shows less than is
 stored and holds against the log. In PostgreSQL no such writing is open to the owner of a table; who may write its
 catalogues is told of nowhere here (docs/audit.md).

@@ -39,7 +39,7 @@ class FindingCode(StrEnum):
     MISSING_ENTRY = "missing_entry"
     """An entry is not there."""
     EXTRA_ENTRY = "extra_entry"
-    """An entry stands behind the end of the log."""
+    """An entry follows the end of the log."""
     ALTERED_ENTRY = "altered_entry"
     """An entry does not hash to its stored leaf: one of the two was changed."""
     ALTERED_TILE = "altered_tile"
@@ -59,9 +59,9 @@ class FindingCode(StrEnum):
     MISSING_CONTENT = "missing_content"
     """Content of a run is not there, and no entry says that it was erased."""
     UNLOGGED = "unlogged"
-    """A run stands in the tables of which the log knows nothing."""
+    """A run is in the tables of which the log knows nothing."""
     FOREIGN_CODE = "foreign_code"
-    """A trigger, a rule or a view stands in the database, and none is ours: it changes rows, or hides them."""
+    """A trigger, a rule or a view is in the database, and none is ours: it changes rows, or hides them."""
     HIDDEN_ROWS = "hidden_rows"
     """An index lacks rows of its table: what is read through it shows less than is stored."""
     USED_TWICE = "used_twice"
@@ -97,8 +97,8 @@ class LogVerification:
     runs: int = 0
     """Of how many runs the content was compared with the log."""
     since: int = 0
-    """With how many entries an earlier verification ended from which this one began: what it had held against the log
-    and is unchanged was not compared anew (`assay.store.audit.verification.incremental`)."""
+    """With how many entries an earlier verification ended from which this one began: what it had checked against the
+    log and is unchanged was not compared again (`assay.store.audit.verification.incremental`)."""
 
     @property
     def holds(self) -> bool:
@@ -248,7 +248,7 @@ def _compare(checkpoint: Checkpoint, size: int, roots: dict[int, bytes], what: s
 def _scan(
     connection: Connection, tenant: str, head: Head, wanted: set[int], findings: Findings
 ) -> tuple[dict[int, bytes], int]:
-    """The roots at the wanted sizes and at the end, out of the entries alone, which are held against the tiles.
+    """The roots at the wanted sizes and at the end, out of the entries alone, which are checked against the tiles.
 
     Goes on behind the first gap with nothing: what follows has lost its place.
     """

@@ -2,7 +2,7 @@
 
 A block is a stretch of runs by their ids. Its digest is of the values of every column that is committed to, as they are
 stored, of every row of these runs in every table. It is worth as much as the place where it is kept: it stands for rows
-that were held against the log before (`assay.store.audit.verification.incremental`).
+that were checked against the log before (`assay.store.audit.verification.incremental`).
 """
 
 import marshal
@@ -19,7 +19,7 @@ from assay.store.audit.units import RUN, SEAL, Part, bound_columns
 from assay.store.db.tables import Packed
 
 RUNS: Final = 64
-"""Runs of one block: as many are verified anew where one of them has changed."""
+"""Runs of one block: as many are verified again where one of them has changed."""
 BLOCKS: Final = 16
 """Blocks that are read at once."""
 
@@ -41,7 +41,7 @@ def read_blocks(connection: Connection, tenant: str, ends: Sequence[str]) -> Ite
     Args:
         connection: one that sees one state of the database.
         tenant: whose runs.
-        ends: where the blocks of an earlier state end, in order; what follows them is cut anew.
+        ends: where the blocks of an earlier state end, in order; what follows them is cut again.
     """
     before = ""
     for begin in range(0, len(ends), BLOCKS):

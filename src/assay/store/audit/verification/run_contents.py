@@ -85,7 +85,8 @@ def of_other_types(connection: Connection, tenant: str, found: LogVerification) 
 
 
 class Contents:
-    """Holds what is stored against a log, or against the end of it where what is before was held against it earlier."""
+    """Holds what is stored against a log, or against the end of it where what is before was checked against it
+    earlier."""
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class Contents:
         self._erased = _erased(connection, tenant), _erased(connection, tenant, of=EVIDENCE)
         self._done: set[str] | None = set() if begin else None
         self.again = 0
-        """Runs that were held against the log although no entry that is read tells of them."""
+        """Runs that were checked against the log although no entry that is read tells of them."""
 
     def entries(self) -> int:
         """Read the entries, and compare what they tell of; how many runs."""

@@ -122,7 +122,7 @@ _OF_SILENCE = frozenset(
     question answered request conclusive complete fully personal experience say says address reliable basis
     """.split()
 )
-"""Words with which a denial speaks of the evidence and of itself."""
+"""Words with which a denial refers to the evidence and to itself."""
 
 
 def _spliced(text: str) -> int:

@@ -1,5 +1,5 @@
 # ruff: noqa: E501, SIM905 one alternative of a pattern a line
-"""Sentences that speak of the conversation itself: greetings, thanks, offers, introductions, questions."""
+"""Sentences that mention the conversation itself: greetings, thanks, offers, introductions, questions."""
 
 import re
 
@@ -49,7 +49,7 @@ _ASKS = re.compile(
 
 
 def is_meta(text: str) -> bool:
-    """Whether the whole sentence speaks of the conversation: a greeting, thanks, an offer, an introduction, a question.
+    """Whether the whole sentence mentions the conversation: a greeting, thanks, an offer, an introduction, a question.
 
     None that carries a statement, and none that presupposes a number or a name of things: "thank you for your payment
     of 500 dollars" says that it was paid.
@@ -98,11 +98,11 @@ _COURTESY = re.compile(
 )
 
 
-def named_in_courtesy(text: str) -> list[str]:
+def named_in_small_talk(text: str) -> list[str]:
     """The words of a courtesy that are none of talk: what it takes for granted, "delayed refund" in "sorry about the
     delayed refund"; none of what is no courtesy.
 
-    >>> named_in_courtesy("Sorry about the delayed refund."), named_in_courtesy("Thank you for your patience!")
+    >>> named_in_small_talk("Sorry about the delayed refund."), named_in_small_talk("Thank you for your patience!")
     (['delayed', 'refund'], [])
     """
     if _COURTESY.match(text.strip()) is None or text.rstrip().endswith((":", "?", "？")):

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""Parts of patterns for how a text speaks of the evidence that it was given: "the provided passages", "as stated in"."""
+"""Parts of patterns for how a text mentions the evidence that it was given: "the provided passages", "as stated in"."""
 
 import re
 

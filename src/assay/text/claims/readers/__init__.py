@@ -1,1 +1,1 @@
-"""Readers of one sentence each, by the block that it stands in: prose, code, headings, list items, table rows."""
+"""Readers of one sentence each, by the block that it is in: prose, code, headings, list items, table rows."""

@@ -33,7 +33,7 @@ from assay.verify.exact.parsed_claim import Claim
 _ANTONYM = 0.9
 _DIRECTION = 0.9
 _OTHER_SLOT_FACTOR = 0.6
-"""For opposites that do not stand beside the same word: then they may be meant in other senses, or of other things."""
+"""For opposites that do not be next to the same word: then they may be meant in other senses, or of other things."""
 _PARTS_OF_WHOLE = frozenset({"half", "third", "quarter"})
 _MEASURED = word_set(
     "year years month months week weeks day days metre metres meter meters m cm mm km feet foot inch inches"
@@ -45,7 +45,7 @@ _EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv",
 
 
 def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side) -> Iterator[ExactFinding]:
-    """Findings about words of a claim whose opposites stand in the clause that is aligned with its own."""
+    """Findings about words of a claim whose opposites are in the clause that is aligned with its own."""
     negated = scoped(claim.words, negations)
     theirs_negated = scoped(side.words, side.negations)
     seen: set[str] = set()
@@ -115,7 +115,7 @@ def _measures_everywhere(words: Words, stem: str) -> bool:
 
 
 def _may_be_of_other_sense(words: Words, at: int, side: Side, other: str, index: ExactIndex) -> bool:
-    """Whether two opposite words may be meant in senses that are not: they stand beside no word that both have.
+    """Whether two opposite words may be meant in senses that are not: they are next to no word that both have.
 
     Words that are opposite in one sense have others ("the right" to something and what one may "leave"; "by day" of
     the hours and "night trains" of a kind of train), and it is their neighbours that tell. Participles have one sense,
@@ -165,7 +165,7 @@ def _neighbours(words: Words, at: int) -> tuple[str | None, str | None]:
 def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Side, other: str, own: str) -> bool:
     """Whether a clause with the word `other` is the one that the claim's clause is about.
 
-    It is not where it shares little with it, speaks of something else that the evidence tells of elsewhere, or where
+    It is not where it shares little with it, mentions something else that the evidence tells of elsewhere, or where
     another clause with the claim's own word fits the claim as well.
     """
     found = max(
@@ -184,7 +184,7 @@ def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Si
 
 
 def _changed_places(claim: Claim, at: int, side: Side, other: str) -> bool:
-    """Whether the two that a claim relates stand in the sentence the other way about: its opposite is then the same.
+    """Whether the two that a claim relates are in the sentence the other way about: its opposite is then the same.
 
     "A is wider than B" and "B is narrower than A", "A bought it from B" and "B sold it to A".
     """
@@ -201,7 +201,7 @@ def _changed_places(claim: Claim, at: int, side: Side, other: str) -> bool:
 
 
 def _related(words: Words, at: int) -> tuple[set[str], set[str]]:
-    """The content stems before and after a relating word; what stands between "compared with" and it is parted anew.
+    """The content stems before and after a relating word; what stands between "compared with" and it is parted again.
 
     "Compared with B, A is wider" is read as "A is wider than B": the words up to the comma stand after.
     """

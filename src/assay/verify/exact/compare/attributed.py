@@ -4,7 +4,7 @@
 weeks" all say how long the approval takes, whatever else the sentence is about. So such a number is compared by the
 thing that it is of alone, and not by the words of the whole claim; the evidence's number has to be of the same thing in
 one of these ways, or its predicate ("the approval takes 6 weeks"). A range is compared likewise: where the evidence
-gives one number of a thing, a range of which only one end stands in the evidence says more than it does.
+gives one number of a thing, a range of which only one end is in the evidence says more than it does.
 """
 
 import re
@@ -40,7 +40,7 @@ _ANY: Final = re.compile(r"\b(?:an?|any|some|each|every|no)\s$", re.IGNORECASE)
 _MOVED: Final = re.compile(
     r"\s*(?:ago|later?|earlier|early|before|after|from|more|less|than|per|each|an?|every|or)\b|\s?/"
 )
-"""What stands behind a number that is a distance from something, a rate, or no measure of the thing itself."""
+"""What follows a number that is a distance from something, a rate, or no measure of the thing itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What a claim changes in a sentence of the evidence that it otherwise repeats word for word.
 
-Models often copy. Where all but a few words of a claim stand in one sentence in the same order, those few words are
+Models often copy. Where all but a few words of a claim are in one sentence in the same order, those few words are
 where it may be wrong: two names in each other's place, another name, another unit after the same number, "because" in
 the place of "although". Elsewhere such differences say little, since a paraphrase changes many words.
 """
@@ -141,7 +141,7 @@ def _repetitions(claim: Claim, index: ExactIndex) -> Iterator[Repetition]:
 
 
 def _aligned(folds: Sequence[str], first: int, last: int, theirs: Sequence[str]) -> tuple[int, tuple[Change, ...]]:
-    """How many words of `folds[first:last]` stand in `theirs` in the same order, and what stands in place of others.
+    """How many words of `folds[first:last]` are in `theirs` in the same order, and what is in place of others.
 
     >>> _aligned("it took 9 long days".split(), 0, 5, "it took 12 days".split())
     (3, (Change(first=2, last=4, their_first=2, their_last=3, before=9, after=9),))
@@ -239,7 +239,7 @@ _NEAR = 6
 
 
 def _said_to_be_one(index: ExactIndex, ours: Name, theirs: Name) -> bool:
-    """Whether any sentence of the evidence has both names close to each other, as a second name stands in brackets."""
+    """Whether any sentence of the evidence has both names close to each other, as a second name is in brackets."""
     mine, other = stem(ours.keys[-1]), stem(theirs.keys[-1])
     for number in set(index.postings.get(mine, ())) & set(index.postings.get(other, ())):
         stems = [w.stem for w in index.reading(number).words.lexemes]

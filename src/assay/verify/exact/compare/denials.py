@@ -1,10 +1,10 @@
 """Claims that there is none of something, or that only one does it, against evidence that tells of it.
 
 "There is no excess", "the policy lacks an excess" and "there is no need to report a claim" share their words with the
-sentence that they deny and have no negation that any verb of it could be compared with. Each is held against sentences
-that tell of the thing itself: a definite subject with an amount ("the excess is 250 euros"), a bound ("within 12
-months" of "no deadline"), a duty ("must be reported" of "no need to report"). All that the claim says besides of what
-it denies has to stand in the sentence, so that "no excess for cars" is not denied by the excess of a house.
+sentence that they deny and have no negation that any verb of it could be compared with. Each is checked against
+sentences that tell of the thing itself: a definite subject with an amount ("the excess is 250 euros"), a bound ("within
+12 months" of "no deadline"), a duty ("must be reported" of "no need to report"). All that the claim says besides of
+what it denies has to be in the sentence, so that "no excess for cars" is not denied by the excess of a house.
 """
 
 import re

@@ -58,7 +58,7 @@ class Option(NamedTuple):
 
     @property
     def covered(self) -> float:
-        """How much of the claim's subject stands in the sentence or its heading."""
+        """How much of the claim's subject is in the sentence or its heading."""
         return self.context.covered(self.candidate)
 
 
@@ -92,7 +92,7 @@ def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Contex
 
 
 def _other_limit(quantity: Quantity, other: Quantity, agreement: float, closeness: float) -> bool:
-    """Whether two limits of one kind stand in the same words with other values: "orders over $50 ship free"."""
+    """Whether two limits of one kind are in the same words with other values: "orders over $50 ship free"."""
     alike = agreement >= SAME_WORDS and closeness >= SAME_WORDS_BESIDE
     return (
         alike

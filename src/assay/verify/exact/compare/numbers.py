@@ -72,7 +72,7 @@ _OTHER_WORDS_BESIDE_FACTOR, _ALL_WORDS = 0.9, 0.98
 """Where less than half of the words beside the two numbers is the same and the claim has words that stand nowhere
 around the other number, what differs may be what they are of."""
 _MOST_LOOKED_THROUGH = 512
-"""Different values of the evidence that an approximate number is held against where no sentence near it has it."""
+"""Different values of the evidence that an approximate number is checked against where no sentence near it has it."""
 
 
 _PER_ONE = re.compile(
@@ -199,7 +199,7 @@ def _unmatched(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[Exa
 
 
 def _on_same_subject(same: Option, worst: Option) -> bool:
-    """Whether an equal number stands on the claim's subject, though a different one has more of the other words."""
+    """Whether an equal number is on the claim's subject, though a different one has more of the other words."""
     return (
         same.candidate.sentence != worst.candidate.sentence
         and same.covered >= max(_COVERED, worst.covered)
@@ -213,7 +213,7 @@ def _is_restated(claim: Claim, quantity: Quantity) -> bool:
 
 
 def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: Option, worst: Option) -> bool:
-    """Whether an equal number stands in another clause of the sentence than all that the claim says it is of.
+    """Whether an equal number is in another clause of the sentence than all that the claim says it is of.
 
     "The north wing has 40 beds, the south wing 55" says of the north wing that it has 40.
     """
@@ -231,7 +231,7 @@ def _told_in_clause(index: ExactIndex, context: Context, same: Option | None, wo
 
     "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None
     where the one clause has words of the claim that the other lacks. Only of a row of a table does it
-    speak against the equal number: what an adjunct says may stand in the other clause ("after probation").
+    contradict the equal number: what an adjunct says may be in the other clause ("after probation").
     """
     if same is None or worst is None or same.candidate.sentence != worst.candidate.sentence:
         return None
@@ -304,9 +304,9 @@ def _repeats(option: Option) -> bool:
 
 
 def _of_another_case(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
-    """Whether a claim may well speak of another case than the evidence's number does.
+    """Whether a claim may well mention another case than the evidence's number does.
 
-    So where its number says of which case it speaks, where it speaks of a case whose number the evidence does not have,
+    So where its number says of which case it speaks, where it mentions a case whose number the evidence does not have,
     where it denies its number and where it tells what is due for one of many.
     """
     start, end = quantity.start, quantity.end

@@ -71,7 +71,7 @@ def _clauses(index: ExactIndex, sentence: int) -> Iterator[Sequence[Lexeme]]:
 
 
 def _exchanged(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | None:
-    """The two places at which two rows of words differ by the exchange of what stands there; none if otherwise.
+    """The two places at which two rows of words differ by the exchange of what is there; none if otherwise.
 
     A word that the evidence's row says again may be left out of the claim's.
     """

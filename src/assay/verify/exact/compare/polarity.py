@@ -42,7 +42,7 @@ _AS_GOOD = 0.1
 _PARAPHRASED, _SAME_ORDER = 0.7, 0.5
 """The most confidence where the claim does not repeat the sentence, of whose neighbouring words it then has less."""
 _DENIED_TOO = 0.67
-"""The share of what a negation denies that the other text has to speak of."""
+"""The share of what a negation denies that the other text has to mention."""
 
 
 def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], bool, bool]:
@@ -86,7 +86,7 @@ def _repeats(claim: Claim, index: ExactIndex, side: Side) -> bool:
 
 
 def _aligned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
-    """Whether the other text speaks of what a negation denies: of most of the words in its scope.
+    """Whether the other text mentions what a negation denies: of most of the words in its scope.
 
     "The test was stopped because the funds ended, not because the cell failed" says nothing of "the cell lost a fifth".
     """
@@ -261,7 +261,7 @@ def _set_apart(claim: Claim, side: Side, cue: int) -> bool:
     """Whether a "not" of the claim denies no predicate that the sentence states: "Ann, not Bo, won", "not the least".
 
     The name after "not" is set against the one before it, or with "but" against the one after it; which of the two the
-    sentence speaks of cannot be told from the words alone. Who is not the least successful may be the most successful.
+    sentence mentions cannot be told from the words alone. Who is not the least successful may be the most successful.
     """
     lexemes, starts = claim.words.lexemes, claim.words.starts
     if lexemes[cue].fold != "not" or cue + 1 >= len(lexemes):

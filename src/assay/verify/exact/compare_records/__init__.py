@@ -1,4 +1,4 @@
-"""A claim held against records: which record and fields it speaks of, and whether their values are those it gives.
+"""A claim checked against records: which record and fields it mentions, and whether their values are those it gives.
 
 A statement is read as conditions on one record: this field has this value. Every word of content in it has to be
 explained, by the record's title, the name of a field, a value, or a phrase that only presents ("the table lists").

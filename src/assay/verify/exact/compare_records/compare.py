@@ -1,4 +1,4 @@
-"""A claim held against the records of the evidence: what they say of each of its sentences, put together."""
+"""A claim checked against the records of the evidence: what they say of each of its sentences, put together."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -23,7 +23,7 @@ from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.records import Cell, Records
 
 MOST_RECORDS: Final = 12
-"""Records that a statement is held against; one that fits more of them says nothing of any."""
+"""Records that a statement is checked against; one that fits more of them says nothing of any."""
 
 MOST_POSTINGS: Final = 400
 """A word that begins the values of more records finds none."""
@@ -40,7 +40,7 @@ _MOST_STATEMENTS: Final = 4
 COMPUTED: Final = frozenset(
     {"record.total", "record.rows", "record.extreme", "record.compared", "record.change", "record.span"}
 )
-"""Codes of what is computed from rows or fields; their workings are shown where they speak for a claim too."""
+"""Codes of what is computed from rows or fields; their workings are shown where they support a claim too."""
 
 _LONGEST_SHOWN: Final = 120
 """Characters of a value in a message."""

@@ -32,8 +32,8 @@ _CLAUSE: Final = re.compile(r"\b(?:whether|if|how|what|which|who|whom|whose|when
 _MOST_LOOKED_AT: Final = 400
 
 
-def told_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
-    """The field of a record that has what a claim says is missing; none where it may speak of anything more.
+def refuting_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
+    """The field of a record that has what a claim says is missing; none where it may mention anything more.
 
     Only a claim whose every word of content either says that nothing is told or names the field is answered so: that a
     record has a total does not tell when it was paid.
@@ -50,8 +50,8 @@ def told_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     return None
 
 
-def told_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
-    """The sentence that speaks of all that a claim says no source speaks of: "No fee is mentioned" beside a fee.
+def refuting_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
+    """The sentence that mentions all that a claim says no source mentions: "No fee is mentioned" beside a fee.
 
     Args:
         claim: a claim that is known to say of the evidence that it does not tell something.

@@ -1,4 +1,4 @@
-"""Whether a statement speaks of the record that it was matched with, and how many others it fits as well."""
+"""Whether a statement mentions the record that it was matched with, and how many others it fits as well."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ def found_by_name(match: Match) -> bool:
 
 
 def is_meant(match: Match) -> bool:
-    """Whether the statement speaks of this record."""
+    """Whether the statement mentions this record."""
     if not match.group.table:
         return _titled(match)
     mentions = [c for ms in match.valued.values() for m in ms for c in m.cells] + [

@@ -151,7 +151,7 @@ def _looked_up(
 
 
 def _is_meant(found: Sequence[tuple[_Pair, Cell, bool | None]], group: Group, pairs: Sequence[_Pair]) -> bool:
-    """Whether a record is the one that a claim speaks of: by its name, or because no other has such fields.
+    """Whether a record is the one that a claim mentions: by its name, or because no other has such fields.
 
     One label alone means a record that stands by itself; of several, one has to be right where there are other records.
     """
@@ -173,7 +173,7 @@ def _told(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequen
         return Labelled(SURE, tuple((passage, cell) for _, cell, _ in found), ())
     if agreeing or not differing:
         return None
-    # Several records that all say otherwise: none of them bears it out, but which is meant is not known as surely.
+    # Several records that all say otherwise: none of them supports it, but which is meant is not known as surely.
     confidence = SURE if len(differing) == 1 else LIKELY
     passage, _, found = max(differing, key=lambda one: sum(bool(same) for _, _, same in one[2]))
     return Labelled(

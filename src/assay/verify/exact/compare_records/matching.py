@@ -48,7 +48,7 @@ class Mention:
 
 
 class Match:
-    """One statement matched with one record, as far as names and values stand in it as they are.
+    """One statement matched with one record, as far as names and values are in it as they are.
 
     Cells are named by their index in `cells`. Those who decide what is left take up more of it.
     """
@@ -127,7 +127,7 @@ class Match:
         return min(min(abs(mention.first - at), abs(mention.last - 1 - at)) for at in place)
 
     def _values(self) -> list[Mention]:
-        """The values of the record that stand in the statement, the longest first, none within another."""
+        """The values of the record that are in the statement, the longest first, none within another."""
         found: dict[tuple[int, int], dict[int, bool]] = {}
         places: dict[str, list[int]] = {}
         for at, fold in enumerate(self.folds):

@@ -1,10 +1,9 @@
-"""Words of a statement that are no value as they stand, held against the fields that it names by their type."""
+"""Words of a statement that are no value as they stand, checked against the fields that it names by their type."""
 
 from functools import partial
 from typing import Final
 
-from assay.text.dates import DateMention
-from assay.text.lexicon import word_set
+from assay.text.dates import MONTH_NAMES, DateMention
 from assay.text.quantities import UNIT_SYMBOLS, UNIT_WORDS, Quantity
 from assay.verify.exact.compare_records.matching import Match, Mention
 from assay.verify.exact.compare_records.value_relation import is_as_written, relation_of, states_one_value
@@ -28,7 +27,7 @@ _SMALL_COUNT: Final = 3
 _FARTHER: Final = 2
 """Words that a field may be farther from a value than the nearest, and the value still be meant as its own."""
 
-_MONTHS: Final = word_set("jan feb mar apr may jun jul aug sep oct nov dec")
+_MONTHS: Final = frozenset(name[:3] for name in MONTH_NAMES)
 
 
 class Placement:

@@ -1,4 +1,4 @@
-"""A claim taken apart into the sentences that are held against records."""
+"""A claim taken apart into the sentences that are checked against records."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Numbers and dates of a claim held against the value of a cell."""
+"""Numbers and dates of a claim checked against the value of a cell."""
 
 from collections.abc import Sequence
 from dataclasses import replace

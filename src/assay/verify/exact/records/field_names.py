@@ -13,7 +13,7 @@ LONGEST_NAME: Final = 60
 _HUMP: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
 BRACKETS: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-"""What stands in brackets, which a name or a list can do without."""
+"""What is in brackets, which a name or a list can do without."""
 
 GENERIC: Final = frozenset(
     lexeme(word).stem for word in word_set("date name number no nr id ids code type value the of s at on by in is and")

@@ -18,9 +18,9 @@ MOST_CELLS: Final = 12_000
 """Cells of all evidence of a check; evidence that would exceed it is not read as records."""
 
 MOST_NAME_CHARACTERS: Final = 1_000_000
-"""Characters of the names that the cells and the groups of one piece of evidence lie in, counted anew for each of them;
-evidence that would exceed it is not read as records. Each cell knows the stems of all these names, so that long names
-around many cells would take a thousand times the room of their text."""
+"""Characters of the names that the cells and the groups of one piece of evidence lie in, counted again for each of
+them; evidence that would exceed it is not read as records. Each cell knows the stems of all these names, so that long
+names around many cells would take a thousand times the room of their text."""
 
 LONGEST_CELL: Final = 400
 """Characters; a longer cell is a text, which the other comparisons read."""

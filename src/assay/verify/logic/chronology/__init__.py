@@ -1,1 +1,1 @@
-"""Dates and orders that a text states, held against each other."""
+"""Dates and orders that a text states, checked against each other."""

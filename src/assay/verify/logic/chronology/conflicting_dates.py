@@ -63,7 +63,7 @@ _CONTRASTING: Final = word_set(
 _FAR_BACK: Final = 4
 """Sentences that a pronoun may be away from the name that it stands for."""
 _COMPARED: Final = 6
-"""Earlier mentions of the same event that one is held against."""
+"""Earlier mentions of the same event that one is checked against."""
 MOST_EVENTS: Final = 400
 """Dated events of a text that are read at most."""
 _CONFIDENCE: Final = 0.9
@@ -139,7 +139,7 @@ def _events(text: str, sentences: Sequence[Sentence]) -> Iterator[Dated]:
 
 
 def _modifiers(text: str, heads: set[str]) -> dict[str, frozenset[str]]:
-    """The words before each of some nouns, wherever they stand in a text; the plural counts as one of them."""
+    """The words before each of some nouns, wherever they are in a text; the plural counts as one of them."""
     found: dict[str, set[str]] = {head: set() for head in heads}
     before = ""
     for match in re.finditer(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower()):
@@ -182,7 +182,7 @@ def _same_thing(first: Dated, second: Dated, known: _Text) -> bool:
 
 
 def _stands_for(first: Dated, second: Dated, known: _Text) -> bool:
-    """Whether a pronoun stands for the thing of an earlier event: every sentence between speaks of it."""
+    """Whether a pronoun stands for the thing of an earlier event: every sentence between mentions it."""
     if first.pronoun == "gerund" or second.sentence - first.sentence > _FAR_BACK:
         return False
     family = second.pronoun

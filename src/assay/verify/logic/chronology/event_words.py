@@ -132,4 +132,4 @@ NEEDS_PASSIVE: Final = frozenset(
         "set up",
     }
 )
-"""Events that befall what "was" stands behind; without it the subject does them to something else."""
+"""Events that befall what "was" follows; without it the subject does them to something else."""

@@ -318,7 +318,7 @@ def _words_before(s: str, at: int, begun: int) -> tuple[list[str], str]:
 
 
 def _last_clause(words: list[str]) -> list[str]:
-    """What stands behind the last "and", "because" or "since" that begins a clause."""
+    """What follows the last "and", "because" or "since" that begins a clause."""
     for at in range(len(words) - 1, -1, -1):
         if words[at].lower() in _JOINTS and at + 1 < len(words):
             return words[at + 1 :]

@@ -65,7 +65,7 @@ class Leaf:
 
     @property
     def name(self) -> str:
-        """The name of the nearest field that it stands in."""
+        """The name of the nearest field that it is in."""
         return next((part for part in reversed(self.path) if isinstance(part, str)), "")
 
 

@@ -70,7 +70,7 @@ def first_place(sources: Sources, value: Decimal) -> Found | None:
 
 
 def added(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
-    """A sum that a text speaks of: "for 5 seconds, and for another 7"."""
+    """A sum that a text mentions: "for 5 seconds, and for another 7"."""
     for text in sources:
         for match in _ANOTHER.finditer(text.low) if text.has_prose else ():
             more = Decimal(match.group(1))

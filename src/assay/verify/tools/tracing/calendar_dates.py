@@ -174,7 +174,7 @@ def _relative(day: date, sources: Sources) -> Trace | None:
         for mention in text.mentions:
             if mention.weekday != day.weekday() or mention.day is not None:
                 continue
-            # Where nothing says what day it is, the day of the week is all that can be held against the text.
+            # Where nothing says what day it is, the day of the week is all that can be checked against the text.
             least, most = (-7 * bool(_LAST.search(text.low)), 7 + 7 * ("next" in text.low))
             if not bases or any(least <= distance <= most for distance in distances):
                 return derived("the day of the week", Found(text, mention.start, mention.end))

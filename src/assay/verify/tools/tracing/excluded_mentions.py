@@ -71,6 +71,6 @@ def find_excluded(kind: SourceKind, text: str, tool_words: AbstractSet[str]) -> 
 
 
 def _end_of_told(text: str, end: int) -> int:
-    """Where what the model is told ends: with its paragraph, the JSON string that it stands in, or the text."""
+    """Where what the model is told ends: with its paragraph, the JSON string that it is in, or the text."""
     stop = re.compile(r"\n\s*\n|(?<!\\)\"").search(text, end, end + _REST_OF_TEXT)
     return stop.start() if stop is not None else min(len(text), end + _REST_OF_TEXT)

@@ -6,15 +6,10 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
+from assay.text.dates import MONTH_NAMES
 from assay.text.lexicon import word_list
 
-_MONTHS: Final = {
-    name: n
-    for n, name in enumerate(
-        word_list("""january february march april may june july august september october november december"""),
-        start=1,
-    )
-}
+_MONTHS: Final = {name: n for n, name in enumerate(MONTH_NAMES, start=1)}
 _FIXED: Final = (
     (r"new year['’]?s day|neujahr|año nuevo|jour de l['’]an", 1, 1),
     (r"epiphany|three kings", 1, 6),

@@ -147,7 +147,7 @@ _MONEY: Final = re.compile(r"amount|price|cost|payment|salary|budget|balance|far
 """Names of arguments that are no constants of nature."""
 _MOTION: Final = re.compile(r"(?:velocity|speed)$", re.IGNORECASE)
 _SQUARED: Final = re.compile(r"\s?(?:\^\s?\d|[²³]|squared|cubed)")
-"""What stands behind a unit that is not the whole unit: "9.8 m/s^2" is no speed."""
+"""What follows a unit that is not the whole unit: "9.8 m/s^2" is no speed."""
 
 _CONVERSION: Final = Decimal("0.005")
 """The relative error of a conversion that is still the same quantity."""

@@ -16,10 +16,9 @@ from typing import Any, Final, Self
 
 from assay.schema import Span
 from assay.schema.report_parts import SourceKind
-from assay.text.dates import DateMention, find_dates
+from assay.text.dates import DateMention, InformalDate, find_dates, informal_clocks, informal_dates
 from assay.text.quantities import Quantity, decode_number, find_quantities
 from assay.verify.tools.tracing.excluded_mentions import find_excluded
-from assay.verify.tools.tracing.informal_dates import LooseDate, loose_clocks, loose_dates
 
 MOST_PROSE: Final = 20_000
 """Characters of one source in which quantities and dates in words are read; beyond it, only digits are."""
@@ -50,7 +49,7 @@ class Found:
 
     @property
     def text(self) -> str:
-        """The words that stand there."""
+        """The words that are there."""
         return self.source.text[self.start : self.end]
 
     @property
@@ -110,7 +109,7 @@ class SourceText:
 
     @cached_property
     def dated(self) -> frozenset[Decimal]:
-        """The numbers that stand in this text only as a part of a day or of a time of day.
+        """The numbers that are in this text only as a part of a day or of a time of day.
 
         The 15 of "15 June" or of "15:30" is no amount that anything could be added to or multiplied with.
         """
@@ -159,9 +158,9 @@ class SourceText:
         return found
 
     @cached_property
-    def loose(self) -> tuple[LooseDate, ...]:
+    def loose(self) -> tuple[InformalDate, ...]:
         """The dates as people type them, with all that they leave out."""
-        return tuple(loose_dates(self.low)) if self.has_prose else ()
+        return tuple(informal_dates(self.low)) if self.has_prose else ()
 
     @cached_property
     def minutes(self) -> Mapping[int, tuple[int, int]]:
@@ -174,7 +173,7 @@ class SourceText:
                 found.setdefault(mention.minute, (mention.start, mention.end))
                 if not mention.half_day:
                     found.setdefault((mention.minute + 720) % 1440, (mention.start, mention.end))
-        for start, end, minute in loose_clocks(self.low):
+        for start, end, minute in informal_clocks(self.low):
             found.setdefault(minute, (start, end))
         return found
 

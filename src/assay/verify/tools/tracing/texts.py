@@ -1,7 +1,7 @@
 """Follows a text of an argument back: an identifier, an address, a path, a name.
 
 In order: the text itself; the same words in another form (case, spacing, accents, slugs, glued together); a part of
-something that stands in a source; something put together from parts that stand near each other, as a path is joined
+something that is in a source; something put together from parts that stand near each other, as a path is joined
 from a folder and a file, or a URL from a host and an id.
 """
 
@@ -17,7 +17,7 @@ LONGEST_NEEDLE: Final = 2_000
 """Characters of an entity that are looked for; a longer one is looked for by its beginning and its end."""
 
 NEAR: Final = 120
-"""Characters within which the parts of something put together must stand in one source."""
+"""Characters within which the parts of something put together must be in one source."""
 
 _SCHEME: Final = re.compile(r"^(?:[a-z][a-z0-9+.-]{1,15}:/{0,2}|www\.)(?:www\.)?", re.IGNORECASE)
 _URL_PARTS: Final = re.compile(r"[/?&=#;]+")

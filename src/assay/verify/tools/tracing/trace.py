@@ -12,7 +12,7 @@ class Trace:
 
     status: TraceStatus
     found: Found | None = None
-    """The place that it stands in, or the first of those that it follows from."""
+    """The place that it is in, or the first of those that it follows from."""
     how: str = ""
     """How it follows, in words."""
     source: SourceKind | None = None
@@ -20,12 +20,12 @@ class Trace:
 
 
 def traced(found: Found, how: str = "verbatim") -> Trace:
-    """An entity that stands in a source."""
+    """An entity that is in a source."""
     return Trace(TraceStatus.TRACED, found, how)
 
 
 def derived(how: str, found: Found | None = None, source: SourceKind | None = None) -> Trace:
-    """An entity that follows from what stands in sources."""
+    """An entity that follows from what is in sources."""
     return Trace(TraceStatus.DERIVED, found, how, source)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from assay.store.db.migrations.creating import create_table
 from assay.store.db.raw_statements import insert_rows
 from assay.store.db.tables import report_search, reports
 from assay.store.records.search_words import words_of
@@ -17,35 +18,13 @@ depends_on = None
 
 def upgrade() -> None:
     """Make the tables."""
-    op.create_table(
-        "hourly",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("hour", sa.BigInteger(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("count", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("tenant", "hour", "kind", "name", name="pk_hourly"),
-    )
+    create_table("hourly", "hour long, kind text, name text, count long", key="hour kind name")
     for statement in _COUNTED:
         op.execute(statement)
     _columns()
     _search()
-    op.create_table(
-        "retention",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("changed", sa.BigInteger(), nullable=False),
-        sa.Column("rules", sa.LargeBinary(), nullable=True),
-        sa.PrimaryKeyConstraint("tenant", name="pk_retention"),
-    )
-    op.create_table(
-        "turns",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("holder", sa.Text(), nullable=False),
-        sa.Column("until", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("tenant", "name", name="pk_turns"),
-    )
+    create_table("retention", "version int, changed long, rules bytes?", key="")
+    create_table("turns", "name text, holder text, until long", key="name")
     op.add_column("runs", sa.Column("bare", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.create_index("ix_runs_tenant_erased_bare_created", "runs", ["tenant", "erased", "bare", "created"])
 

@@ -1,7 +1,8 @@
 """Uses of receipts: each is used once by all processes over a database (`assay.store.records.receipt_uses`)."""
 
-import sqlalchemy as sa
 from alembic import op
+
+from assay.store.db.migrations.creating import create_table
 
 revision = "0007"
 down_revision = "0006"
@@ -11,20 +12,13 @@ depends_on = None
 
 def upgrade() -> None:
     """Make the table. `assay.store.db.row_security` then walls it, as every table with a tenant."""
-    op.create_table(
+    create_table(
         "receipt_uses",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("receipt", sa.Text(), nullable=False),
-        sa.Column("digest", sa.Text(), nullable=False),
-        sa.Column("claim", sa.Text(), nullable=False),
-        sa.Column("holder", sa.Text(), nullable=False),
-        sa.Column("issued", sa.BigInteger(), nullable=False),
-        sa.Column("claimed", sa.BigInteger(), nullable=False),
-        sa.Column("until", sa.BigInteger(), nullable=False),
-        sa.Column("outcome", sa.Text(), nullable=True),
-        sa.Column("settled", sa.BigInteger(), nullable=True),
-        sa.PrimaryKeyConstraint("tenant", "key", "receipt", name="pk_receipt_uses"),
+        """
+        key text, receipt text, digest text, claim text, holder text, issued long, claimed long, until long,
+        outcome text?, settled long?
+        """,
+        key="key receipt",
     )
     op.create_index("ix_receipt_uses_tenant_until_issued", "receipt_uses", ["tenant", "until", "issued"])
     op.create_index("ux_receipt_uses_key_receipt", "receipt_uses", ["key", "receipt"], unique=True)

@@ -1,7 +1,9 @@
 """What is done by the clock: schedules, runs of the golden set, and digests of what passes through the gateway."""
 
-import sqlalchemy as sa
 from alembic import op
+
+from assay.store.db.columns import columns
+from assay.store.db.migrations.creating import create_table
 
 revision = "0011"
 down_revision = "0010"
@@ -9,88 +11,38 @@ branch_labels = None
 depends_on = None
 
 
-def _text(name: str) -> sa.Column[str]:
-    return sa.Column(name, sa.Text(), nullable=False)
-
-
-def _long(name: str, *, null: bool = False) -> sa.Column[int]:
-    return sa.Column(name, sa.BigInteger(), nullable=null)
-
-
-def _int(name: str) -> sa.Column[int]:
-    return sa.Column(name, sa.Integer(), nullable=False)
-
-
-def _number(name: str) -> sa.Column[float]:
-    return sa.Column(name, sa.Double(), nullable=True)
-
-
-def _body() -> sa.Column[bytes]:
-    return sa.Column("body", sa.LargeBinary(), nullable=True)
+_OBSERVED = "cadence text?, misjudged number?"
 
 
 def upgrade() -> None:
     """Make the tables, and the columns of observations that are no output of production."""
-    op.add_column("observations", sa.Column("cadence", sa.Text(), nullable=True))
-    op.add_column("observations", _number("misjudged"))
-    op.create_table(
+    for column in columns(_OBSERVED):
+        op.add_column("observations", column)
+    create_table(
         "schedules",
-        _text("tenant"),
-        _text("name"),
-        _long("slot"),
-        _long("begun"),
-        _long("finished", null=True),
-        _body(),
-        sa.PrimaryKeyConstraint("tenant", "name", name="pk_schedules"),
+        "name text, slot long, begun long, finished long?, body bytes?",
+        key="name",
     )
-    op.create_table(
+    create_table(
         "golden_runs",
-        _text("tenant"),
-        _text("id"),
-        _long("slot"),
-        _text("state"),
-        _text("rows_digest"),
-        _text("policy"),
-        _text("verifier"),
-        _int("count"),
-        _long("begun"),
-        _long("finished", null=True),
-        _body(),
-        sa.PrimaryKeyConstraint("tenant", "id", name="pk_golden_runs"),
+        """
+        id text, slot long, state text, rows_digest text, policy text, verifier text, count int, begun long,
+        finished long?, body bytes?
+        """,
+        key="id",
     )
     op.create_index("ix_golden_runs_tenant_begun_id", "golden_runs", ["tenant", "begun", "id"])
-    op.create_table(
+    create_table(
         "golden_results",
-        _text("tenant"),
-        _text("run"),
-        _int("position"),
-        _text("row"),
-        _number("bad"),
-        _number("score"),
-        _number("withheld"),
-        _number("misjudged"),
-        sa.PrimaryKeyConstraint("tenant", "run", "position", name="pk_golden_results"),
+        "run text, position int, row text, bad number?, score number?, withheld number?, misjudged number?",
+        key="run position",
     )
-    op.create_table(
+    create_table(
         "passing",
-        _text("tenant"),
-        _text("kind"),
-        _text("scope"),
-        _long("at"),
-        _text("source"),
-        _int("count"),
-        _body(),
-        sa.PrimaryKeyConstraint("tenant", "kind", "scope", "at", "source", name="pk_passing"),
+        "kind text, scope text, at long, source text, count int, body bytes?",
+        key="kind scope at source",
     )
-    op.create_table(
-        "passing_states",
-        _text("tenant"),
-        _text("kind"),
-        _text("scope"),
-        _long("until"),
-        _body(),
-        sa.PrimaryKeyConstraint("tenant", "kind", "scope", name="pk_passing_states"),
-    )
+    create_table("passing_states", "kind text, scope text, until long, body bytes?", key="kind scope")
 
 
 def downgrade() -> None:

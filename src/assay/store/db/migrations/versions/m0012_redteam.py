@@ -1,7 +1,8 @@
 """Runs of the red team, and proposals for the approved suite (`assay.store.redteam`)."""
 
-import sqlalchemy as sa
 from alembic import op
+
+from assay.store.db.migrations.creating import create_table
 
 revision = "0012"
 down_revision = "0011"
@@ -9,69 +10,47 @@ branch_labels = None
 depends_on = None
 
 
-def _text(name: str, *, null: bool = False) -> sa.Column[str]:
-    return sa.Column(name, sa.Text(), nullable=null)
-
-
-def _long(name: str, *, null: bool = False) -> sa.Column[int]:
-    return sa.Column(name, sa.BigInteger(), nullable=null)
-
-
-def _int(name: str) -> sa.Column[int]:
-    return sa.Column(name, sa.Integer(), nullable=False)
-
-
-def _number(name: str) -> sa.Column[float]:
-    return sa.Column(name, sa.Double(), nullable=True)
-
-
-def _flag(name: str, *, null: bool = False) -> sa.Column[bool]:
-    return sa.Column(name, sa.Boolean(), nullable=null)
-
-
-def _bytes(name: str) -> sa.Column[bytes]:
-    return sa.Column(name, sa.LargeBinary(), nullable=True)
-
-
 def upgrade() -> None:
     """Make the tables. `assay.store.db.row_security` then walls them, as every table with a tenant."""
-    op.create_table(
+    create_table(
         "redteam_runs",
-        _text("tenant"), _text("id"), _long("at"), _long("recorded"), _text("suite"), _text("suite_name"),
-        _text("target"), _text("target_version", null=True), _text("verifier"), _text("source"),
-        _text("schedule", null=True), _long("due", null=True), _text("actor", null=True), _number("ars"),
-        _number("low"), _number("high"), _int("cases"), _int("passed"), _int("failed"), _int("unjudged"),
-        _int("flaky"), _flag("regressed", null=True), _number("weight"), _bytes("body"), _bytes("seal"),
-        sa.PrimaryKeyConstraint("tenant", "id", name="pk_redteam_runs"),
-    )  # fmt: skip
+        """
+        id text, at long, recorded long, suite text, suite_name text, target text, target_version text?, verifier text,
+        source text, schedule text?, due long?, actor text?, ars number?, low number?, high number?, cases int,
+        passed int, failed int, unjudged int, flaky int, regressed flag?, weight number?, body bytes?, seal bytes?
+        """,
+        key="id",
+    )
     op.create_index("ix_redteam_runs_tenant_at_id", "redteam_runs", ["tenant", "at", "id"])
     op.create_index("ix_redteam_runs_tenant_schedule_at", "redteam_runs", ["tenant", "schedule", "at"])
     op.create_index("ix_redteam_runs_tenant_weight_at", "redteam_runs", ["tenant", "weight", "at"])
-    op.create_table(
+    create_table(
         "redteam_cases",
-        _text("tenant"), _text("run"), _int("position"), _text("case_id"), _text("category"), _text("outcome"),
-        _number("match"), _flag("flaky"), _text("rule", null=True), _bytes("told"),
-        sa.PrimaryKeyConstraint("tenant", "run", "position", name="pk_redteam_cases"),
-    )  # fmt: skip
+        """
+        run text, position int, case_id text, category text, outcome text, match number?, flaky flag, rule text?,
+        told bytes?
+        """,
+        key="run position",
+    )
     op.create_index("ix_redteam_cases_tenant_case_id", "redteam_cases", ["tenant", "case_id"])
-    op.create_table(
+    create_table(
         "redteam_proposals",
-        _text("tenant"), _text("id"), _long("created"), _text("run", null=True), _text("category"), _text("target"),
-        _number("match"), _text("rule", null=True), _flag("flaky"), _text("state"), _long("decided", null=True),
-        _text("decider", null=True), _text("actor", null=True), _text("reason", null=True), _text("kept", null=True),
-        _int("version"), _bytes("body"), _bytes("seal"),
-        sa.PrimaryKeyConstraint("tenant", "id", name="pk_redteam_proposals"),
-    )  # fmt: skip
+        """
+        id text, created long, run text?, category text, target text, match number?, rule text?, flaky flag, state text,
+        decided long?, decider text?, actor text?, reason text?, kept text?, version int, body bytes?, seal bytes?
+        """,
+        key="id",
+    )
     op.create_index(
         "ix_redteam_proposals_tenant_state_created_id", "redteam_proposals", ["tenant", "state", "created", "id"]
     )
     op.create_index("ix_redteam_proposals_tenant_created_id", "redteam_proposals", ["tenant", "created", "id"])
     op.create_index("ix_redteam_proposals_tenant_kept", "redteam_proposals", ["tenant", "kept"])
-    op.create_table(
+    create_table(
         "redteam_answers",
-        _text("tenant"), _text("run"), _text("case_id"), _int("trial"), _long("at"), _bytes("body"),
-        sa.PrimaryKeyConstraint("tenant", "run", "case_id", "trial", name="pk_redteam_answers"),
-    )  # fmt: skip
+        "run text, case_id text, trial int, at long, body bytes?",
+        key="run case_id trial",
+    )
 
 
 def downgrade() -> None:

@@ -1,7 +1,8 @@
 """Reports kept by content for equal requests (`assay.store.records.verdict_cache`)."""
 
-import sqlalchemy as sa
 from alembic import op
+
+from assay.store.db.migrations.creating import create_table
 
 revision = "0013"
 down_revision = "0012"
@@ -11,15 +12,10 @@ depends_on = None
 
 def upgrade() -> None:
     """Make the table. `assay.store.db.row_security` then walls it, as every table with a tenant."""
-    op.create_table(
+    create_table(
         "verdict_cache",
-        sa.Column("tenant", sa.Text(), nullable=False),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("created", sa.BigInteger(), nullable=False),
-        sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("seal", sa.LargeBinary(), nullable=False),
-        sa.Column("body", sa.LargeBinary(), nullable=False),
-        sa.PrimaryKeyConstraint("tenant", "key", name="pk_verdict_cache"),
+        "key text, created long, size long, seal bytes, body bytes",
+        key="key",
     )
     op.create_index("ix_verdict_cache_tenant_created", "verdict_cache", ["tenant", "created"])
 

@@ -207,12 +207,12 @@ def _computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average:
 
 
 def _names_row(query: _Query) -> bool:
-    """Whether the statement speaks of a row by its name."""
+    """Whether the statement mentions a row by its name."""
     return any(_place(query, cell.words) is not None for row in query.rows for cell in row.cells if cell.naming)
 
 
 def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
-    """Where words stand in a statement; the stem of the last decides, so that "chairs" is "Chair"."""
+    """Where words are in a statement; the stem of the last decides, so that "chairs" is "Chair"."""
     if not words:
         return None
     stems, size = query.stems, len(words)

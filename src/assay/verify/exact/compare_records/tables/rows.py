@@ -46,7 +46,7 @@ _DEGREES: Final = {
     "long": LENGTHS,
     "short": LENGTHS,
 }
-"""Words of degree, each with the fields that it speaks of by itself; any where a field has to be named."""
+"""Words of degree, each with the fields that it mentions by itself; any where a field has to be named."""
 _DOWNWARD: Final = frozenset({"low", "small", "less", "few", "cheap", "short"})
 _FORMS: Final = {
     "highest": "high",
@@ -175,7 +175,7 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
 
 
 def _is_total(folds: Sequence[str]) -> bool:
-    """Whether a statement says that it speaks of all rows together."""
+    """Whether a statement says that it mentions all rows together."""
     return not TOGETHER.isdisjoint(folds) or any(pair == ("in", "all") for pair in pairwise(folds))
 
 
@@ -231,7 +231,7 @@ def _explained(statement: Statement, rows: _Rows, used: set[int]) -> bool:
 
 
 def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple[Cell, ...] | None:
-    """The cells of the field that a statement names, or the one of a kind that its word of degree speaks of."""
+    """The cells of the field that a statement names, or the one of a kind that its word of degree mentions."""
     stems = {word.stem for word in statement.lexemes}
     numeric = [c for c in rows.rows[0].cells if c.number is not None and c.kind == "number" and not c.naming]
     named = [c for c in numeric if c.needed and c.needed <= stems]
@@ -244,7 +244,7 @@ def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple
 
 
 def _degree_of(folds: Sequence[str], degree: int) -> str:
-    """The word of degree that stands at a word, with the adjective that it may belong to: "most expensive"."""
+    """The word of degree that is at a word, with the adjective that it may belong to: "most expensive"."""
     word = _FORMS[folds[degree]]
     if word in {"more", "less"} and folds[degree + 1 : degree + 2] == ["expensive"]:
         return "dear" if word == "more" else "cheap"

@@ -26,7 +26,7 @@ class Subject:
 def subject(sentence: str) -> Subject | None:
     """The subject of a sentence with a finite verb; none where there is no such, or where a pronoun stands for it.
 
-    What stands in front of it ("since this morning the lift") and behind its noun is left out.
+    What is in front of it ("since this morning the lift") and behind its noun is left out.
 
     >>> found = subject("Since this morning the west lift has been working.")
     >>> sorted(found.head), sorted(found.marks)
@@ -75,8 +75,8 @@ def of_another(claim: str, own: str, passage: str, source: str) -> bool:
 
     Args:
         claim: the claim.
-        own: the source that bears it out.
-        passage: what speaks against it.
+        own: the source that supports it.
+        passage: what contradicts it.
         source: the whole source of the passage, title included.
     """
     mine = subject(claim)

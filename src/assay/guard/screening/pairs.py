@@ -1,7 +1,8 @@
 """Sentences of passages as they are compared, and the pairs of them that are worth asking about.
 
-Each sentence is held against those of other passages that have its rarest words, and only so many of them, so that the
-work grows with the passages and not with their pairs. Worth asking about are pairs in which something differs that can
+Each sentence is checked against those of other passages that have its rarest words, and only so many of them, so that
+the work grows with the passages and not with their pairs. Worth asking about are pairs in which something differs that
+can
 contradict: another value of one kind, another day, a negation, opposite words, another name, what may or must be.
 """
 
@@ -43,7 +44,7 @@ OFTEN: Final = 3
 LEAST_READ: Final = 12
 """Pairs that are read where there are few passages."""
 _DATA: Final = re.compile(r"[|{}\n\t]|\"\s*:")
-"""What stands in data and not in a sentence."""
+"""What is in data and not in a sentence."""
 _CSV: Final = re.compile(r"(?<!\d),(?=\S)|,(?=[^\s\d])")
 """A comma between two fields of a row."""
 MOST_FIELDS: Final = 2
@@ -139,7 +140,7 @@ def candidates(statements: Sequence[Statement], question: frozenset[str], most: 
 
     Args:
         statements: of all passages.
-        question: the stems of the question: pairs that speak of it come first among equals.
+        question: the stems of the question: pairs that mention it come first among equals.
         most: how many.
     """
     postings: dict[str, list[int]] = defaultdict(list)

@@ -36,9 +36,9 @@ from assay.text.sentences import UNSTATED, language
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.guard.check.tiers import Tiers
     from assay.guard.parts import Assembled, GuardParts
-    from assay.guard.screen_conflicts import Judge
-    from assay.guard.screen_pairs import Pair
-    from assay.guard.screen_versions import Known, Versions
+    from assay.guard.screening.conflicts import Judge
+    from assay.guard.screening.pairs import Pair
+    from assay.guard.screening.versions import Known, Versions
     from assay.models import PairScorer
     from assay.policy import Policy
     from assay.retrieve import Passage
@@ -174,7 +174,7 @@ def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evide
         VerifierError: the network failed: whether there are contradictions is not known then.
     """
     from assay.guard.check.tiers import tiers_of
-    from assay.guard.screen_conflicts import hear_pairs, told
+    from assay.guard.screening.conflicts import hear_pairs, told
 
     heard = hear_pairs(pairs, items, self._parts.scorer)
     return told(heard, items, tiers_of(self._parts).judge_beside, frozenset(), len(pairs))
@@ -190,8 +190,8 @@ def screened(
     historical: bool | None = None,
 ) -> Screening:
     """The screening of passages that were read; see `Guard.screen`."""
-    from assay.guard.screen_conflicts import conflicts_of
-    from assay.guard.screen_versions import names_a_version, versions_of
+    from assay.guard.screening.conflicts import conflicts_of
+    from assay.guard.screening.versions import names_a_version, versions_of
 
     course = _Course(list(passages))
     _drop_blank(course)
@@ -388,7 +388,7 @@ def _signal(kept: Sequence[Evidence], reasons: Sequence[ScreenReason]) -> Signal
 def note_of(kept: Sequence[Evidence], conflicts: Sequence[PassageConflict], known: Mapping[str, Known]) -> str | None:
     """What a model has to be told of kept passages; none where there is nothing to tell.
 
-    The sentences of passages stand in it between quotation marks, on one line each: they are data.
+    The sentences of passages are in it between quotation marks, on one line each: they are data.
     """
     names = {item.id: _name(item, known.get(item.id)) for item in kept}
     parts = []

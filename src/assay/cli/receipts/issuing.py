@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from assay.cli.operations.receipt import open_store
+from assay.cli.receipts.receipt import open_store
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError, ReceiptError
 from assay.evaluation.rows import write_file
@@ -30,11 +30,11 @@ Item = TypeVar("Item", bound=Reported)
 def with_receipt(checked: Iterator[Item], file: Path, keys: Path | None) -> Iterator[Item]:
     """The same items; before each that is emitted is passed on, its receipt is written.
 
-    The key is read and the place made ready at once, so that nothing is checked in vain. A receipt that stands there
+    The key is read and the place made ready at once, so that nothing is checked in vain. A receipt that is there
     from an earlier run is removed: a receipt in that file is always one of this run.
 
     Raises:
-        InputError: no keys are named, or something other than a receipt stands in the file.
+        InputError: no keys are named, or something other than a receipt is in the file.
         ReceiptError: there is no key to sign with.
     """
     signer = open_store(keys).signer()
@@ -68,7 +68,7 @@ def _clear(file: Path) -> None:
     try:
         Receipt.from_text(found)
     except ReceiptError as error:
-        raise InputError(f"{file}: something other than a receipt stands there; name another file") from error
+        raise InputError(f"{file}: exists and is no receipt; name another file") from error
     try:
         file.unlink()
     except OSError as error:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.schema.traces import openai_responses
-from assay.wire.chat_completions import ChatCompletions
 from assay.wire.fields import Fields, Said
+from assay.wire.formats.chat_completions import ChatCompletions
 from assay.wire.interface import (
     Json,
     Shown,

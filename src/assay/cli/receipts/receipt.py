@@ -40,7 +40,7 @@ FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to wri
 
 @app.command("create-key")
 def create_key(keys: KeysOption = None) -> None:
-    """Make the key that signs, where none does yet."""
+    """Create the signing key, if there is none yet."""
     with reporting_errors():
         store = open_store(keys)
         key = store.create(datetime.now(UTC))
@@ -49,7 +49,7 @@ def create_key(keys: KeysOption = None) -> None:
 
 @app.command()
 def rotate(keys: KeysOption = None) -> None:
-    """Retire the key that signs and make another; what the old one signed stays good."""
+    """Retire the signing key and create another; what the old one signed stays valid."""
     with reporting_errors():
         store = open_store(keys)
         old, new = store.rotate(datetime.now(UTC))
@@ -59,13 +59,16 @@ def rotate(keys: KeysOption = None) -> None:
 @app.command()
 def revoke(
     key_id: Annotated[str, typer.Argument(metavar="KEY-ID", help="Which key, as `assay receipt list` names it.")],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it stands in the public ring.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the public ring.")],
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Since when, as 2026-03-01T09:30:15Z. [default: now]")
+        str | None,
+        typer.Option(
+            "--since", metavar="TIME", help="From this moment on, such as 2026-03-01T09:30:15Z. [default: now]"
+        ),
     ] = None,
     keys: KeysOption = None,
 ) -> None:
-    """Trust nothing more that a key ever signed, and delete its private half."""
+    """Revoke a key: nothing that it ever signed is valid any more. Deletes its private half."""
     from assay.receipt import moment_of
 
     with reporting_errors():
@@ -98,7 +101,7 @@ def sign(
         bool, typer.Option("--with-disclosure", help="Sign the output with the disclosure that its report asks for.")
     ] = False,
 ) -> None:
-    """Sign a report that lets its output out. The report is taken at its word: sign only your own."""
+    """Sign a report that emits its output. The report is trusted as it is: sign only your own."""
     from assay.evaluation.rows import write_file
     from assay.receipt import new_receipt_id, refusal
     from assay.receipt import sign as sign_report
@@ -158,7 +161,7 @@ def uses(
     ] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """List receipts that were claimed for a commit of which nobody noted the end.
+    """List receipts that were claimed for a commit whose outcome was not recorded.
 
     The sink is being called now, or the process died: whether it took effect has to be looked up where it writes. Exit
     status 1 where there are any.
@@ -205,7 +208,7 @@ def _path(path: Path | None, option: str) -> Path:
 
     found = read_settings(os.environ).receipt_keys if path is None else path
     if found is None:
-        raise InputError(f"expected to be told where the keys are: name them with {option}, or set ASSAY_RECEIPT_KEYS")
+        raise InputError(f"expected the folder of keys: name it with {option}, or set ASSAY_RECEIPT_KEYS")
     return found
 
 
@@ -245,7 +248,7 @@ def read_report(place: str) -> "HallucinationReport":
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key appears twice in one object")
     return members
 
 

@@ -12,7 +12,7 @@ _ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
 
 
 def read_message(message: Any, place: str) -> list[Step]:
-    """Reads one message; a result may stand in a message of any role."""
+    """Reads one message; a result may be in a message of any role."""
     if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
         return [opaque(message, place)]
     fields = Fields(message, place)

@@ -15,7 +15,7 @@ _NANOSECONDS: Final = 1_000_000_000
 
 @dataclass(slots=True)
 class Span:
-    """One span; its attributes are taken one by one, and what is left stands beside the run."""
+    """One span; its attributes are taken one by one, and what is left is next to the run."""
 
     place: str
     attributes: dict[str, tuple[Any, str]]

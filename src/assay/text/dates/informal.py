@@ -1,14 +1,15 @@
 """Dates as people type them to an agent: without capitals, without spaces, without a year, without a month.
 
-More is read than `assay.text.dates.detection` reads, because here a date that is read wrongly leads only to a call that
-is let through with a day that somebody nearly wrote, and one that is not read leads to an honest call refused.
+For arguments of tool calls only. More is read than by `find_dates`, because a date that is read wrongly lets through no
+more than a call with a day that somebody nearly wrote, while one that is not read has an honest call refused.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+from assay.text.dates.months import MONTHS
+
 _MONTH: Final = (
     r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)(?![a-z])"
@@ -31,7 +32,7 @@ _NAMED: Final = re.compile(r"\b(?:noon|midday|midnight)\b")
 _CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[.:h]?(\d{2})?\s{0,2}([ap])\.?\s?m\b")
 
 
-class LooseDate(NamedTuple):
+class InformalDate(NamedTuple):
     """What a text says of a day, as far as it says it."""
 
     start: int
@@ -41,23 +42,23 @@ class LooseDate(NamedTuple):
     day: int | None
 
 
-def loose_dates(low: str) -> Iterator[LooseDate]:
+def informal_dates(low: str) -> Iterator[InformalDate]:
     """The dates of a text in lower case, the forms that say most first; a day may be found in several forms.
 
-    >>> [(d.year, d.month, d.day) for d in loose_dates("on the 10th of march 2023")][0]
+    >>> [(d.year, d.month, d.day) for d in informal_dates("on the 10th of march 2023")][0]
     (2023, 3, 10)
     """
     for form in _FORMS:
         for match in form.finditer(low):
             year, month, day = (match.group(name) or "" for name in ("year", "month", "day"))
-            number = int(month) if month.isdecimal() else _NAMES.index(month[:3]) + 1 if month else None
-            yield LooseDate(*match.span(), int(year) if year else None, number, int(day) if day else None)
+            number = int(month) if month.isdecimal() else MONTHS[month[:3]] if month else None
+            yield InformalDate(*match.span(), int(year) if year else None, number, int(day) if day else None)
 
 
-def loose_clocks(low: str) -> Iterator[tuple[int, int, int]]:
+def informal_clocks(low: str) -> Iterator[tuple[int, int, int]]:
     """Times of day with a dot, an h or nothing between hours and minutes: place, and minutes since midnight.
 
-    >>> [minute for _, _, minute in loose_clocks("from 11.00 a.m. to 3pm")]
+    >>> [minute for _, _, minute in informal_clocks("from 11.00 a.m. to 3pm")]
     [660, 900]
     """
     for match in _CLOCK.finditer(low):

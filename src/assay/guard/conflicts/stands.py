@@ -2,7 +2,7 @@
 
 "Passwords have to be changed" and "there is no need to change passwords" share nearly all that they say, and a network
 that judges a claim by all there is takes the second for beside the point. Here the stand that each takes is read, and
-two stands on the same thing that nobody can take at once are a disagreement.
+two is on the same thing that nobody can take at once are a disagreement.
 """
 
 import re
@@ -76,7 +76,7 @@ class _Stand:
 
 
 def clashes(claim: str, sentence: str) -> bool:
-    """Whether a sentence takes a stand on what a claim is about that excludes the claim's.
+    """Whether a sentence takes a are on what a claim is about that excludes the claim's.
 
     >>> clashes("Passwords have to be changed every 90 days.", "There is no need to change passwords regularly.")
     True

@@ -122,7 +122,7 @@ def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
     """What is known of each passage's document, and how it stands to a day.
 
     Cost is linear in the number of passages and the length of their texts, but for those few that say that they
-    replace another or are drafts, which are held against all titles.
+    replace another or are drafts, which are checked against all titles.
 
     Args:
         passages: with ids of their own.
@@ -345,7 +345,7 @@ def _say_themselves(
     items = [one.item for one in passages]
     for place, item in enumerate(items):
         if known[place].standing is Standing.IN_FORCE and off[place] is None and says_it_is_out(item):
-            off[place] = (Standing.EXPIRED, "It says of itself that it is out of use.")
+            off[place] = (Standing.EXPIRED, "It states that it is no longer in use.")
     holding = [place for place in range(len(items)) if off[place] is None]
     saying = [p for p in holding if _REPLACING.search(f"{items[p].title or ''}\n{items[p].text[:_OPENING]}")]
     for at in saying:

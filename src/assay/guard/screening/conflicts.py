@@ -1,6 +1,6 @@
 """Passages that contradict each other, found without holding every sentence against every other one.
 
-1. Sentences that may speak of one matter are found by the words that they share: each is compared with those of other
+1. Sentences that may mention one matter are found by the words that they share: each is compared with those of other
    passages that have its rarest words, and only so many of them, so that the work grows with the passages and not with
    their pairs.
 2. Of those, pairs are asked about in which something differs that can contradict: another value of one kind, another
@@ -24,7 +24,7 @@ from typing import Any, Final
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
 from assay.guard.conflicts.source_matching import is_record, speaks_of_another
-from assay.guard.screen_pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
+from assay.guard.screening.pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
 from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
@@ -37,7 +37,7 @@ FROM_BOTH_SIDES: Final = 0.4
 """How likely a pair has to be a conflict where both of its sentences, each taken as the claim, are found contradicted
 by the other source."""
 LIKELY: Final = 0.75
-"""How likely it has to be where one of them is, unless both speak of what was asked."""
+"""How likely it has to be where one of them is, unless both mention what was asked."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
@@ -45,7 +45,7 @@ contradict each other whatever a check makes of them. Set by hand, as is the nex
 SHARED_BOTH_WAYS: Final = 0.25
 """The share of what the one that says less says that the other one has to say for that."""
 OF_QUESTION: Final = 0.34
-"""The share of the question's content words from which a sentence speaks of what was asked."""
+"""The share of the question's content words from which a sentence mentions what was asked."""
 PER_PASSAGE: Final = 1
 """Pairs that are read for each passage, over all of them."""
 LEAST_JUDGED: Final = 6
@@ -140,7 +140,7 @@ class ConflictModel:
 def load_conflict_model() -> ConflictModel:
     """The model that ships with the package."""
     raw: Mapping[str, Any] = json.loads(
-        files("assay.guard").joinpath("screen_conflicts.json").read_text(encoding="utf-8")
+        files("assay.guard.screening").joinpath("conflicts.json").read_text(encoding="utf-8")
     )
     return ConflictModel(LogisticModel(raw["intercept"], raw["weights"]), raw["threshold"])
 
@@ -183,7 +183,7 @@ def told(
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
     What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
-    both speak of what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
+    both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
     directions.
 
     Args:

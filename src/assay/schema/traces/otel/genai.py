@@ -21,8 +21,8 @@ from assay.schema.run.json_values import Fault, parse_json, plain_json
 from assay.schema.run.model import Opaque, Step, SystemPrompt, ToolCall, ToolDeclaration, ToolResult
 from assay.schema.traces.content import read_part
 from assay.schema.traces.fields import numbered
-from assay.schema.traces.otel_messages import read_document, read_message, read_told_arguments, told_result
-from assay.schema.traces.otel_spans import Span, spans_of
+from assay.schema.traces.otel.messages import read_document, read_message, read_told_arguments, told_result
+from assay.schema.traces.otel.spans import Span, spans_of
 from assay.schema.traces.outcome import ReadTrace
 from assay.schema.traces.tools import read_tools
 

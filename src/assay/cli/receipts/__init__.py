@@ -1,0 +1,1 @@
+"""`assay receipt`, and receipts that other verbs issue."""

@@ -1,0 +1,1 @@
+"""Traces of OpenTelemetry with the conventions for generative AI."""

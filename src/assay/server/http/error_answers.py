@@ -1,0 +1,125 @@
+"""Every error of the REST routes as a problem document, and the refusal of bodies that are not UTF-8."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from assay.errors import BusyError, InputError, PolicyError, StoreError
+from assay.server.checking import CheckFailedError
+from assay.server.gateway.asgi import ClientGoneError, given_again, other_encoding, read_body
+from assay.server.http.problems import MEDIA_TYPE, ProblemError, encoded, problem
+from assay.server.telemetry.telemetry import Telemetry
+
+AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
+MEND: Final = "Correct the request; /openapi.json describes what is expected."
+
+
+def answer_errors(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
+    """Every error of these routes is a problem document; `keeps` says whether the server has a database."""
+
+    async def on_input(request: Request, error: Exception) -> Response:
+        return _told(request, 422, str(error), "input.invalid", MEND)
+
+    async def on_check(request: Request, error: Exception) -> Response:
+        telemetry.unchecked("check")
+        return _told(request, 503, str(error), "check.failed", AGAIN, {"retry-after": "1"})
+
+    async def on_form(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)  # noqa: S101 what the handler is registered for
+        found = [
+            {"pointer": "".join(f"/{part}" for part in one["loc"][1:]), "detail": one["msg"]} for one in error.errors()
+        ]
+        first = found[0] if found else {"pointer": "", "detail": "it cannot be read"}
+        detail = f"at {first['pointer'] or 'the root'}: {first['detail']}"
+        return _told(request, 422, detail, "input.invalid", MEND, errors=found[:50])
+
+    async def on_problem(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ProblemError)  # noqa: S101 what the handler is registered for
+        return _told(request, error.status, error.detail, error.code, error.todo, error.headers)
+
+    async def on_busy(request: Request, error: Exception) -> Response:
+        return _told(request, 503, str(error), "store.busy", AGAIN, {"retry-after": "1"})
+
+    async def on_store(request: Request, error: Exception) -> Response:
+        return _told(request, 503, str(error), "store.failed", _OPERATOR)
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', 'failed')}"
+        headers = getattr(error, "headers", None)
+        if status == 400:
+            # What is no text at all is told of like any other body that is not what it should be.
+            return _told(request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", MEND)
+        if status == 404 and not keeps and request.url.path.startswith(OF_STORE):
+            return _told(request, 404, "this server keeps no record", "store.absent", _NO_STORE)
+        return _told(request, status, detail, {404: "route.unknown"}.get(status, f"http.{status}"), _ROUTES, headers)
+
+    handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+        InputError: on_input,
+        PolicyError: on_input,
+        CheckFailedError: on_check,
+        RequestValidationError: on_form,
+        HTTPException: on_http,
+        ProblemError: on_problem,
+        BusyError: on_busy,
+        StoreError: on_store,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+_OPERATOR: Final = "Tell the operator of this server; nothing was decided, and nothing is released without a record."
+_NO_STORE: Final = "Start the server with --database, or set ASSAY_DATABASE_URL."
+OF_STORE: Final = (
+    "/v1/reports",
+    "/v1/feedback",
+    "/v1/policies",
+    "/v1/audit",
+    "/v1/retention",
+    "/v1/reviews",
+    "/v1/users",
+    "/v1/keys",
+    "/v1/sessions",
+    "/v1/monitor",
+    "/console",
+)
+"""Where the paths begin that there are only with a database."""
+_ROUTES: Final = "The routes are described by /openapi.json."
+
+
+def _told(
+    request: Request, status: int, detail: str, code: str, todo: str | None, headers: Any = None, **members: Any
+) -> Response:
+    made = problem(status, detail, code=code, instance=request.url.path, todo=todo, **members)
+    return Response(encoded(made), status, headers, MEDIA_TYPE)
+
+
+class OneEncoding:
+    """Refuses a request's body in another encoding than UTF-8 before it is read as anything.
+
+    The application has read it within its limits before (`assay.server.http.bodies`).
+    """
+
+    def __init__(self, app: Any) -> None:
+        """Middleware around `app`."""
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Looks at the body and hands it on whole."""
+
+        if scope["type"] != "http" or scope["method"] not in ("POST", "PUT", "PATCH"):
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await read_body(scope, receive)
+        except ClientGoneError:
+            return
+        encoding = other_encoding(scope, body)
+        if encoding is not None:
+            made = problem(415, encoding, code="request.encoding", instance=scope["path"], todo="Send it in UTF-8.")
+            await Response(encoded(made), 415, media_type=MEDIA_TYPE)(scope, receive, send)
+            return
+        await self._app(scope, given_again(body, receive), send)

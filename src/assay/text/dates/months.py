@@ -1,0 +1,12 @@
+"""The months by their names."""
+
+from typing import Final
+
+from assay.text.lexicon.lexemes import word_list
+
+MONTH_NAMES: Final = tuple(
+    word_list("january february march april may june july august september october november december")
+)
+"""In order, without capitals."""
+MONTHS: Final = {form: n for n, name in enumerate(MONTH_NAMES, start=1) for form in (name, name[:3])} | {"sept": 9}
+"""The number of each month by its name and its abbreviations."""
