@@ -278,7 +278,7 @@ def _may_be_read(address: str) -> bool:
     if kind is None or kind in _ENDING_OF or kind in {"application/xml", "text/xml"}:
         return packed in {None, "gzip"} or kind is None
     main = kind.partition("/")[0]
-    return main == "text" and kind not in {"text/css", "text/javascript"} or kind == "application/octet-stream"
+    return kind == "application/octet-stream" or (main == "text" and kind not in {"text/css", "text/javascript"})
 
 
 def _in_utf8(answer: Answer, ending: str) -> bytes:

@@ -273,6 +273,11 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
+def _refuse_others(folder: Path, *, is_ours: bool) -> None:
+    if not is_ours:
+        raise InputError(f"{folder}: expected the pages of `assay corpus check`, got another database")
+
+
 def _opened(folder: Path) -> sqlite3.Connection:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -290,8 +295,7 @@ def _opened(folder: Path) -> sqlite3.Connection:
         application, form = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         db.execute("COMMIT")
-        if not empty and (application, form) != (APPLICATION, FORM):
-            raise InputError(f"{folder}: expected the pages of `assay corpus check`, got another database")
+        _refuse_others(folder, is_ours=empty or (application, form) == (APPLICATION, FORM))
         if empty:
             db.executescript(
                 f"BEGIN; {_TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORM}; COMMIT;"
