@@ -10,7 +10,7 @@ document, before anything was screened, by one reader who found no contradiction
 of the split that the network was not trained on: `read` (`fit`), which rules may be made with, and `unseen` (`test`),
 of which counts alone are printed.
 
-A document is cut into passages of three sentences. Counted are: the form that disagrees in one of the passages and a
+A document is cut into passages of three sentences, of fewer where it is short. Counted are: the form that disagrees in one of the passages and a
 conflict told of that sentence (found); the passages as they are, the form that agrees, and the near sentence, each with
 a conflict told (false alarms).
 """
@@ -37,7 +37,7 @@ from assay.text.sentences import split_sentences
 _FILE = Path(__file__).with_name("gate") / "planted_conflicts.jsonl"
 TODAY = date(2026, 6, 1)
 PER_PASSAGE = 3
-"""Sentences of a passage."""
+"""Sentences of a passage; fewer where there would be fewer than three passages."""
 _FORMS = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
 
 
@@ -83,7 +83,8 @@ def documents(data: Path, wanted: frozenset[tuple[str, str]]) -> dict[str, str]:
 def cut(text: str, most: int) -> list[str]:
     """The passages of a document, from its whole sentences within so many characters."""
     spans = [span for span in split_sentences(text) if span.end <= most]
-    groups = [spans[at : at + PER_PASSAGE] for at in range(0, len(spans), PER_PASSAGE)]
+    size = max(1, min(PER_PASSAGE, len(spans) // 3))
+    groups = [spans[at : at + size] for at in range(0, len(spans), size)]
     return [text[group[0].start : group[-1].end] for group in groups]
 
 
