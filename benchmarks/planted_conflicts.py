@@ -10,9 +10,9 @@ document, before anything was screened, by one reader who found no contradiction
 of the split that the network was not trained on: `read` (`fit`), which rules may be made with, and `unseen` (`test`),
 of which counts alone are printed.
 
-A document is cut into passages of three sentences, of fewer where it is short. Counted are: the form that disagrees in one of the passages and a
-conflict told of that sentence (found); the passages as they are, the form that agrees, and the near sentence, each with
-a conflict told (false alarms).
+A document is cut into passages of three sentences, of fewer where it is short. Counted are: the form that disagrees in
+one of the passages and a conflict told of that sentence (found); the passages as they are, the form that agrees, and
+the near sentence, each with a conflict told (false alarms). `pairs` are the pairs of passages of one document.
 """
 
 import argparse
@@ -129,6 +129,7 @@ def main() -> None:
     guard = Guard(preset("general").model_copy(update={"screen": screen}))
     told: Counter[tuple[str, str]] = Counter()
     total: Counter[tuple[str, str]] = Counter()
+    pairs: Counter[tuple[str, bool]] = Counter()
     for case in cases(given.data, given.part):
         found = [
             one
@@ -137,12 +138,16 @@ def main() -> None:
         ]
         total[case.part, case.kind] += 1
         told[case.part, case.kind] += bool(found)
+        if case.sentence is None:
+            pairs[case.part, True] += len({(one.first, one.second) for one in found})
+            pairs[case.part, False] += len(case.passages) * (len(case.passages) - 1) // 2
         if given.cases and case.part == "read" and bool(found) != case.disagrees:
             print(case.kind, case.sentence, [(one.first_text, one.second_text) for one in found])
     for part in sorted({part for part, _ in total}):
         said = {kind: f"{told[part, kind]} of {total[part, kind]}" for _, kind in sorted(total) if total[part, kind]}
         agreeing = [kind for kind in ("passages", "right", "near") if total[part, kind]]
         alarms, asked = sum(told[part, kind] for kind in agreeing), sum(total[part, kind] for kind in agreeing)
+        said["pairs of passages"] = f"{pairs[part, True]} of {pairs[part, False]}"
         print(f"{part}: found {said.pop('wrong')}; alarms where they agree {alarms} of {asked} ({said})")
 
 
