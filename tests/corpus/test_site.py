@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -73,7 +74,7 @@ class Web(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.pages: dict[str, object] = {}
+        self.pages: dict[str, Any] = {}
         self.asked: Counter[str] = Counter()
         self.unchanged = 0
 
@@ -161,6 +162,22 @@ def test_a_look_that_ends_at_a_limit_goes_on_there(web: Web, tmp_path: Path) -> 
     assert all(web.asked[f"/docs/p{number}"] == 1 for number in range(9))
 
 
+def test_a_look_that_is_interrupted_goes_on_with_the_next_page(web: Web, tmp_path: Path) -> None:
+    web.put("/docs/", page(*(f"p{n}" for n in range(6))))
+    for number in range(6):
+        web.put(f"/docs/p{number}", page(says=f"Room {number} is free."))
+    scope = Scope.of(f"{web.address}/docs/")
+
+    def interrupt(_: int) -> None:
+        if web.asked.total() > 3:
+            raise KeyboardInterrupt
+
+    with KeptPages(tmp_path / "pages", scope.start) as pages, pytest.raises(KeyboardInterrupt):
+        list(Site(scope, pages, SiteLimits(allow_private=True), (), interrupt).files())
+    assert len(found(look(web, tmp_path))) == 7
+    assert {path: times for path, times in web.asked.items() if times > 1} == {"/robots.txt": 2}
+
+
 def test_robots_txt_is_kept_to(web: Web, tmp_path: Path) -> None:
     web.put("/robots.txt", "User-agent: *\nDisallow: /docs/private\nAllow: /docs/private/open\n", kind="text/plain")
     web.put("/docs/", page("private/a", "private/open", "b"))
@@ -230,12 +247,10 @@ def test_an_address_of_this_machine_is_refused_unless_allowed(web: Web, tmp_path
             addresses_of(place, 80, allow_private=False)
 
 
-@given(
-    st.one_of(
-        st.ip_addresses(network=net)
-        for net in ("10.0.0.0/8", "169.254.0.0/16", "fc00::/7", "::ffff:10.0.0.0/104", "64:ff9b::7f00:0/104")
-    )
-)
+PRIVATE = ("10.0.0.0/8", "169.254.0.0/16", "fc00::/7", "::ffff:10.0.0.0/104", "64:ff9b::7f00:0/104")
+
+
+@given(st.sampled_from(PRIVATE).flatmap(lambda network: st.ip_addresses(network=network)))
 def test_no_private_address_is_public_whatever_it_is_wrapped_in(address: object) -> None:
     assert not is_public(str(address))
 
@@ -286,8 +301,8 @@ def test_a_second_address_of_a_page_is_no_document(web: Web, tmp_path: Path) -> 
 
 
 def test_a_calendar_without_end_is_left(web: Web, tmp_path: Path) -> None:
-    class Endless(dict[str, object]):
-        def get(self, path: str, default: object = None) -> object:
+    class Endless(dict[str, Any]):
+        def get(self, path: str, default: Any = None) -> Any:
             if path.startswith("/docs/?day="):
                 day = int(path.rpartition("=")[2])
                 return Page(page(*(f"?day={day + step}" for step in range(1, 40))).encode())

@@ -46,7 +46,7 @@ def test_a_conflict_that_the_network_does_not_doubt_is_told_with_both_sentences(
 
 
 @pytest.mark.parametrize(("scores", "told"), [({}, False), ({(LOWER, RAISED): AGAINST}, False)])
-def test_what_one_judgement_finds_beside_the_point_is_not_told(scores: dict[Any, Any], told: bool) -> None:
+def test_what_is_beside_the_point_both_ways_is_not_told(scores: dict[Any, Any], told: bool) -> None:
     assert bool(conflicts(scores, (RAISED, LOWER), found=(True, False))) is told
     doubted = {(LOWER, RAISED): AGAINST, (RAISED, LOWER): DOUBTED}
     assert conflicts(doubted, (RAISED, LOWER), found=(True, False))

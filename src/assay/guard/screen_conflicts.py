@@ -39,8 +39,8 @@ by the other source."""
 LIKELY: Final = 0.65
 """How likely it has to be where one of them is, unless both speak of what was asked."""
 NOT_NEUTRAL: Final = -2.0
-"""The least sum of the log-odds of contradiction, each sentence read as the premise of the other, where one judgement
-alone finds a contradiction. Both were set by hand on `benchmarks/gate/planted_conflicts.jsonl` (docs/adr/0103)."""
+"""The least sum of the log-odds of contradiction, each sentence read as the premise of the other, of a pair that is
+judged. Both were set by hand on `benchmarks/gate/planted_conflicts.jsonl` (docs/adr/0103)."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
@@ -197,8 +197,8 @@ def told(
 
     What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
     both speak of what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
-    directions. What one alone finds is not told where the network calls both readings beside the point, and nothing is
-    told of two sentences one of which the other's passage bears out: a passage does not contradict what it says.
+    directions. Not judged is what the network calls beside the point in both, and nothing is told of two sentences one
+    of which the other's passage bears out: a passage does not contradict what it says.
 
     Args:
         heard: the pairs as they were read.
@@ -210,7 +210,13 @@ def told(
     """
     model = load_conflict_model()
     chances = {id(one): model.probability(one) for one in heard}
-    likely = sorted((one for one in heard if chances[id(one)] >= model.threshold), key=lambda one: -chances[id(one)])
+    asking = [
+        one
+        for one in heard
+        if chances[id(one)] >= (model.threshold if _on_question(one.pair, asked) else FROM_BOTH_SIDES)
+        and _contradiction(one) >= NOT_NEUTRAL
+    ]
+    likely = sorted(asking, key=lambda one: -chances[id(one)])
     likely = likely[: max(LEAST_JUDGED, len(items) // 4) if most is None else most]
     claims = [(side.text, _beside(one.pair, items)) for one in likely for side in (one.pair.first, one.pair.second)]
     judged = judge(claims) if claims else ()
@@ -224,7 +230,7 @@ def told(
         found_by = [_against(side, of_another=_of_another(one.pair, items)) for side in sides]
         sure, chance = max(found_by), chances[id(one)]
         both = min(found_by) > 0 and chance >= FROM_BOTH_SIDES
-        alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked)) and _contradiction(one) >= NOT_NEUTRAL
+        alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
         if both or alone or _both_ways(one):
             found.append((one, max(sure, chance)))
     borne_out = _borne_out([one.pair for one, _ in found], items, scorer)

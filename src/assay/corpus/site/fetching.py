@@ -185,9 +185,8 @@ def addresses_of(host: str, port: int, *, allow_private: bool) -> list[tuple[str
     addresses = list(dict.fromkeys((str(one[4][0]), port) for one in found))
     inside = next((address for address, _ in addresses if not is_public(address)), None)
     if inside is not None and not allow_private:
-        raise InputError(
-            f"{host} is {inside}, which is not of the public internet; --allow-private lets a check ask for it"
-        )
+        at = "" if inside == host.strip("[]") else f", at {inside},"
+        raise InputError(f"{host}{at} is not of the public internet; --allow-private lets a check ask for it")
     return addresses
 
 
