@@ -10,9 +10,10 @@ from assay.guard.screen_conflicts import conflicts_of
 from assay.schema import Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.testing import ScriptedScorer
 
-RAISED = "The office raised its fee to 40 euros in May."
-LOWER = "The office charges a fee of 30 euros."
-BEFORE = "Until then it had been less."
+RAISED = "The office charges everybody a fee."
+LOWER = "The fee of the office is charged to nobody."
+BEFORE = "So it was in the beginning."
+FORTY, THIRTY = "The office charges a fee of 40 euros.", "The fee of the office is 30 euros."
 AGAINST = (0.02, 0.03, 0.95)
 DOUBTED = (0.05, 0.75, 0.2)
 SAYS_SO = (0.9, 0.05, 0.05)
@@ -26,12 +27,12 @@ def conflicts(
     def judge(claims: Sequence[tuple[str, tuple[Evidence, ...]]]) -> list[Judged]:
         judged = []
         for claim, _ in claims:
-            at_odds = found[0] if claim == RAISED else found[1]
+            at_odds = found[0] if claim in {RAISED, FORTY} else found[1]
             spans = [
                 EvidenceSpan(evidence_id=name, start=0, end=4, text="text", relation=relation, score=0.9)
                 for name, relation in (("a", "supports"), ("b", "contradicts"))
             ]
-            conflict = (spans[0], spans[1]) if at_odds and claim in {RAISED, LOWER} else None
+            conflict = (spans[0], spans[1]) if at_odds and claim in {RAISED, LOWER, FORTY, THIRTY} else None
             judged.append(Judged(Verdict.SUPPORTED, None, cast("Any", None), cast("Any", None), {}, (), conflict))
         return judged
 
@@ -62,3 +63,9 @@ def test_a_passage_that_bears_a_sentence_out_does_not_contradict_it() -> None:
 def test_a_sentence_that_stands_alone_is_read_once() -> None:
     scores = {(LOWER, RAISED): SAYS_SO, (RAISED, LOWER): AGAINST}
     assert conflicts(scores, (RAISED, LOWER), found=(True, True))
+
+
+def test_another_value_is_told_however_the_network_reads_over_it() -> None:
+    whole = f"{THIRTY} {BEFORE}"
+    scores = {(THIRTY, FORTY): AGAINST, (FORTY, THIRTY): AGAINST, (whole, FORTY): SAYS_SO}
+    assert conflicts(scores, (FORTY, whole), found=(True, True))

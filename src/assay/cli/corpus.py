@@ -25,6 +25,31 @@ if TYPE_CHECKING:
 app = typer.Typer(name="corpus", help="Care for a collection of documents.", no_args_is_help=True)
 
 
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="DIR|URL",
+        help="A folder of documents, searched to any depth; or the address of a page or a sitemap.",
+    ),
+]
+Pages = Annotated[
+    int, typer.Option("--most-pages", min=1, metavar="N", help="Of a site: addresses that are asked for.")
+]
+Megabytes = Annotated[
+    int, typer.Option("--most-megabytes", min=1, metavar="N", help="Of a site: what is fetched at most.")
+]
+Minutes = Annotated[
+    float, typer.Option("--most-minutes", min=0.01, metavar="N", help="Of a site: how long it is fetched from.")
+]
+Delay = Annotated[
+    float,
+    typer.Option(min=0, metavar="SECONDS", help="Of a site: between two requests; robots.txt may ask for more."),
+]
+AllowPrivate = Annotated[
+    bool, typer.Option("--allow-private", help="Let an address be of this machine or a private network.")
+]
+
+
 class Kind(StrEnum):
     """The kinds of findings."""
 
@@ -67,13 +92,7 @@ class CorpusCheckOptions:
 
 @app.command("check")
 def check(
-    folder: Annotated[
-        str,
-        typer.Argument(
-            metavar="DIR|URL",
-            help="A folder of documents, searched to any depth; or the address of a page or a sitemap.",
-        ),
-    ],
+    folder: Place,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the report as a page here, as HTML.")
     ] = None,
@@ -107,22 +126,11 @@ def check(
     verifier: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
     ] = None,
-    pages: Annotated[
-        int, typer.Option("--most-pages", min=1, metavar="N", help="Of a site: addresses that are asked for.")
-    ] = 10_000,
-    megabytes: Annotated[
-        int, typer.Option("--most-megabytes", min=1, metavar="N", help="Of a site: what is fetched at most.")
-    ] = 1_000,
-    minutes: Annotated[
-        float, typer.Option("--most-minutes", min=0.01, metavar="N", help="Of a site: how long it is fetched from.")
-    ] = 60.0,
-    delay: Annotated[
-        float,
-        typer.Option(min=0, metavar="SECONDS", help="Of a site: between two requests; robots.txt may ask for more."),
-    ] = 0.0,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Let an address be of this machine or a private network.")
-    ] = False,
+    pages: Pages = 10_000,
+    megabytes: Megabytes = 1_000,
+    minutes: Minutes = 60.0,
+    delay: Delay = 0.0,
+    allow_private: AllowPrivate = False,
 ) -> None:
     """Report on a corpus: duplicates, versions side by side, what is out of force, contradictions, unused documents.
 

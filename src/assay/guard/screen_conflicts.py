@@ -241,11 +241,14 @@ def _borne_out(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairSco
     """Whether what stands around one sentence of a pair bears out the other one rather than contradicting it.
 
     A sentence that by itself seems to say something else often does not where it stands: the one before it names who
-    is meant. Of a sentence by itself nothing more is known than was read.
+    is meant. Of a sentence by itself nothing more is known than was read. Nor is it asked of two sentences that differ
+    in values and share none: a network reads over a number too easily for that.
     """
     asked: list[list[tuple[str, str]]] = []
     for pair in pairs:
         asked.append([])
+        if pair.differs == "value" and not pair.first.values & pair.second.values:
+            continue
         for claim, other in ((pair.first, pair.second), (pair.second, pair.first)):
             around = _around(items[other.passage], other).text
             if around.strip() != other.text.strip():
