@@ -32,6 +32,9 @@ Place = Annotated[
         help="A folder of documents, searched to any depth; or the address of a page or a sitemap.",
     ),
 ]
+Page = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the report as a page here, as HTML.")
+]
 Pages = Annotated[
     int, typer.Option("--most-pages", min=1, metavar="N", help="Of a site: addresses that are asked for.")
 ]
@@ -93,9 +96,7 @@ class CorpusCheckOptions:
 @app.command("check")
 def check(
     folder: Place,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the report as a page here, as HTML.")
-    ] = None,
+    out: Page = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write to standard output.")] = Format.TEXT,
     state: Annotated[
         Path | None,
