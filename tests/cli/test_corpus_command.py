@@ -63,7 +63,8 @@ def test_what_cannot_be_used_is_misuse_with_one_message(folder: Path, tmp_path: 
     for given, said in (
         ([tmp_path / "none"], "no such folder"),
         ([folder / "leave_v1.md"], "got a file"),
-        (["https://example.org"], "fetches nothing"),
+        (["ftp://example.org"], "expected a folder or an address"),
+        (["http://127.0.0.1:9/docs/"], "not of the public internet"),
         ([folder, "--database", tmp_path / "none.db"], "no such record"),
         ([folder, "--as-of", "yesterday"], "yesterday"),
     ):

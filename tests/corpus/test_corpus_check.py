@@ -253,9 +253,9 @@ def test_a_state_that_is_another_file_another_folder_or_in_use_is_refused(site: 
     assert site.state.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("place", ["https://example.org/docs", "file:///tmp"])
-def test_an_address_is_refused_with_what_to_do(place: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="fetches nothing"):
+@pytest.mark.parametrize("place", ["ftp://example.org/docs", "file:///tmp", "https://me:word@example.org/"])
+def test_an_address_that_is_none_of_the_web_is_refused(place: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="address"):
         check_corpus(place, Guard("general", scorer=FakeScorer()), tmp_path / "s.sqlite")
 
 

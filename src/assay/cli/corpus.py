@@ -25,6 +25,34 @@ if TYPE_CHECKING:
 app = typer.Typer(name="corpus", help="Care for a collection of documents.", no_args_is_help=True)
 
 
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="DIR|URL",
+        help="A folder of documents, searched to any depth; or the address of a page or a sitemap.",
+    ),
+]
+Page = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the report as a page here, as HTML.")
+]
+Pages = Annotated[
+    int, typer.Option("--most-pages", min=1, metavar="N", help="Of a site: addresses that are asked for.")
+]
+Megabytes = Annotated[
+    int, typer.Option("--most-megabytes", min=1, metavar="N", help="Of a site: what is fetched at most.")
+]
+Minutes = Annotated[
+    float, typer.Option("--most-minutes", min=0.01, metavar="N", help="Of a site: how long it is fetched from.")
+]
+Delay = Annotated[
+    float,
+    typer.Option(min=0, metavar="SECONDS", help="Of a site: between two requests; robots.txt may ask for more."),
+]
+AllowPrivate = Annotated[
+    bool, typer.Option("--allow-private", help="Let an address be of this machine or a private network.")
+]
+
+
 class Kind(StrEnum):
     """The kinds of findings."""
 
@@ -58,14 +86,17 @@ class CorpusCheckOptions:
     most: int = 200
     policy: str | None = None
     verifier: Path | None = None
+    pages: int = 10_000
+    megabytes: int = 1_000
+    minutes: float = 60.0
+    delay: float = 0.0
+    allow_private: bool = False
 
 
 @app.command("check")
 def check(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A folder of documents, searched to any depth.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the report as a page here, as HTML.")
-    ] = None,
+    folder: Place,
+    out: Page = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to write to standard output.")] = Format.TEXT,
     state: Annotated[
         Path | None,
@@ -97,11 +128,17 @@ def check(
     verifier: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
     ] = None,
+    pages: Pages = 10_000,
+    megabytes: Megabytes = 1_000,
+    minutes: Minutes = 60.0,
+    delay: Delay = 0.0,
+    allow_private: AllowPrivate = False,
 ) -> None:
     """Report on a corpus: duplicates, versions side by side, what is out of force, contradictions, unused documents.
 
-    Reads Markdown, text, HTML, CSV, DOCX and PDF (extra `corpus`). What has not changed since the check before is not
-    judged again, and an interrupted check goes on where it was. Exit status 1: there are findings.
+    Reads Markdown, text, HTML, CSV, DOCX and PDF (extra `corpus`), of a folder or below an address. What has not
+    changed since the check before is not fetched or judged again, and an interrupted check goes on where it was. Exit
+    status 1: there are findings.
     """
     with reporting_errors():
         found = run_corpus_check(
@@ -120,6 +157,11 @@ def check(
                 most=most,
                 policy=policy,
                 verifier=verifier,
+                pages=pages,
+                megabytes=megabytes,
+                minutes=minutes,
+                delay=delay,
+                allow_private=allow_private,
             )
         )
         raise typer.Exit(FINDINGS if found else CLEAN)
@@ -136,23 +178,29 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
     """
     from assay.cli.check import open_guard
     from assay.cli.terminal import write, write_text
-    from assay.corpus import CorpusOptions, check_corpus, corpus_page
-    from assay.corpus.files import folder_at
+    from assay.corpus import CorpusOptions, SiteLimits, check_corpus, corpus_page
     from assay.evaluation.rows import write_file
     from assay.guard.request import read_day
 
-    root = folder_at(options.folder)
+    root = place_of(options.folder)
     chosen = CorpusOptions(
         as_of=read_day(options.as_of),
         contradictions=options.contradictions,
         exclude=options.exclude,
         most=options.most,
         days=options.days,
+        site=SiteLimits(
+            pages=options.pages,
+            megabytes=options.megabytes,
+            seconds=60 * options.minutes,
+            delay=options.delay,
+            allow_private=options.allow_private,
+        ),
     )
     guard = open_guard(options.policy, options.verifier)
     with _record(options.database) as store, progress_lines() as told:
         report = check_corpus(
-            root if options.folder in {".", ""} else options.folder,
+            str(root) if options.folder in {".", ""} else options.folder,
             guard,
             options.state or default_state(root),
             chosen,
@@ -169,14 +217,27 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
     return any(count for kind, count in report.counts.items() if kind not in options.ignore)
 
 
-def default_state(root: Path) -> Path:
-    """Where what is known of a folder is kept: in the user's cache, under the folder's name and place."""
+def place_of(place: str) -> "Path | str":
+    """The folder of a corpus, or its address in one spelling.
+
+    Raises:
+        InputError: there is no such folder, or the address is none of HTTP.
+    """
+    from assay.corpus.files import folder_at
+    from assay.corpus.site.addresses import Scope, is_address
+
+    return Scope.of(place).start if is_address(place) else folder_at(place)
+
+
+def default_state(root: "Path | str") -> Path:
+    """Where what is known of a corpus is kept: in the user's cache, under its name and place."""
     if os.name == "nt":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:
         named = Path(os.environ.get("XDG_CACHE_HOME") or "")
         base = named if named.is_absolute() else Path.home() / ".cache"
-    name = "".join(sign if sign.isalnum() else "-" for sign in root.name)[:40]
+    called = root.partition("://")[2] if isinstance(root, str) else root.name
+    name = "".join(sign if sign.isalnum() else "-" for sign in called)[:40]
     return base / "assay" / "corpus" / f"{name}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:12]}.sqlite"
 
 

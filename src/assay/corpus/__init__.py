@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.corpus.page import corpus_page as corpus_page
     from assay.corpus.report import FINDINGS as FINDINGS
     from assay.corpus.report import CorpusReport as CorpusReport
+    from assay.corpus.site import SiteLimits as SiteLimits
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -20,5 +21,6 @@ else:
             ".check": ("CorpusOptions", "check_corpus"),
             ".page": ("corpus_page",),
             ".report": ("CorpusReport", "FINDINGS"),
+            ".site": ("SiteLimits",),
         },
     )

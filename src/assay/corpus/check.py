@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -21,6 +22,9 @@ from assay.corpus.lists import Use, lists_of
 from assay.corpus.reader_pool import ReaderPool
 from assay.corpus.record import match, moment
 from assay.corpus.report import CorpusFiles, CorpusGap, CorpusReport, RecordUse
+from assay.corpus.site import Scope, Site, SiteLimits
+from assay.corpus.site.addresses import is_address
+from assay.corpus.site.kept_pages import KeptPages
 from assay.corpus.state import State
 from assay.errors import InputError
 
@@ -56,7 +60,9 @@ class CorpusOptions:
     contradictions: bool = True
     """Whether documents are checked against each other: what takes longest."""
     exclude: tuple[str, ...] = ()
-    """Patterns of paths within the folder that are left out."""
+    """Patterns of paths within the folder, or below the address, that are left out."""
+    site: SiteLimits = field(default_factory=SiteLimits)
+    """What fetching may cost, where the corpus is a site."""
     processes: int = field(default_factory=lambda: max(1, min(4, os.cpu_count() or 1)))
     """Processes that read files."""
     most: int = MOST_LISTED
@@ -75,10 +81,11 @@ def check_corpus(
     tenant: str = "default",
     progress: Progress | None = None,
 ) -> CorpusReport:
-    """Report on a folder of documents.
+    """Report on a folder of documents, or on the pages of a site.
 
     Args:
-        folder: Markdown, HTML, PDF, DOCX, CSV and text files, in folders of any depth.
+        folder: Markdown, HTML, PDF, DOCX, CSV and text files, in folders of any depth; or the address of a page or a
+            sitemap, `https://` or `http://`: what lies below its folder is fetched (docs/adr/0102).
         guard: judges contradictions.
         state: the file in which is kept what is known of the corpus; it is made where it is not there.
         options: what is done.
@@ -87,24 +94,28 @@ def check_corpus(
         progress: is told how far it is.
 
     Raises:
-        InputError: the folder or the state cannot be used, or a package is missing that files need.
+        InputError: the folder, the address or the state cannot be used, or a package is missing that files need.
         VerifierError: the network failed: whether there are contradictions is not known then.
         StoreError: the record cannot be read.
     """
     chosen = options or CorpusOptions()
     told = progress or _silent
-    root = folder_at(str(folder))
+    place = str(folder)
+    root = Scope.of(place).start.encode() if is_address(place) else os.fsencode(folder_at(place))
     day = chosen.as_of or datetime.now(UTC).date()
     with State(state) as opened:
-        if opened.about("root") not in (None, os.fsencode(root).hex()):
+        if opened.about("root") not in (None, root.hex()):
             raise InputError(f"{state}: this is the state of another folder; name another with --state")
-        opened.set_about("root", os.fsencode(root).hex())
-        files = _read(opened, Walk(root, chosen.exclude, _own_files(state)), chosen, told)
+        opened.set_about("root", root.hex())
+        notes: list[str] = []
+        with _walk(place, state, chosen, told) as walk:
+            files = _read(opened, walk, chosen, told)
+            notes += walk.notes
         total = opened.count("text IS NOT NULL")
         duplicates.measure(opened, _step(told, "measuring", opened.count("measured = 0 AND text IS NOT NULL")))
         in_parts = versions.settle(opened, day, _step(told, "versions", total))
         duplicates.mark_repeats(opened)
-        notes = [
+        notes += [
             f"{in_parts:,} groups of documents of one name are so large that they were compared in parts."
             for _ in range(bool(in_parts))
         ]
@@ -125,6 +136,17 @@ def check_corpus(
             notes=tuple(notes),
             **found,
         )
+
+
+@contextmanager
+def _walk(place: str, state: Path, options: CorpusOptions, told: Progress) -> Iterator[Walk | Site]:
+    """What there is to be read: the files of a folder, or the pages of a site, which are kept beside the state."""
+    if not is_address(place):
+        yield Walk(folder_at(place), options.exclude, _own_files(state))
+        return
+    scope = Scope.of(place)
+    with KeptPages(state.with_name(f"{state.name}.pages"), scope.start) as pages:
+        yield Site(scope, pages, options.site, options.exclude, _step(told, "fetching", None))
 
 
 def _silent(step: str, done: int, total: int | None) -> None:
@@ -148,7 +170,7 @@ def _step(told: Progress, words: str, total: int | None) -> Callable[[int], None
     return more
 
 
-def _read(state: State, walk: Walk, options: CorpusOptions, told: Progress) -> CorpusFiles:
+def _read(state: State, walk: Walk | Site, options: CorpusOptions, told: Progress) -> CorpusFiles:
     """Reads what changed since the check before."""
     state.begin()
     found = unchanged = read = 0

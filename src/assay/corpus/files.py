@@ -41,6 +41,8 @@ class Walk:
     """Links that were not followed."""
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     """Folders and files that could not be looked at, and why."""
+    notes: list[str] = field(default_factory=list)
+    """What else there is to say of the look."""
 
     def files(self) -> Iterator[FoundFile]:
         """The files that can be read, folder by folder in order. Hidden ones are left out, links are not followed."""
@@ -86,13 +88,8 @@ def folder_at(place: str) -> Path:
     """The folder of a corpus.
 
     Raises:
-        InputError: there is none; an address is refused with what to do instead (docs/adr/0064).
+        InputError: there is none.
     """
-    if "://" in place[:12]:
-        raise InputError(
-            f"{place}: expected a folder, got an address; assay fetches nothing: mirror the site or export the "
-            "collection into a folder, and check that"
-        )
     path = Path(place)
     if not path.exists():
         raise InputError(f"{place}: no such folder; `assay corpus check` takes a folder of documents")

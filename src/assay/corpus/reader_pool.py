@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -20,6 +21,8 @@ SECONDS: Final = 60.0
 """What one file may take to be read."""
 _GRACE: Final = 5.0
 """Seconds after which a process that did not end itself is ended."""
+_STARTUP: Final = 300.0
+"""Seconds that a process may take until it can read: on a busy machine loading modules takes longer than any file."""
 _AHEAD: Final = 4
 """Files for each process that are read ahead of whoever takes the results: results wait in memory."""
 
@@ -67,10 +70,7 @@ class ReaderPool:
                 process.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
         for process in self._all:
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            _end(process)
 
     def read(self, files: Iterable[tuple[Asked, Path, str]]) -> Iterator[tuple[Asked, ReadResult]]:
         """Files in their order, each with what became of it; only a few are read ahead.
@@ -105,8 +105,7 @@ class ReaderPool:
         finally:
             timer.cancel()
         if not line.endswith("\n"):
-            process.kill()
-            process.wait()
+            _end(process)
             self._idle.put(None)
             return ReadResult(None, f"reading it took more than {self._seconds:g} s or ended the process that read it")
         self._idle.put(process)
@@ -128,4 +127,21 @@ class ReaderPool:
         with self._lock:
             self._all = [one for one in self._all if one.poll() is None]
             self._all.append(process)
+        timer = threading.Timer(_STARTUP, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            assert process.stdout is not None  # noqa: S101 it is a pipe
+            process.stdout.readline()  # that it is ready; where it has ended instead, the first file shows it
+        finally:
+            timer.cancel()
         return process
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):  # what was written to a process that has ended
+                pipe.close()

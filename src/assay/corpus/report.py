@@ -29,7 +29,7 @@ FINDINGS: Final = (
 
 
 class CorpusFiles(Value):
-    """What the folder holds, and what became of it."""
+    """What the folder or the site holds, and what became of it."""
 
     found: int = Field(ge=0)
     """Files of a kind that is read."""
@@ -43,9 +43,9 @@ class CorpusFiles(Value):
     characters: int = Field(ge=0)
     """Characters of the text of all documents."""
     passed_over: dict[str, int] = Field(default_factory=dict)
-    """Files of other kinds, by ending."""
+    """Files of other kinds, by ending; pages of other kinds, by media type."""
     links: int = Field(default=0, ge=0)
-    """Links, which are not followed."""
+    """Links that were not followed: of a folder all, of a site those that lead out of what was named."""
 
 
 class UnreadableFile(Value):
@@ -177,7 +177,7 @@ class CorpusReport(Value):
 
     form: str = FORM
     corpus: str
-    """The folder, as it was named."""
+    """The folder or the address, as it was named."""
     as_of: date
     """The day by which documents were judged to be in force."""
     verifier: Identity | None = None

@@ -36,8 +36,11 @@ from assay.verify.network import LogisticModel, logit
 FROM_BOTH_SIDES: Final = 0.4
 """How likely a pair has to be a conflict where both of its sentences, each taken as the claim, are found contradicted
 by the other source."""
-LIKELY: Final = 0.75
+LIKELY: Final = 0.65
 """How likely it has to be where one of them is, unless both mention what was asked."""
+NOT_NEUTRAL: Final = -2.0
+"""The least sum of the log-odds of contradiction, each sentence read as the premise of the other, of a pair that is
+judged. Both were set by hand on `benchmarks/gate/planted_conflicts.jsonl` (docs/adr/0103)."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
 contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
@@ -73,18 +76,23 @@ def hear_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairSco
     if not pairs:
         return []
     asked: list[tuple[str, str]] = []
-    room = scorer.max_pair_tokens - 8
     for pair in pairs:
         mine, theirs = _read(items, pair.first), _read(items, pair.second)
         asked += [(theirs, pair.first.text), (mine, pair.second.text)]
-    sizes = scorer.count_tokens([f"{premise} {claim}" for premise, claim in asked])
-    fitting = [one for one, size in zip(asked, sizes, strict=True) if size <= room]
-    known = dict(zip(fitting, scorer.score(fitting).tolist(), strict=True)) if fitting else {}
+    known = _scored(asked, scorer)
     silent = [0.0, 1.0, 0.0]
     return [
         _heard(pair, known.get(asked[2 * n], silent), known.get(asked[2 * n + 1], silent), items)
         for n, pair in enumerate(pairs)
     ]
+
+
+def _scored(asked: Sequence[tuple[str, str]], scorer: PairScorer) -> dict[tuple[str, str], list[float]]:
+    """What the network makes of premises and claims, in one call; none of those that are longer than it reads."""
+    unique = list(dict.fromkeys(asked))
+    sizes = scorer.count_tokens([f"{premise} {claim}" for premise, claim in unique]) if unique else []
+    fitting = [one for one, size in zip(unique, sizes, strict=True) if size <= scorer.max_pair_tokens - 8]
+    return dict(zip(fitting, scorer.score(fitting).tolist(), strict=True)) if fitting else {}
 
 
 def _read(items: Sequence[Evidence], one: Statement) -> str:
@@ -173,33 +181,46 @@ def conflicts_of(
         for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
         if not things.are_two(pair.first.passage, pair.second.passage)
     ]
-    found = told(hear_pairs(pairs, items, scorer), items, judge, asked)
+    found = told(hear_pairs(pairs, items, scorer), items, judge, asked, scorer)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
 
 def told(
-    heard: Sequence[Heard], items: Sequence[Evidence], judge: Judge, asked: frozenset[str], most: int | None = None
+    heard: Sequence[Heard],
+    items: Sequence[Evidence],
+    judge: Judge,
+    asked: frozenset[str],
+    scorer: PairScorer,
+    most: int | None = None,
 ) -> list[PassageConflict]:
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
     What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
     both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
-    directions.
+    directions. Not judged is what the network calls beside the point in both, and nothing is told of two sentences one
+    of which the other's passage supports: a passage does not contradict what it says.
 
     Args:
         heard: the pairs as they were read.
         items: the passages.
         judge: what judges.
         asked: the stems of the question.
+        scorer: the network.
         most: how many are judged; by default few of few passages, and a quarter as many as there are passages.
     """
     model = load_conflict_model()
     chances = {id(one): model.probability(one) for one in heard}
-    likely = sorted((one for one in heard if chances[id(one)] >= model.threshold), key=lambda one: -chances[id(one)])
+    asking = [
+        one
+        for one in heard
+        if chances[id(one)] >= (model.threshold if _on_question(one.pair, asked) else FROM_BOTH_SIDES)
+        and _contradiction(one) >= NOT_NEUTRAL
+    ]
+    likely = sorted(asking, key=lambda one: -chances[id(one)])
     likely = likely[: max(LEAST_JUDGED, len(items) // 4) if most is None else most]
     claims = [(side.text, _beside(one.pair, items)) for one in likely for side in (one.pair.first, one.pair.second)]
     judged = judge(claims) if claims else ()
-    found = []
+    found: list[tuple[Heard, float]] = []
     for place, one in enumerate(likely):
         sides = judged[2 * place : 2 * place + 2]
         if any(side.failed is not None for side in sides):
@@ -211,14 +232,39 @@ def told(
         both = min(found_by) > 0 and chance >= FROM_BOTH_SIDES
         alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
         if both or alone or _both_ways(one):
-            found.append(_told(one, items, max(sure, chance)))
-    return found
+            found.append((one, max(sure, chance)))
+    borne_out = _borne_out([one.pair for one, _ in found], items, scorer)
+    return [_told(one, items, sure) for (one, sure), is_said in zip(found, borne_out, strict=True) if not is_said]
+
+
+def _borne_out(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[bool]:
+    """Whether what stands around one sentence of a pair bears out the other one rather than contradicting it.
+
+    A sentence that by itself seems to say something else often does not where it stands: the one before it names who
+    is meant. Of a sentence by itself nothing more is known than was read. Nor is it asked of two sentences that differ
+    in values and share none: a network reads over a number too easily for that.
+    """
+    asked: list[list[tuple[str, str]]] = []
+    for pair in pairs:
+        asked.append([])
+        if pair.differs == "value" and not pair.first.values & pair.second.values:
+            continue
+        for claim, other in ((pair.first, pair.second), (pair.second, pair.first)):
+            around = _around(items[other.passage], other).text
+            if around.strip() != other.text.strip():
+                asked[-1].append((around, claim.text))
+    known = _scored([one for some in asked for one in some], scorer)
+    read = [[known[one] for one in some if one in known] for some in asked]
+    return [any(scores[0] > scores[2] for scores in some) for some in read]
+
+
+def _contradiction(heard: Heard) -> float:
+    return heard.signals["contra_low"] + heard.signals["contra_high"]
 
 
 def _both_ways(heard: Heard) -> bool:
     """Whether the network is sure of a contradiction in both directions."""
-    sure = heard.signals["contra_low"] + heard.signals["contra_high"] >= BOTH_WAYS
-    return sure and heard.pair.shared >= SHARED_BOTH_WAYS
+    return _contradiction(heard) >= BOTH_WAYS and heard.pair.shared >= SHARED_BOTH_WAYS
 
 
 def _on_question(pair: Pair, asked: frozenset[str]) -> bool:

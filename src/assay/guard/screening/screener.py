@@ -176,8 +176,9 @@ def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evide
     from assay.guard.check.tiers import tiers_of
     from assay.guard.screening.conflicts import hear_pairs, told
 
-    heard = hear_pairs(pairs, items, self._parts.scorer)
-    return told(heard, items, tiers_of(self._parts).judge_beside, frozenset(), len(pairs))
+    scorer = self._parts.scorer
+    heard = hear_pairs(pairs, items, scorer)
+    return told(heard, items, tiers_of(self._parts).judge_beside, frozenset(), scorer, len(pairs))
 
 
 def screened(
