@@ -47,6 +47,7 @@ _EXACT: Final = 1e9
 _FIRST: Final = 3
 """Both ends are evaluated on so many over the shift rows before anything is concluded."""
 
+Floats = NDArray[np.float64]
 Outcomes = Mapping[int, Sequence[float]]
 """By state, the outcome of each evaluation in order, from 0 (good) to 1 (bad). Evaluation number k is of the same row
 in every state."""
@@ -241,15 +242,17 @@ class _Search:
         seen = evaluations(self._outcomes, self._states)
         known = self._known
         sizes = sizes_of(options.shift) if known is None else np.array([known[1] - known[0]])
-        # The variance is that in the middle between both levels, which are known only when it is.
-        own, shared = self._variances(seen, None)
-        own, shared = self._variances(seen, self._believed(seen, own, shared, sizes))
+        # Variances follow from means, which are known only when they are.
+        alike = self._variances(seen, None)
+        own, shared = self._variances(seen, self._believed(seen, *alike, sizes))
         now = self._believed(seen, own, shared, sizes)
         by_answer = now.weights.sum(axis=1)
         if known is None:
-            nothing, some = now.evidence[0], now.evidence[1:] + np.log(places.weights[1:] / places.weights[1:].sum())
-            refuted = float(np.logaddexp.reduce(some)) - nothing >= math.log(1 / (LEVEL * options.alpha))
-            if float(now.likelihoods[1:].max()) <= math.log((1 - NAMING) * options.alpha):
+            # Where nothing rose all states have one variance: that is refuted with the larger of both estimates of it.
+            flat = self._believed(seen, np.maximum(alike[0], own.mean()), min(alike[1], shared), sizes)
+            some = flat.evidence[1:] + np.log(places.weights[1:] / places.weights[1:].sum())
+            refuted = float(np.logaddexp.reduce(some)) - flat.evidence[0] >= math.log(1 / (LEVEL * options.alpha))
+            if float(flat.likelihoods[1:].max()) <= math.log((1 - NAMING) * options.alpha):
                 return self._result("no_regression", seen, now, None, True)
         else:
             refuted = True
@@ -271,33 +274,35 @@ class _Search:
             return self._result("unsure", seen, now, None, False)
         return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
 
-    def _believed(self, seen: Evaluations, own: float, shared: float, sizes: NDArray[np.float64]) -> Believed:
+    def _believed(self, seen: Evaluations, own: Floats, shared: float, sizes: Floats) -> Believed:
         matrix, vector = precision(seen, own, shared)
         if self._known is not None:
             matrix[0, 0] += _EXACT
             vector[0] += _EXACT * self._known[0]
         return believed(matrix, vector, self._places, sizes)
 
-    def _variances(self, seen: Evaluations, now: Believed | None) -> tuple[float, float]:
-        """Of an observation given its row, and of rows."""
-        shift = self._options.shift
+    def _variances(self, seen: Evaluations, now: Believed | None) -> tuple[Floats, float]:
+        """Of an observation of each state given its row, and of rows."""
+        shift, states = self._options.shift, len(self._states)
         if now is None:
-            level, rise = seen.mean, shift
+            means, rise = np.full(states, seen.mean), shift
         else:
             first = 0 if self._known is not None else 1
             weights = now.weights[first:] / now.weights[first:].sum()
             rises = weights @ now.sizes
-            level, rise = now.level - float(now.fall[first:] @ rises), float(rises.sum())
+            means = now.level - float(now.fall[first:] @ rises) + rises @ self._places.shapes[first:]
+            rise = float(rises.sum())
         half = min(rise / 2, 0.5)
         if seen.binary:
-            middle = min(max(level + half, half / 2), 1 - half / 2)
-            # Where the mean rises by so much, at least that share of rows answers otherwise, halfway half of it:
-            # however alike outcomes are, no less is left to chance.
-            variance, least = middle * (1 - middle), half * (1 - half)
+            # The variance of a rate grows with it: states with more bad outcomes tell less of their mean. Where the
+            # mean rises by so much, at least that share of rows answers otherwise, halfway half of it: however alike
+            # outcomes are, no less is left to chance.
+            inside = np.clip(means, half / 2, 1 - half / 2)
+            variances, least = inside * (1 - inside), half * (1 - half)
         else:
-            variance, least = max(seen.variance, half**2), half**2
-        own = max(variance - seen.covariance, least)
-        return own, max(0.0, variance - own)
+            variances, least = np.full(states, max(seen.variance, half**2)), half**2
+        shared = max(0.0, min(seen.covariance, float(variances.min()) - least))
+        return np.maximum(variances - shared, least), shared
 
     def _why(self, number: int) -> str:
         state = self._states[number]
