@@ -38,7 +38,7 @@ LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
 PARTS: Final = (1 / 2,)
 """What part of the whole rise the first of two causes may have."""
-_PRIOR: Final = (0.5, 0.25, 0.25)
+_PRIOR: Final = (0.5, 0.15, 0.35)
 """How probable no cause, one and two are beforehand."""
 _ALL: Final = 16
 """Of so many states every one is a candidate from the start; of more, those in the middle of what is not told apart."""

@@ -37,8 +37,8 @@ def onset_index(chart: Chart, observations: Sequence[float]) -> int:
     """The index of the first observation after the sum was last at nought: the most likely beginning of the shift."""
     gains = _gains(chart, observations)
     total, begin = 0.0, 0
-    for number, gain in enumerate(gains):
-        total = max(0.0, total + float(gain))
+    for number, gain in enumerate(gains.tolist()):
+        total = max(0.0, total + gain)
         if total == 0.0:
             begin = number + 1
     return begin
