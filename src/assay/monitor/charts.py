@@ -363,7 +363,12 @@ def chart_for(of: Series, state: SeriesState, how: Watching, direction: Directio
 def rate_of(of: Series, observations: Iterable[Observation]) -> dict[str, Any]:
     """The rate of a series among all outputs, estimated from those that were drawn, as a JSON value."""
     pairs = [(value, one.probability) for one in observations if (value := of.value(one)) is not None]
-    found = weighted_rate([value for value, _ in pairs], [chance for _, chance in pairs])
+    return told_rate([value for value, _ in pairs], [chance for _, chance in pairs])
+
+
+def told_rate(values: Sequence[float], probabilities: Sequence[float]) -> dict[str, Any]:
+    """A rate among all outputs, estimated from values and the probabilities they were drawn with, as a JSON value."""
+    found = weighted_rate(values, probabilities)
     return {
         "estimate": found.estimate,
         "low": found.low,

@@ -126,9 +126,7 @@ class Stretch:
     crossings: tuple[Crossing, ...]
 
 
-def passed(
-    chart: Chart, before: Sum, observations: Sequence[float], after: AfterAlarm = AfterAlarm.RESET
-) -> Stretch:
+def passed(chart: Chart, before: Sum, observations: Sequence[float], after: AfterAlarm = AfterAlarm.RESET) -> Stretch:
     """The same as `Sum.added` for each observation in turn, in one loop: a record of years has millions of them.
 
     >>> passed(Chart(0.25, 0.25, 0.9), Sum(), [1.0, 1.0, 0.0]).crossings

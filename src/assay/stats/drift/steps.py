@@ -7,8 +7,8 @@ then `level + rise * shape[s]`. The level is whatever it is (a flat prior), the 
 Evaluations of several states on the same rows are alike: what is hard in one is hard in the next. So observations are
 taken as the sum of the mean, of a part of the row and of a part of their own (a linear model with a random intercept
 for each row; Laird and Ware 1982, "Random-effects models for longitudinal data", Biometrics 38). With both variances
-given, the second for each state, the logarithm of the likelihood of means m is `b.m - m.A.m / 2`, with the matrix A and the vector b that
-`precision` works out; the level is integrated out, which leaves a parabola in the rise.
+given, the second for each state, the logarithm of the likelihood of means m is `b.m - m.A.m / 2`, with the matrix A and
+the vector b that `precision` works out; the level is integrated out, which leaves a parabola in the rise.
 
 The ratio of two such likelihoods, one under "nothing rose", is a nonnegative martingale whatever the level is, as the
 flat prior is the Haar measure of shifts (Perez-Ortiz, Lardy, de Heide and Gruenwald 2024, "E-statistics, group
