@@ -7,13 +7,14 @@ the ends need not be known better than the search needs them, and no step has to
 is evaluated from which most is expected to be learned. The search ends
 
 - `found`, where "nothing rose" is refuted at half of the error rate (a test that holds however often one looks) and
-  one answer has all probability but 0.9 of the error rate;
+  one answer has all probability but 0.9 of the error rate, where it is one cause, and 0.3 of it, where it is two; where
+  it is one, all answers with two causes together have at most 0.15 of the error rate;
 - `no_regression`, where every rise by the shift that matters is refuted at a tenth of the error rate, wherever it is;
 - `unsure`, where all that may be evaluated was, and neither is so.
 
 Two causes are looked for as halves of the whole rise, each not less than the shift that matters; what is much smaller
-beside a larger one is not told. The chance of naming a wrong cause is one in the mean over which change it is; two
-causes that are just as large as the shift that matters are taken for one more often (benchmarks/RESULTS.md).
+beside a larger one is not told. The chance of naming a wrong answer is one in the mean over which changes they are, for
+one cause and for two apart; how it is kept is measured in benchmarks/RESULTS.md.
 
 The search is a function of the outcomes so far: it asks for more of one state, or is done. So it can be stopped at any
 moment and taken up again, and two who have the same outcomes come to the same.
@@ -36,9 +37,13 @@ NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
 LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
+SECOND: Final = 0.15
+"""The part of it that all answers with two causes together may have where one is named."""
+TWO: Final = 0.3
+"""The part of it for naming wrong ones where two are named: a pair has twice as many neighbours as one cause."""
 PARTS: Final = (1 / 2,)
 """What part of the whole rise the first of two causes may have."""
-_PRIOR: Final = (0.5, 0.15, 0.35)
+_PRIOR: Final = (0.5, 0.25, 0.25)
 """How probable no cause, one and two are beforehand."""
 _ALL: Final = 16
 """Of so many states every one is a candidate from the start; of more, those in the middle of what is not told apart."""
@@ -260,7 +265,7 @@ class _Search:
         by_answer = by_answer / by_answer[first:].sum()
         sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._told.items()}
         best = max(sets, key=lambda one: sets[one]) if sets else None
-        if refuted and best is not None and sets[best] >= 1 - NAMING * options.alpha:
+        if refuted and best is not None and self._is_sure(best, sets[best], by_answer):
             return self._result("found", seen, now, best, True)
         left = [options.most - len(self._outcomes.get(state, ())) for state in self._states]
         told = gains(now, seen, places, own, shared, options.batch)
@@ -273,6 +278,16 @@ class _Search:
                 return self._result("found", seen, now, best, False)
             return self._result("unsure", seen, now, None, False)
         return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
+
+    def _is_sure(self, best: tuple[tuple[int, int], ...], probability: float, by_answer: Floats) -> bool:
+        """Whether an answer may be named."""
+        alpha = self._options.alpha
+        if len(best) > 1:
+            return probability >= 1 - TWO * alpha
+        second = sum(
+            float(one) for one, answer in zip(by_answer, self._answers, strict=True) if len(answer.between) > 1
+        )
+        return probability >= 1 - NAMING * alpha and second <= SECOND * alpha
 
     def _believed(self, seen: Evaluations, own: Floats, shared: float, sizes: Floats) -> Believed:
         matrix, vector = precision(seen, own, shared)
