@@ -41,6 +41,7 @@ class Clock:
     now: datetime = BEGIN + timedelta(days=DAYS + 1)
 
     def __call__(self) -> datetime:
+        """The moment that it was set to."""
         return self.now
 
 
