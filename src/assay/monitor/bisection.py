@@ -7,8 +7,8 @@ the ends need not be known better than the search needs them, and no step has to
 is evaluated from which most is expected to be learned. The search ends
 
 - `found`, where "nothing rose" is refuted at half of the error rate (a test that holds however often one looks) and
-  one answer has all probability but 0.9 of the error rate, where it is one cause, and 0.3 of it, where it is two; where
-  it is one, all answers with two causes together have at most 0.15 of the error rate;
+  one answer has all probability but 0.9 of the error rate, where it is one cause, and 0.3 of it, where it is two; one
+  cause is named where each two are refuted, by a test of half of the error rate that holds however often one looks;
 - `no_regression`, where every rise by the shift that matters is refuted at a tenth of the error rate, wherever it is;
 - `unsure`, where all that may be evaluated was, and neither is so.
 
@@ -37,8 +37,8 @@ NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
 LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
-SECOND: Final = 0.15
-"""The part of it that all answers with two causes together may have where one is named."""
+SECOND: Final = 0.5
+"""The part of it for naming one cause where there are two."""
 TWO: Final = 0.3
 """The part of it for naming wrong ones where two are named: a pair has twice as many neighbours as one cause."""
 PARTS: Final = (1 / 2,)
@@ -265,7 +265,7 @@ class _Search:
         by_answer = by_answer / by_answer[first:].sum()
         sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._told.items()}
         best = max(sets, key=lambda one: sets[one]) if sets else None
-        if refuted and best is not None and self._is_sure(best, sets[best], by_answer):
+        if refuted and best is not None and self._is_sure(best, sets[best], now):
             return self._result("found", seen, now, best, True)
         left = [options.most - len(self._outcomes.get(state, ())) for state in self._states]
         told = gains(now, seen, places, own, shared, options.batch)
@@ -279,15 +279,21 @@ class _Search:
             return self._result("unsure", seen, now, None, False)
         return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
 
-    def _is_sure(self, best: tuple[tuple[int, int], ...], probability: float, by_answer: Floats) -> bool:
+    def _is_sure(self, best: tuple[tuple[int, int], ...], probability: float, now: Believed) -> bool:
         """Whether an answer may be named."""
         alpha = self._options.alpha
         if len(best) > 1:
             return probability >= 1 - TWO * alpha
-        second = sum(
-            float(one) for one, answer in zip(by_answer, self._answers, strict=True) if len(answer.between) > 1
-        )
-        return probability >= 1 - NAMING * alpha and second <= SECOND * alpha
+        if probability < 1 - NAMING * alpha:
+            return False
+        # Two causes that are near to each other look like one. So one is named where each two are refuted, each by
+        # itself: the likelihood of one cause, averaged over all, over that of those two is a martingale if it is they.
+        counts = np.array([len(answer.between) for answer in self._answers])
+        if not bool(np.any(counts == 2)):
+            return True
+        one = now.evidence[counts == 1] + np.log(self._places.weights[counts == 1])
+        averaged = float(np.logaddexp.reduce(one)) - math.log(float(self._places.weights[counts == 1].sum()))
+        return float(now.likelihoods[counts == 2].max()) <= averaged + math.log(SECOND * alpha)
 
     def _believed(self, seen: Evaluations, own: Floats, shared: float, sizes: Floats) -> Believed:
         matrix, vector = precision(seen, own, shared)

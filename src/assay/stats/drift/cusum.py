@@ -135,7 +135,7 @@ def passed(chart: Chart, before: Sum, observations: Sequence[float], after: Afte
     Raises:
         InputError: an observation is outside [0, 1].
     """
-    if observations and not (min(observations) >= 0 and max(observations) <= 1):
+    if not all(0 <= one <= 1 for one in observations):
         raise InputError("expected observations from 0 to 1")
     total, seen, alarmed, begun = before.total, before.seen, before.alarmed, None
     reference, sign = chart.reference, 1.0 if chart.direction is Direction.UP else -1.0
