@@ -119,4 +119,4 @@ def test_prometheus_scrapes_a_server_and_evaluates_every_expression(tmp_path: Pa
             running.terminate()
             await running.wait()
 
-    play(scene)
+    play(scene, within_s=600)  # another program has to start, and to scrape twice

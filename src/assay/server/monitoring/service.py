@@ -171,21 +171,23 @@ class Monitor:
         with self._store.reading(tenant) as connection:
             changes = read_changes(connection, tenant, begin, raised.at + 1)
         window = windows.until(raised, begin)
-        since = [one for one in window if one.at >= raised.since]
+        since = window.since(raised.since)
         metric = METRICS[raised.series.metric]
         state = charts.series[raised.series.key]
         found = attribute(
             raised.chart,
-            [one.at for one in window],
-            [one.value for one in window],
+            window.at,
+            window.values,
             [_system_change(row) for row in changes],
             binary=metric == "rate" or raised.series.dimension == "category",
             shift=watch.shift,
             spread=state.spread,
         )
-        worst = sorted(since, key=lambda one: (-one.value, -one.score, -one.at, one.id))
-        rate = told_rate([one.value for one in since], [one.probability for one in since])
-        return alarm_of(raised, rate, tuple(one.id for one in worst[:WORST]), found)
+        worst = sorted(
+            range(len(since.at)), key=lambda at: (-since.values[at], -since.scores[at], -since.at[at], since.ids[at])
+        )
+        rate = told_rate(since.values, since.probabilities)
+        return alarm_of(raised, rate, tuple(since.ids[at] for at in worst[:WORST]), found)
 
     def status(self, tenant: str) -> dict[str, Any]:
         """Where everything stands, as a JSON value."""
