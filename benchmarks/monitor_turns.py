@@ -16,16 +16,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert
 
 from assay.monitor import MonitorSettings
 from assay.monitor.designs import designed
 from assay.server.monitoring.service import Monitor
 from assay.store.db import Store, tables
+from assay.store.db.writer import Change
 from assay.store.records import micros
 
 TENANT = "default"
@@ -90,13 +92,17 @@ def rows(count: int) -> Iterator[list[dict[str, Any]]]:
         yield part
 
 
+def _added(part: list[dict[str, Any]], connection: Connection) -> tuple[()]:
+    connection.execute(insert(tables.observations), part)
+    return ()
+
+
 def turns(url: str, count: int) -> None:
     """The first turn over a long record, one more after a restart, and the status."""
     with Store(url, clock=Clock()) as store:
         with timed("observations into the table", count):
             for part in rows(count):
-                with store.engine.begin() as connection:
-                    connection.execute(insert(tables.observations), part)
+                store.apply(Change(TENANT, act=partial(_added, part)))
         with timed("the first turn", count):
             turn = Monitor(store, MonitorSettings()).run(TENANT)
         print(f"  {turn.added:,} observations added, {turn.alarms} alarms, {designed.cache_info().misses} designs")

@@ -70,9 +70,9 @@ def read_series(
         where += [table.at >= after[0], (table.at > after[0]) | (table.id > after[1])]
     query = select(table.at, table.id, value, table.score, table.probability, table.categories).where(*where)
     query = query.order_by(*((table.at.desc(), table.id.desc()) if latest else (table.at, table.id)))
-    rows = connection.execute(query if most is None else query.limit(most)).all()
+    rows = list(connection.execute(query if most is None else query.limit(most)))
     if latest:
-        rows.reverse()  # type: ignore[attr-defined] SQLAlchemy types a list as a sequence
+        rows.reverse()
     if dimension == _CATEGORY:
         # A rate among all outputs: those without it count as 0.
         return [
