@@ -8,7 +8,7 @@ is evaluated from which most is expected to be learned. The search ends
 
 - `found`, where "nothing rose" is refuted at half of the error rate (a test that holds however often one looks) and
   one answer has all probability but 0.9 of the error rate, where it is one cause, and 0.3 of it, where it is two; one
-  cause is named where each two are refuted, by a test of half of the error rate that holds however often one looks;
+  cause is named where each two are less probable, each with the odds of `SECOND`;
 - `no_regression`, where every rise by the shift that matters is refuted at a tenth of the error rate, wherever it is;
 - `unsure`, where all that may be evaluated was, and neither is so.
 
@@ -22,7 +22,7 @@ moment and taken up again, and two who have the same outcomes come to the same.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any, Final
@@ -37,8 +37,9 @@ NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
 LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
-SECOND: Final = 0.5
-"""The part of it for naming one cause where there are two."""
+SECOND: Final = 8.0
+"""In error rates, how probable two causes that are just as large as the shift may make the data beside one cause, where
+one is named. At 0.5 two causes are told in 97%, and one cause costs a third more (docs/adr/0104)."""
 TWO: Final = 0.3
 """The part of it for naming wrong ones where two are named: a pair has twice as many neighbours as one cause."""
 PARTS: Final = (1 / 2,)
@@ -265,10 +266,14 @@ class _Search:
         by_answer = by_answer / by_answer[first:].sum()
         sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._told.items()}
         best = max(sets, key=lambda one: sets[one]) if sets else None
-        if refuted and best is not None and self._is_sure(best, sets[best], now):
-            return self._result("found", seen, now, best, True)
+        rival = None
+        if refuted and best is not None and self._is_sure(best, sets[best]):
+            rival = self._rival(best, now)
+            if rival is None:
+                return self._result("found", seen, now, best, True)
         left = [options.most - len(self._outcomes.get(state, ())) for state in self._states]
-        told = gains(now, seen, places, own, shared, options.batch)
+        at_stake = now if rival is None or best is None else self._beside(best, rival, now)
+        told = gains(at_stake, seen, places, own, shared, options.batch)
         if known is not None:
             told[[0, -1]] = 0.0
         told[[number for number, rest in enumerate(left) if rest <= 0]] = -1.0
@@ -279,21 +284,33 @@ class _Search:
             return self._result("unsure", seen, now, None, False)
         return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
 
-    def _is_sure(self, best: tuple[tuple[int, int], ...], probability: float, now: Believed) -> bool:
-        """Whether an answer may be named."""
-        alpha = self._options.alpha
-        if len(best) > 1:
-            return probability >= 1 - TWO * alpha
-        if probability < 1 - NAMING * alpha:
-            return False
-        # Two causes that are near to each other look like one. So one is named where each two are refuted, each by
-        # itself: the likelihood of one cause, averaged over all, over that of those two is a martingale if it is they.
+    def _is_sure(self, best: tuple[tuple[int, int], ...], probability: float) -> bool:
+        """Whether an answer is probable enough to be named."""
+        return probability >= 1 - (NAMING if len(best) == 1 else TWO) * self._options.alpha
+
+    def _rival(self, best: tuple[tuple[int, int], ...], now: Believed) -> int | None:
+        """Where one cause would be named, the number of the two that are not refuted and fit best; none where all are.
+
+        Two causes that are near to each other look like one. So one is named where each two are refuted, each by
+        itself: the likelihood of one cause, averaged over all, over that of those two is a martingale if it is they.
+        """
         counts = np.array([len(answer.between) for answer in self._answers])
-        if not bool(np.any(counts == 2)):
-            return True
-        one = now.evidence[counts == 1] + np.log(self._places.weights[counts == 1])
-        averaged = float(np.logaddexp.reduce(one)) - math.log(float(self._places.weights[counts == 1].sum()))
-        return float(now.likelihoods[counts == 2].max()) <= averaged + math.log(SECOND * alpha)
+        if len(best) > 1 or not bool(np.any(counts == 2)):
+            return None
+        weights = self._places.weights[counts == 1]
+        averaged = float(np.logaddexp.reduce(now.evidence[counts == 1] + np.log(weights / weights.sum())))
+        fits = np.where(counts == 2, now.likelihoods.max(axis=1), -np.inf)
+        number = int(fits.argmax())
+        return None if fits[number] <= averaged + math.log(SECOND * self._options.alpha) else number
+
+    def _beside(self, best: tuple[tuple[int, int], ...], rival: int, now: Believed) -> Believed:
+        """As if an answer and its rival were equally probable, and no other."""
+        weights = np.zeros_like(now.weights)
+        own = list(self._told[best])
+        weights[own] = now.weights[own] / (2 * now.weights[own].sum())
+        fits = np.exp(now.likelihoods[rival] - now.likelihoods[rival].max())
+        weights[rival] = fits / (2 * fits.sum())
+        return replace(now, weights=weights)
 
     def _believed(self, seen: Evaluations, own: Floats, shared: float, sizes: Floats) -> Believed:
         matrix, vector = precision(seen, own, shared)
