@@ -13,8 +13,8 @@ is evaluated from which most is expected to be learned. The search ends
 - `unsure`, where all that may be evaluated was, and neither is so.
 
 Two causes are looked for as halves of the whole rise, each not less than the shift that matters; what is much smaller
-beside a larger one is not told. The chance of naming a wrong answer is one in the mean over which changes they are, for
-one cause and for two apart; how it is kept is measured in benchmarks/RESULTS.md.
+beside a larger one is not told. The chance of naming a wrong cause is one in the mean over which change it is; for two
+causes that are just as large as the shift that matters it is not kept for sure (benchmarks/RESULTS.md).
 
 The search is a function of the outcomes so far: it asks for more of one state, or is done. So it can be stopped at any
 moment and taken up again, and two who have the same outcomes come to the same.
@@ -37,9 +37,9 @@ NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
 LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
-SECOND: Final = 8.0
+SECOND: Final = 14.0
 """In error rates, how probable two causes that are just as large as the shift may make the data beside one cause, where
-one is named. At 0.5 two causes are told in 97%, and one cause costs a third more (docs/adr/0104)."""
+one is named. At 8 two causes are told in 94% and one costs a tenth more, at 0.5 in 97% and a third (docs/adr/0104)."""
 TWO: Final = 0.3
 """The part of it for naming wrong ones where two are named: a pair has twice as many neighbours as one cause."""
 PARTS: Final = (1 / 2,)
