@@ -1,6 +1,6 @@
 """Whether the monitor keeps what it states: run lengths, delays, causes, the cost of a bisection, sampling.
 
-    python -m benchmarks.monitor [SECTION ...] [--runs N] [--histories N]
+    python -m benchmarks.monitor [SECTION ...] [--runs N] [--designs N ...] [--histories N]
 
 Sections are run_lengths, detection, attribution, bisection, bisection_beyond and sampling; all by default.
 
@@ -62,12 +62,15 @@ DESIGNS: tuple[tuple[str, float, float, float, Direction, float | None], ...] = 
 )
 
 
-def run_lengths(runs: int) -> None:
-    """Simulated mean run lengths beside what designs state, and beside the textbook."""
+def run_lengths(runs: int, only: tuple[int, ...] = ()) -> None:
+    """Simulated mean run lengths beside what designs state, and beside the textbook; of the designs with these numbers,
+    from 1, or of all."""
     print(f"| design | ARL0 stated | simulated | Siegmund | ARL1 stated | simulated | h/(D-d) | ({runs:,} runs) |")
     print("|---|---|---|---|---|---|---|---|")
     worst = 0.0
     for number, (kind, baseline, shift, every, direction, spread) in enumerate(DESIGNS):
+        if only and number + 1 not in only:
+            continue
         found = design_chart(baseline, shift, every, kind=kind, direction=direction, spread=spread, curve=False)
         of = bernoulli(baseline) if kind == "rate" else beta(baseline, _spread(baseline, spread), 2_000)
         shifted = tilted(of, baseline + (shift if direction is Direction.UP else -shift))
@@ -370,7 +373,7 @@ def main() -> None:
     """Run the sections that are named, all by default."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sections: dict[str, Callable[[int], None]] = {
-        "run_lengths": run_lengths,
+        "run_lengths": lambda runs: run_lengths(runs, tuple(given.designs)),
         "detection": detection,
         "attribution": attribution,
         "bisection": bisection,
@@ -379,6 +382,7 @@ def main() -> None:
     }
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="which ones")
     parser.add_argument("--runs", type=int, default=100_000, help="charts behind each simulated run length")
+    parser.add_argument("--designs", type=int, nargs="+", default=[], help="those of run_lengths, by number from 1")
     parser.add_argument("--histories", type=int, default=200, help="simulated histories")
     parser.add_argument("--days", type=int, default=1_000, help="days of sampling")
     given = parser.parse_args()

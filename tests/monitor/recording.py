@@ -3,13 +3,14 @@
 from datetime import datetime, timedelta
 
 import numpy as np
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert
 from tests.store.making import DAY, KEY, RING, record_of, report_of
 
 from assay.schema import Action, ClaimKind, ClaimReport, ClaimStatus, Span, Verdict
 from assay.schema.verdict import Category
 from assay.store.db import tables
 from assay.store.db.store import Store
+from assay.store.db.writer import Change
 from assay.store.records.interface import CheckRecord
 
 TENANT = "default"
@@ -65,8 +66,12 @@ def plant(store: Store, rates: list[tuple[int, float]], seed: int, begin: int, e
         for flag in rng.random(count) < rate:
             at += every
             rows.append(row_of(f"{len(rows):032x}", at, float(flag)))
-    with store.engine.begin() as connection:
+
+    def act(connection: Connection) -> tuple[()]:
         connection.execute(insert(tables.observations), rows)
+        return ()
+
+    store.apply(Change(TENANT, act=act))
     return [int(str(row["at"])) for row in rows]
 
 

@@ -54,3 +54,11 @@ def test_another_policy_shows_which_decisions_would_change_and_goes_on(record: P
     assert told(*plain, status=1)["moves"] == found["moves"]
     assert "decisions would change" in run(*plain, status=1).stdout
     assert all(json.loads(line)["id"] for line in out.read_text().splitlines() if line.endswith("}"))
+
+
+def test_results_that_were_kept_under_one_policy_are_none_of_another(record: Path, tmp_path: Path) -> None:
+    out = tmp_path / "again.jsonl"
+    plain = ("monitor", "rescore", "--database", record, "--out", out)
+    assert told(*plain, "--policy", "creative", status=1)["changed"] == 2
+    assert told(*plain)["changed"] == 0
+    assert told(*plain, "--policy", "creative", status=1)["changed"] == 2

@@ -259,26 +259,26 @@ CHILD = textwrap.dedent("""
 """)
 
 
-def test_a_kill_at_any_moment_changes_no_statistic(tmp_path: Path) -> None:
-    def made(name: str) -> Path:
-        with Store(str(tmp_path / name), clock=Clock()) as store:
+def test_a_kill_at_any_moment_changes_no_statistic(url: str, tmp_path: Path) -> None:
+    def made(where: str) -> str:
+        with Store(where, clock=Clock()) as store:
             plant(store, [(1_200, 0.05), (500, 0.3)], 13, BEGIN)
-        return tmp_path / name
+        return where
 
-    def outcome(path: Path) -> Any:
-        with Store(str(path), clock=Clock()) as store, store.reading(TENANT) as connection:
+    def outcome(where: str) -> Any:
+        with Store(where, clock=Clock()) as store, store.reading(TENANT) as connection:
             alarms = sorted(one.id for one in read_alarms(connection, TENANT))
             entries = connection.execute(
                 select(func.count()).select_from(tables.audit_entries).where(tables.audit_entries.c.kind == "alarm")
             ).scalar()
             return body_of(store), alarms, entries
 
-    whole, cut = made("whole.db"), made("cut.db")
+    whole, cut = made(f"sqlite:///{tmp_path / 'whole.db'}"), made(url)
     command = [sys.executable, "-c", CHILD]
-    subprocess.run([*command, str(whole)], check=True, timeout=120)
+    subprocess.run([*command, whole], check=True, timeout=120)
     draw, kills = random.Random(1), 0
     for _ in range(3):
-        running = subprocess.Popen([*command, str(cut)], stdout=subprocess.PIPE, text=True)
+        running = subprocess.Popen([*command, cut], stdout=subprocess.PIPE, text=True)
         assert running.stdout is not None
         assert running.stdout.readline() == "begun\n"
         time.sleep(draw.uniform(0.0, 0.4))
@@ -290,7 +290,7 @@ def test_a_kill_at_any_moment_changes_no_statistic(tmp_path: Path) -> None:
         if finished:
             break
     assert kills
-    subprocess.run([*command, str(cut)], check=True, timeout=120)
+    subprocess.run([*command, cut], check=True, timeout=120)
     assert outcome(cut) == outcome(whole)
 
 

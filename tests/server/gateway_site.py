@@ -92,6 +92,6 @@ def limited(**limits: Any) -> Callable[[ServerSettings], ServerSettings]:
     return lambda told: replace(told, limits=replace(told.limits, **limits))
 
 
-def play(scene: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def play(scene: Callable[[], Coroutine[Any, Any, None]], within_s: float = 60) -> None:
     """Runs a scene, with a bound on its time that no honest run comes near."""
-    asyncio.run(asyncio.wait_for(scene(), 60))
+    asyncio.run(asyncio.wait_for(scene(), within_s))

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from assay.monitor.charts import advanced as advanced
     from assay.monitor.charts import chart_for as chart_for
     from assay.monitor.charts import rate_of as rate_of
+    from assay.monitor.charts import told_rate as told_rate
+    from assay.monitor.designs import Stated as Stated
     from assay.monitor.observations import CADENCES as CADENCES
     from assay.monitor.observations import DIMENSIONS as DIMENSIONS
     from assay.monitor.observations import METRICS as METRICS
@@ -106,7 +108,9 @@ else:
                 "advanced",
                 "chart_for",
                 "rate_of",
+                "told_rate",
             ),
+            ".designs": ("Stated",),
             ".observations": (
                 "CADENCES",
                 "DIMENSIONS",

@@ -123,7 +123,7 @@ def attribute(
     # Of equally probable ones, such as two changes without an output between them, the later is the nearest.
     causes.sort(key=lambda one: (-one.probability, -one.change.at))
     at = begin if not causes else _first_from(moments, causes[0].change.at)
-    means = difference(list(values[:at]), list(values[at:]), alpha)
+    means = difference(values[:at], values[at:], alpha)
     return Attribution(moments[begin], causes[0] if causes else None, tuple(causes[1:]), means)
 
 

@@ -7,13 +7,14 @@ the ends need not be known better than the search needs them, and no step has to
 is evaluated from which most is expected to be learned. The search ends
 
 - `found`, where "nothing rose" is refuted at half of the error rate (a test that holds however often one looks) and
-  one answer has all probability but 0.9 of the error rate;
+  one answer has all probability but 0.9 of the error rate, where it is one cause, and 0.3 of it, where it is two; one
+  cause is named where each two are less probable, each with the odds of `SECOND`;
 - `no_regression`, where every rise by the shift that matters is refuted at a tenth of the error rate, wherever it is;
 - `unsure`, where all that may be evaluated was, and neither is so.
 
 Two causes are looked for as halves of the whole rise, each not less than the shift that matters; what is much smaller
-beside a larger one is not told. The chance of naming a wrong cause is one in the mean over which change it is; two
-causes that are just as large as the shift that matters are taken for one more often (benchmarks/RESULTS.md).
+beside a larger one is not told. The chance of naming a wrong cause is one in the mean over which change it is; for two
+causes that are just as large as the shift that matters it is not kept for sure (benchmarks/RESULTS.md).
 
 The search is a function of the outcomes so far: it asks for more of one state, or is done. So it can be stopped at any
 moment and taken up again, and two who have the same outcomes come to the same.
@@ -21,7 +22,7 @@ moment and taken up again, and two who have the same outcomes come to the same.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any, Final
@@ -36,6 +37,11 @@ NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
 LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
+SECOND: Final = 14.0
+"""In error rates, how probable two causes that are just as large as the shift may make the data beside one cause, where
+one is named. At 8 two causes are told in 94% and one costs a tenth more, at 0.5 in 97% and a third (docs/adr/0104)."""
+TWO: Final = 0.3
+"""The part of it for naming wrong ones where two are named: a pair has twice as many neighbours as one cause."""
 PARTS: Final = (1 / 2,)
 """What part of the whole rise the first of two causes may have."""
 _PRIOR: Final = (0.5, 0.25, 0.25)
@@ -47,6 +53,7 @@ _EXACT: Final = 1e9
 _FIRST: Final = 3
 """Both ends are evaluated on so many over the shift rows before anything is concluded."""
 
+Floats = NDArray[np.float64]
 Outcomes = Mapping[int, Sequence[float]]
 """By state, the outcome of each evaluation in order, from 0 (good) to 1 (bad). Evaluation number k is of the same row
 in every state."""
@@ -241,15 +248,17 @@ class _Search:
         seen = evaluations(self._outcomes, self._states)
         known = self._known
         sizes = sizes_of(options.shift) if known is None else np.array([known[1] - known[0]])
-        # The variance is that in the middle between both levels, which are known only when it is.
-        own, shared = self._variances(seen, None)
-        own, shared = self._variances(seen, self._believed(seen, own, shared, sizes))
+        # Variances follow from means, which are known only when they are.
+        alike = self._variances(seen, None)
+        own, shared = self._variances(seen, self._believed(seen, *alike, sizes))
         now = self._believed(seen, own, shared, sizes)
         by_answer = now.weights.sum(axis=1)
         if known is None:
-            nothing, some = now.evidence[0], now.evidence[1:] + np.log(places.weights[1:] / places.weights[1:].sum())
-            refuted = float(np.logaddexp.reduce(some)) - nothing >= math.log(1 / (LEVEL * options.alpha))
-            if float(now.likelihoods[1:].max()) <= math.log((1 - NAMING) * options.alpha):
+            # Where nothing rose all states have one variance: that is refuted with the larger of both estimates of it.
+            flat = self._believed(seen, np.maximum(alike[0], own.mean()), min(alike[1], shared), sizes)
+            some = flat.evidence[1:] + np.log(places.weights[1:] / places.weights[1:].sum())
+            refuted = float(np.logaddexp.reduce(some)) - flat.evidence[0] >= math.log(1 / (LEVEL * options.alpha))
+            if float(flat.likelihoods[1:].max()) <= math.log((1 - NAMING) * options.alpha):
                 return self._result("no_regression", seen, now, None, True)
         else:
             refuted = True
@@ -257,10 +266,14 @@ class _Search:
         by_answer = by_answer / by_answer[first:].sum()
         sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._told.items()}
         best = max(sets, key=lambda one: sets[one]) if sets else None
-        if refuted and best is not None and sets[best] >= 1 - NAMING * options.alpha:
-            return self._result("found", seen, now, best, True)
+        rival = None
+        if refuted and best is not None and self._is_sure(best, sets[best]):
+            rival = self._rival(best, now)
+            if rival is None:
+                return self._result("found", seen, now, best, True)
         left = [options.most - len(self._outcomes.get(state, ())) for state in self._states]
-        told = gains(now, seen, places, own, shared, options.batch)
+        at_stake = now if rival is None or best is None else self._beside(best, rival, now)
+        told = gains(at_stake, seen, places, own, shared, options.batch)
         if known is not None:
             told[[0, -1]] = 0.0
         told[[number for number, rest in enumerate(left) if rest <= 0]] = -1.0
@@ -271,33 +284,63 @@ class _Search:
             return self._result("unsure", seen, now, None, False)
         return Ask(self._states[number], min(options.batch, left[number]), self._why(number))
 
-    def _believed(self, seen: Evaluations, own: float, shared: float, sizes: NDArray[np.float64]) -> Believed:
+    def _is_sure(self, best: tuple[tuple[int, int], ...], probability: float) -> bool:
+        """Whether an answer is probable enough to be named."""
+        return probability >= 1 - (NAMING if len(best) == 1 else TWO) * self._options.alpha
+
+    def _rival(self, best: tuple[tuple[int, int], ...], now: Believed) -> int | None:
+        """Where one cause would be named, the number of the two that are not refuted and fit best; none where all are.
+
+        Two causes that are near to each other look like one. So one is named where each two are refuted, each by
+        itself: the likelihood of one cause, averaged over all, over that of those two is a martingale if it is they.
+        """
+        counts = np.array([len(answer.between) for answer in self._answers])
+        if len(best) > 1 or not bool(np.any(counts == 2)):
+            return None
+        weights = self._places.weights[counts == 1]
+        averaged = float(np.logaddexp.reduce(now.evidence[counts == 1] + np.log(weights / weights.sum())))
+        fits = np.where(counts == 2, now.likelihoods.max(axis=1), -np.inf)
+        number = int(fits.argmax())
+        return None if fits[number] <= averaged + math.log(SECOND * self._options.alpha) else number
+
+    def _beside(self, best: tuple[tuple[int, int], ...], rival: int, now: Believed) -> Believed:
+        """As if an answer and its rival were equally probable, and no other."""
+        weights = np.zeros_like(now.weights)
+        own = list(self._told[best])
+        weights[own] = now.weights[own] / (2 * now.weights[own].sum())
+        fits = np.exp(now.likelihoods[rival] - now.likelihoods[rival].max())
+        weights[rival] = fits / (2 * fits.sum())
+        return replace(now, weights=weights)
+
+    def _believed(self, seen: Evaluations, own: Floats, shared: float, sizes: Floats) -> Believed:
         matrix, vector = precision(seen, own, shared)
         if self._known is not None:
             matrix[0, 0] += _EXACT
             vector[0] += _EXACT * self._known[0]
         return believed(matrix, vector, self._places, sizes)
 
-    def _variances(self, seen: Evaluations, now: Believed | None) -> tuple[float, float]:
-        """Of an observation given its row, and of rows."""
-        shift = self._options.shift
+    def _variances(self, seen: Evaluations, now: Believed | None) -> tuple[Floats, float]:
+        """Of an observation of each state given its row, and of rows."""
+        shift, states = self._options.shift, len(self._states)
         if now is None:
-            level, rise = seen.mean, shift
+            means, rise = np.full(states, seen.mean), shift
         else:
             first = 0 if self._known is not None else 1
             weights = now.weights[first:] / now.weights[first:].sum()
             rises = weights @ now.sizes
-            level, rise = now.level - float(now.fall[first:] @ rises), float(rises.sum())
+            means = now.level - float(now.fall[first:] @ rises) + rises @ self._places.shapes[first:]
+            rise = float(rises.sum())
         half = min(rise / 2, 0.5)
         if seen.binary:
-            middle = min(max(level + half, half / 2), 1 - half / 2)
-            # Where the mean rises by so much, at least that share of rows answers otherwise, halfway half of it:
-            # however alike outcomes are, no less is left to chance.
-            variance, least = middle * (1 - middle), half * (1 - half)
+            # The variance of a rate grows with it: states with more bad outcomes tell less of their mean. Where the
+            # mean rises by so much, at least that share of rows answers otherwise, halfway half of it: however alike
+            # outcomes are, no less is left to chance.
+            inside = np.clip(means, half / 2, 1 - half / 2)
+            variances, least = inside * (1 - inside), half * (1 - half)
         else:
-            variance, least = max(seen.variance, half**2), half**2
-        own = max(variance - seen.covariance, least)
-        return own, max(0.0, variance - own)
+            variances, least = np.full(states, max(seen.variance, half**2)), half**2
+        shared = max(0.0, min(seen.covariance, float(variances.min()) - least))
+        return np.maximum(variances - shared, least), shared
 
     def _why(self, number: int) -> str:
         state = self._states[number]

@@ -8,18 +8,20 @@ moves no chart any more; it is counted as `too_late`.
 
 **Baselines.** A series learns from its first observations, or has a baseline by configuration. From then on its two
 charts look for a rise and a fall. How well the baseline is known goes into the run lengths that are stated.
+
+**Cost.** Observations are sorted into columns of their series first; each column then passes its charts in one loop. A
+chart is designed when its baseline becomes known and stands in the state from then on.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, Final
 
 from assay.errors import InputError
+from assay.monitor.designs import Stated, designed
 from assay.monitor.observations import DIMENSIONS, METRICS, Observation, Series, series_of
-from assay.stats import wilson
-from assay.stats.drift import AfterAlarm, Chart, Design, Direction, Sum, design_chart, weighted_rate
+from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, passed, weighted_rate
 
 MOST_SERIES: Final = 500
 """Series of one tenant that have charts; names that turn up beyond them have none."""
@@ -116,6 +118,8 @@ class SeriesState:
     since_down: int | None = None
     alarms: int = 0
     """How many there were."""
+    designs: Mapping[str, Stated] = field(default_factory=dict)
+    """Its charts by direction, as they were designed; none where the mean cannot move by so much."""
 
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
@@ -130,12 +134,14 @@ class SeriesState:
             "since_up": self.since_up,
             "since_down": self.since_down,
             "alarms": self.alarms,
+            "designs": {direction: one.wire() for direction, one in sorted(self.designs.items())},
         }
 
     @classmethod
     def of_wire(cls, told: Mapping[str, Any]) -> "SeriesState":
         """Out of a JSON value."""
-        return cls(**{**told, "up": Sum(*told["up"]), "down": Sum(*told["down"])})
+        designs = {name: Stated.of_wire(one, Direction(name)) for name, one in told.get("designs", {}).items()}
+        return cls(**{**told, "up": Sum(*told["up"]), "down": Sum(*told["down"]), "designs": designs})
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,53 +212,101 @@ def advanced(
     Raises:
         InputError: an observation is of another time.
     """
+    ordered = sorted(observations, key=lambda one: (one.at, one.id))
+    if ordered and not state.until <= ordered[0].at <= ordered[-1].at < until:
+        wrong = ordered[0].at if ordered[0].at < state.until else ordered[-1].at
+        raise InputError(f"expected observations from {state.until} on and before {until}, got one of {wrong}")
+    sampled = [one for one in ordered if one.sampled]
     series, raised = dict(state.series), list[Raised]()
+    for column in _columns(state.series, sampled, how.metrics):
+        key = column.of.key
+        series[key], alarms = _moved(column, series.get(key, SeriesState()), how)
+        raised += alarms
+    raised.sort(key=lambda one: (one.at, one.observation, one.series.key))
+    unsampled = state.unsampled + len(ordered) - len(sampled)
+    return Charts(until, state.observations + len(ordered), unsampled, state.too_late, series), raised
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The observations of one series, and what they say in it."""
+
+    of: Series
+    seen: list[Observation] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+
+def _columns(
+    known: Mapping[str, SeriesState], observations: Sequence[Observation], metrics: Mapping[str, tuple[str, ...]]
+) -> list[_Column]:
+    """Observations by series, the series in the order in which they turn up."""
+    columns = dict[str, _Column]()
     # A category is a rate among all outputs: those without it count as well, once it is known.
-    categories: dict[str, list[Series]] = {metric: [] for metric in how.metrics}
-    for of in map(Series.of_key, sorted(series)):
+    categories: dict[str, dict[str, _Column]] = {metric: {} for metric in metrics}
+    for of in map(Series.of_key, sorted(known)):
         if of.dimension == "category" and of.metric in categories:
-            categories[of.metric].append(of)
-    count = unsampled = 0
-    for one in sorted(observations, key=lambda one: (one.at, one.id)):
-        if not state.until <= one.at < until:
-            raise InputError(f"expected observations from {state.until} on and before {until}, got one of {one.at}")
-        count += 1
-        if not one.sampled:
-            unsampled += 1
-            continue
-        known = (of for each in categories.values() for of in each)
-        for of in list(dict.fromkeys([*series_of(one, how.metrics), *known])):
-            if of.key not in series:
-                if len(series) >= MOST_SERIES:
-                    continue
-                if of.dimension == "category":
-                    categories[of.metric].append(of)
-            value = of.value(one)
-            if value is not None:
-                series[of.key], alarms = _added(of, series.get(of.key, SeriesState()), one, value, how)
-                raised += alarms
-    made = Charts(until, state.observations + count, state.unsampled + unsampled, state.too_late, series)
-    return made, raised
+            categories[of.metric][of.name] = columns[of.key] = _Column(of)
+    count = len(known)
+    # Outputs that belong to the same and have the same metrics are of the same series.
+    alike = dict[tuple[Any, ...], list[_Column]]()
+    for one in observations:
+        kind = (one.cadence, *map(one.belongs.get, _NAMED), one.categories, *one.values)
+        found = alike.get(kind)
+        if found is None:
+            found = alike[kind] = []
+            for of in series_of(one, metrics):
+                if of.key not in columns:
+                    if of.key not in known:
+                        if count >= MOST_SERIES:
+                            continue
+                        count += 1
+                    columns[of.key] = _Column(of)
+                    if of.dimension == "category":
+                        categories[of.metric][of.name] = columns[of.key]
+                if of.dimension != "category":
+                    found.append(columns[of.key])
+        values = one.values
+        for column in found:
+            column.seen.append(one)
+            column.values.append(values[column.of.metric])
+        if not one.cadence:
+            for metric, by_name in categories.items():
+                if metric in values:
+                    for name, column in by_name.items():
+                        column.seen.append(one)
+                        column.values.append(1.0 if name in one.categories else 0.0)
+    return list(columns.values())
 
 
-def _added(
-    of: Series, state: SeriesState, one: Observation, value: float, how: Watching
-) -> tuple[SeriesState, list[Raised]]:
-    baseline = state.baseline if state.baseline is not None else how.baseline(of)
-    if baseline is None:
+_NAMED: Final = tuple(name for name in DIMENSIONS if name not in ("all", "category"))
+
+
+def _moved(column: _Column, state: SeriesState, how: Watching) -> tuple[SeriesState, list[Raised]]:
+    """The state of a series after further observations, and the alarms that they raise."""
+    of, values = column.of, column.values
+    begin, known = 0, state.baseline if state.baseline is not None else how.baseline(of)
+    while known is None and begin < len(values):
+        value, begin = values[begin], begin + 1
         state = replace(state, seen=state.seen + 1, total=state.total + value, squares=state.squares + value * value)
-        return (_learned(state) if state.seen >= how.learns_from(of) else state), []
-    state = replace(state, seen=state.seen + 1, baseline=baseline)
+        if state.seen >= how.learns_from(of):
+            state = _learned(state)
+            known = state.baseline
+    if known is None or begin == len(values):
+        return state, []
+    state = replace(state, baseline=known)
+    designs = {one.value: found for one in Direction if (found := chart_for(of, state, how, one)) is not None}
+    seen, rest = column.seen[begin:], values[begin:]
     raised, changes = list[Raised](), dict[str, Any]()
     for direction in Direction:
-        found = chart_for(of, state, how, direction)
-        if found is None:
+        design = designs.get(direction.value)
+        if design is None:
             continue
         before: Sum = getattr(state, direction.value)
-        since = getattr(state, f"since_{direction.value}")
-        after, new = before.added(found.chart, value, how.after)
-        begun = one.at if before.total == 0 else since
-        if new:
+        since: int | None = getattr(state, f"since_{direction.value}")
+        after = passed(design.chart, before, rest, how.after)
+        for crossing in after.crossings:
+            one = seen[crossing.index]
+            begun = since if crossing.begun is None else seen[crossing.begun].at
             raised.append(
                 Raised(
                     of,
@@ -260,16 +314,21 @@ def _added(
                     one.at,
                     one.id,
                     one.at if begun is None else begun,
-                    found.chart,
-                    found.chart.step(before.total, value),
-                    before.seen + 1,
-                    found.arl0,
-                    found.arl1,
-                    found.arl0_range,
+                    design.chart,
+                    crossing.total,
+                    crossing.run,
+                    design.arl0,
+                    design.arl1,
+                    design.arl0_range,
                 )
             )
-        changes |= {direction.value: after, f"since_{direction.value}": begun if after.total > 0 else None}
-    return replace(state, **changes, alarms=state.alarms + len(raised)), raised
+        if after.after.total == 0:
+            since = None
+        elif after.begun is not None:
+            since = seen[after.begun].at
+        changes |= {direction.value: after.after, f"since_{direction.value}": since}
+    alarms = state.alarms + len(raised)
+    return replace(state, **changes, seen=state.seen + len(rest), designs=designs, alarms=alarms), raised
 
 
 def _learned(state: SeriesState) -> SeriesState:
@@ -280,57 +339,36 @@ def _learned(state: SeriesState) -> SeriesState:
     return replace(state, baseline=baseline, spread=float(f"{max(math.sqrt(variance), 0.01):.{_DIGITS - 1}g}"))
 
 
-def chart_for(of: Series, state: SeriesState, how: Watching, direction: Direction) -> Design | None:
-    """The chart of one side of a series; none while its baseline is learned, or where it cannot move by so much."""
+def chart_for(of: Series, state: SeriesState, how: Watching, direction: Direction) -> Stated | None:
+    """The chart of one side of a series: as it stands in the state, where it was designed for what is watched now.
+
+    None while its baseline is learned, or where it cannot move by so much.
+    """
     if state.baseline is None:
         return None
     shifted = state.baseline + (how.shift if direction is Direction.UP else -how.shift)
     if not 0 < shifted < 1:
         return None
     kind = "rate" if of.dimension == "category" else METRICS[of.metric]
-    learned = how.baseline(of) is None
     spread = None
     if kind == "score":
         most = math.sqrt(state.baseline * (1 - state.baseline))
         spread = min(0.99 * most, 0.5 * most if state.spread is None else state.spread)
-    return _designed(
-        state.baseline,
-        how.shift,
-        how.false_alarm_every,
-        kind,
-        direction,
-        spread,
-        how.learns_from(of) if learned else 0,
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _designed(
-    baseline: float, shift: float, every: float, kind: str, direction: Direction, spread: float | None, learned: int
-) -> Design:
-    interval = None
-    if learned:
-        if kind == "rate":
-            interval = wilson(min(learned, round(baseline * learned)), learned)
-        else:
-            half = 1.959964 * (spread or 0.0) / math.sqrt(learned)
-            interval = (max(1e-6, baseline - half), min(1 - 1e-6, baseline + half))
-    return design_chart(
-        baseline,
-        shift,
-        every,
-        kind=kind,
-        direction=direction,
-        spread=spread,
-        baseline_range=interval,
-        curve=False,
-    )
+    learned = how.learns_from(of) if how.baseline(of) is None else 0
+    asked = (state.baseline, how.shift, how.false_alarm_every, kind, spread, learned)
+    there = state.designs.get(direction.value)
+    return there if there is not None and there.asked == asked else designed(asked, direction)
 
 
 def rate_of(of: Series, observations: Iterable[Observation]) -> dict[str, Any]:
     """The rate of a series among all outputs, estimated from those that were drawn, as a JSON value."""
     pairs = [(value, one.probability) for one in observations if (value := of.value(one)) is not None]
-    found = weighted_rate([value for value, _ in pairs], [chance for _, chance in pairs])
+    return told_rate([value for value, _ in pairs], [chance for _, chance in pairs])
+
+
+def told_rate(values: Sequence[float], probabilities: Sequence[float]) -> dict[str, Any]:
+    """A rate among all outputs, estimated from values and the probabilities they were drawn with, as a JSON value."""
+    found = weighted_rate(values, probabilities)
     return {
         "estimate": found.estimate,
         "low": found.low,

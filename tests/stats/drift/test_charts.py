@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, likelihoods, onset_index, sums, weight_of
+from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, likelihoods, onset_index, passed, sums, weight_of
 
 UP, DOWN = Chart(0.25, 0.125, 2.0), Chart(0.25, 0.125, 2.0, Direction.DOWN)
 observed = st.lists(st.floats(0, 1), max_size=60)
@@ -21,6 +21,33 @@ def test_a_chart_is_the_same_in_however_many_pieces(first: list[float], second: 
         for one in part:
             parts, _ = parts.added(UP, one, after)
     assert whole == parts
+
+
+@given(first=observed, second=observed, hold=st.booleans(), down=st.booleans())
+def test_a_stretch_is_what_its_observations_are_one_by_one(
+    first: list[float], second: list[float], hold: bool, down: bool
+) -> None:
+    chart, after = DOWN if down else UP, AfterAlarm.HOLD if hold else AfterAlarm.RESET
+    start, _ = Sum().added(chart, 0.5, after)
+    for one in first:
+        start, _ = start.added(chart, one, after)
+    state, begun, alarms = start, None, []
+    for index, one in enumerate(second):
+        begun = index if state.total == 0 else begun
+        total, run = chart.step(state.total, one), state.seen + 1
+        state, new = state.added(chart, one, after)
+        if new:
+            alarms.append((index, begun, total, run))
+        begun = begun if state.total > 0 else None
+    found = passed(chart, start, second, after)
+    assert (found.after, found.begun) == (state, begun)
+    assert [(one.index, one.begun, one.total, one.run) for one in found.crossings] == alarms
+
+
+def test_a_stretch_with_what_is_no_observation_is_refused() -> None:
+    for wrong in (-0.1, 1.1, float("nan")):
+        with pytest.raises(InputError):
+            passed(UP, Sum(), [0.5, wrong])
 
 
 @given(values=observed)

@@ -11,7 +11,7 @@ from assay.errors import InputError
 from assay.stats.drift.cusum import Direction
 from assay.stats.drift.design import both_sides, design_chart, siegmund
 from assay.stats.drift.lattice import Lattice, bernoulli, best_reference, beta, empirical, tilted
-from assay.stats.drift.run_length import _solved, mean_run_length
+from assay.stats.drift.run_length import eliminated, mean_run_length, run_lengths
 from assay.stats.drift.simulation import simulated_run_lengths
 
 RUNS = 4_000
@@ -37,26 +37,41 @@ def test_the_run_length_of_a_run_of_ones_is_the_known_one() -> None:
     above=st.booleans(),
 )
 @settings(max_examples=40, deadline=None)
-def test_the_recursion_and_the_system_of_equations_agree(rate: float, unit: int, states: int, above: bool) -> None:
+def test_the_recursion_and_the_elimination_agree_for_all_thresholds(
+    rate: float, unit: int, states: int, above: bool
+) -> None:
     of, reference = bernoulli(rate, unit), unit - 1 if above else 1
-    system = float(_solved(of, reference, states)[0])
-    if 0 < system < 1e9:  # beyond it the system itself loses digits
-        assert mean_run_length(of, reference, states) == pytest.approx(system, rel=1e-5)
+    found, other = run_lengths(of, reference, states)[1:], eliminated(of, reference, states)[1:]
+    finite = (other < 1e200) & np.isfinite(found[:states])
+    assert found[:states][finite] == pytest.approx(other[finite], rel=1e-8)
 
 
-@given(unit=st.integers(3, 40), states=st.integers(260, 600), seed=st.integers(0, 1000))
-@settings(max_examples=10, deadline=None)
-def test_blocks_solve_what_the_whole_system_solves(unit: int, states: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    of = Lattice(unit, np.arange(unit + 1), rng.dirichlet(np.ones(unit + 1)))
-    reference = int(of.mean * unit)
+def solved(of: Lattice, reference: int, states: int) -> float:
+    """The run length out of the whole system of equations."""
     rows = np.zeros((states, states))
     for step, chance in zip(of.steps, of.chances, strict=True):
         to = np.maximum(np.arange(states) + step - reference, 0)
         np.add.at(rows, (np.arange(states)[to < states], to[to < states]), chance)
-    whole = np.linalg.solve(np.eye(states) - rows, np.ones(states))
-    found = _solved(of, reference, states)
-    assert found == pytest.approx(whole[: len(found)], rel=1e-6)
+    return float(np.linalg.solve(np.eye(states) - rows, np.ones(states))[0])
+
+
+@given(unit=st.integers(3, 40), states=st.integers(1, 300), seed=st.integers(0, 1000), place=st.floats(0, 1))
+@settings(max_examples=25, deadline=None)
+def test_elimination_solves_what_the_whole_system_solves(unit: int, states: int, seed: int, place: float) -> None:
+    rng = np.random.default_rng(seed)
+    of = Lattice(unit, np.arange(unit + 1), rng.dirichlet(np.ones(unit + 1)))
+    reference = int(place * unit)
+    whole = solved(of, reference, states)
+    if reference < unit and 0 < whole < 1e9:  # beyond it the system itself loses digits
+        assert eliminated(of, reference, states)[states] == pytest.approx(whole, rel=1e-6)
+
+
+def test_elimination_may_stop_where_a_run_length_is_long_enough() -> None:
+    of = bernoulli(0.3, 16)
+    whole, part = eliminated(of, 5, 400), eliminated(of, 5, 400, 500.0)
+    known = np.flatnonzero(np.isfinite(part))
+    assert part[known] == pytest.approx(whole[known], rel=1e-12)
+    assert part[known[-1]] >= 500 > part[known[-2]]
 
 
 @given(rate=st.floats(0.02, 0.4), unit=st.integers(3, 20), states=st.integers(1, 120))

@@ -17,11 +17,12 @@ def outcomes(draw: st.DrawFn) -> dict[int, list[float]]:
     return {state: draw(st.lists(values, min_size=2, max_size=12)) for state in range(3)}
 
 
-@given(seen=outcomes(), own=st.floats(0.01, 1), shared=st.floats(0, 1))
+@given(seen=outcomes(), owns=st.lists(st.floats(0.01, 1), min_size=3, max_size=3), shared=st.floats(0, 1))
 @settings(deadline=None)
 def test_the_likelihood_is_that_of_a_normal_distribution_row_by_row(
-    seen: dict[int, list[float]], own: float, shared: float
+    seen: dict[int, list[float]], owns: list[float], shared: float
 ) -> None:
+    own = np.array(owns)
     matrix, vector = precision(evaluations(seen, [0, 1, 2]), own, shared)
     one, two = np.array([0.2, 0.3, 0.5]), np.array([0.4, 0.4, 0.1])
 
@@ -30,7 +31,7 @@ def test_the_likelihood_is_that_of_a_normal_distribution_row_by_row(
         for row in range(max(map(len, seen.values()))):
             there = [state for state in range(3) if row < len(seen[state])]
             rest = np.array([seen[state][row] for state in there]) - means[there]
-            total -= float(rest @ np.linalg.inv(own * np.eye(len(there)) + shared) @ rest) / 2
+            total -= float(rest @ np.linalg.inv(np.diag(own[there]) + shared) @ rest) / 2
         return total
 
     def summed(means: np.ndarray) -> float:
@@ -43,7 +44,7 @@ def test_the_likelihood_is_that_of_a_normal_distribution_row_by_row(
 @settings(deadline=None)
 def test_what_is_believed_does_not_depend_on_the_level(seen: dict[int, list[float]], by: float) -> None:
     """The level is unknown: all outcomes moved by the same leave every ratio as it is."""
-    matrix, vector = precision(evaluations(seen, [0, 1, 2]), 0.1, 0.05)
+    matrix, vector = precision(evaluations(seen, [0, 1, 2]), np.full(3, 0.1), 0.05)
     first = believed(matrix, vector, SINGLES, sizes_of(0.1))
     moved = believed(matrix, vector + by * matrix.sum(axis=1), SINGLES, sizes_of(0.1))
     assert moved.evidence == pytest.approx(first.evidence, rel=1e-6, abs=1e-6)
@@ -58,7 +59,7 @@ def test_where_nothing_rose_it_is_hardly_ever_refuted_however_often_one_looks() 
         for _ in range(25):
             for values in seen.values():
                 values.extend((rng.random(20) < 0.2).astype(float).tolist())
-            matrix, vector = precision(evaluations(seen, [0, 1, 2]), 0.2 * 0.8, 0.0)
+            matrix, vector = precision(evaluations(seen, [0, 1, 2]), np.full(3, 0.2 * 0.8), 0.0)
             now = believed(matrix, vector, SINGLES, sizes_of(0.1))
             if np.logaddexp(now.evidence[1], now.evidence[2]) - np.log(2) >= np.log(1 / 0.1):
                 refuted += 1
@@ -74,7 +75,7 @@ def test_rows_that_answer_alike_make_a_rise_surer() -> None:
     assert found.covariance > 0.1
     ratios = []
     for shared in (0.0, found.covariance):
-        now = believed(*precision(found, found.variance - shared, shared), SINGLES, np.array([0.095, 0.1]))
+        now = believed(*precision(found, np.full(3, found.variance - shared), shared), SINGLES, np.array([0.095, 0.1]))
         ratios.append(float(now.evidence[1] - now.evidence[2]))
     assert ratios[1] > 2 * ratios[0] > 0
 
@@ -82,8 +83,8 @@ def test_rows_that_answer_alike_make_a_rise_surer() -> None:
 def test_most_is_learned_from_the_state_on_whose_side_nobody_agrees() -> None:
     seen = {0: [0.0, 0.1] * 100, 1: [0.0, 0.5], 2: [0.4, 0.6] * 100}
     found = evaluations(seen, [0, 1, 2])
-    now = believed(*precision(found, 0.05, 0.0), SINGLES, sizes_of(0.1))
-    told = gains(now, found, SINGLES, 0.05, 0.0, 50)
+    now = believed(*precision(found, np.full(3, 0.05), 0.0), SINGLES, sizes_of(0.1))
+    told = gains(now, found, SINGLES, np.full(3, 0.05), 0.0, 50)
     assert int(told.argmax()) == 1
     assert bool(np.all(told >= 0))
 

@@ -52,7 +52,8 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
     from assay.config import read_policy, scorer_of
 
     policy = None if options.policy is None else read_policy(options.policy, os.environ)
-    done = _done(options.out)
+    under = _under(policy, options.model)
+    done = _done(options.out, under)
     task = Rescoring(policy)
     ids = list(_wanted(store, options))
     contents = (_content(store, options.tenant, one) for one in ids if one not in done)
@@ -61,7 +62,7 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
         for answers in answered(iter(lambda: list(islice(contents, _CHUNK)), [])):
             for row in answers:
                 done[row["id"]] = row
-                _keep(options.out, row)
+                _keep(options.out, {**row, "under": under})
     return _summary([done[one] for one in ids])
 
 
@@ -127,7 +128,12 @@ def _judged(id_: str, content: Any, guard_of: Any, policy: "Policy | None") -> d
     }
 
 
-def _done(out: Path | None) -> dict[str, dict[str, Any]]:
+def _under(policy: "Policy | None", model: Path | None) -> str:
+    """What outputs are judged under: results of one policy and network are none of another."""
+    return f"{'as recorded' if policy is None else policy.digest} {'default' if model is None else model}"
+
+
+def _done(out: Path | None, under: str) -> dict[str, dict[str, Any]]:
     if out is None or not out.exists():
         return {}
     found = {}
@@ -136,7 +142,7 @@ def _done(out: Path | None) -> dict[str, dict[str, Any]]:
             row = json.loads(line)
         except ValueError:
             continue  # a line that was cut off where it was stopped is judged again
-        if isinstance(row, dict) and isinstance(row.get("id"), str):
+        if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("under") == under:
             found[row["id"]] = row
     return found
 

@@ -28,10 +28,12 @@ from assay.monitor import (
     chart_for,
     number_or_none,
     rate_of,
+    told_rate,
 )
 from assay.server.cadence.passing import notice
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.rows import observation_of
+from assay.server.monitoring.windows import Windows
 from assay.stats import wilson
 from assay.stats.drift import Direction, calibration_drift, difference
 from assay.store.db import Store
@@ -50,6 +52,7 @@ from assay.store.monitoring import (
     read_alarms,
     read_changes,
     read_observations,
+    read_series,
     read_state,
     read_timed_work,
     seen_changes,
@@ -110,6 +113,7 @@ class Monitor:
         changes = add_changes(store, tenant, seen) + notice(store, tenant)
         end = micros(until if until is not None else store.now()) - round(watch.settle_s * 1e6)
         added = alarms = 0
+        windows = Windows(store, tenant, MOST_COMPARED)
         while True:
             with store.reading(tenant) as connection:
                 state = read_state(connection, tenant)
@@ -117,11 +121,13 @@ class Monitor:
                 return Turn(observed, added, alarms, changes, state.until)
             try:
                 if state is not None and state.dirty is not None:
+                    windows.forget()
                     self._take_back(tenant, state)
                     continue
-                following, count, raised = self._step(tenant, state, end)
+                following, count, raised = self._step(tenant, state, end, windows)
                 move(store, tenant, state, following, [_row(alarm) for alarm in raised], end - self._late())
             except MovedError:
+                windows.forget()
                 continue  # another process took the step
             added += count
             alarms += len(raised)
@@ -140,7 +146,9 @@ class Monitor:
             return
         go_back(self._store, tenant, state)
 
-    def _step(self, tenant: str, state: StoredState | None, end: int) -> tuple[StoredState, int, list[Alarm]]:
+    def _step(
+        self, tenant: str, state: StoredState | None, end: int, windows: Windows
+    ) -> tuple[StoredState, int, list[Alarm]]:
         charts = Charts() if state is None else Charts.of_wire(state.body)
         with self._store.reading(tenant) as connection:
             rows = read_observations(connection, tenant, charts.until, end, MOST_READ)
@@ -153,35 +161,33 @@ class Monitor:
                 rows = read_observations(connection, tenant, charts.until, reached)
         part = [observation_of(row) for row in rows if row["at"] < reached]
         made, raised = advanced(charts, part, reached, self._settings.watch)
-        alarms = [self._explained(tenant, one, made) for one in raised]
+        alarms = [self._explained(tenant, one, made, windows) for one in raised]
         return StoredState(made.until, made.wire()), len(part), alarms
 
-    def _explained(self, tenant: str, raised: Raised, charts: Charts) -> Alarm:
+    def _explained(self, tenant: str, raised: Raised, charts: Charts, windows: Windows) -> Alarm:
         """An alarm with its rate, worst outputs and cause."""
         watch = self._settings.watch
         begin = min(raised.since, raised.at) - round(watch.window_hours * _HOUR)
         with self._store.reading(tenant) as connection:
-            rows = read_observations(connection, tenant, begin, raised.at + 1)
             changes = read_changes(connection, tenant, begin, raised.at + 1)
-        window = [one for one in map(observation_of, rows) if (one.at, one.id) <= (raised.at, raised.observation)]
-        pairs = [(one, value) for one in window if (value := raised.series.value(one)) is not None][-MOST_COMPARED:]
-        since = [one for one, _ in pairs if one.at >= raised.since]
+        window = windows.until(raised, begin)
+        since = window.since(raised.since)
         metric = METRICS[raised.series.metric]
         state = charts.series[raised.series.key]
         found = attribute(
             raised.chart,
-            [one.at for one, _ in pairs],
-            [value for _, value in pairs],
+            window.at,
+            window.values,
             [_system_change(row) for row in changes],
             binary=metric == "rate" or raised.series.dimension == "category",
             shift=watch.shift,
             spread=state.spread,
         )
         worst = sorted(
-            (pair for pair in pairs if pair[0].at >= raised.since),
-            key=lambda pair: (-pair[1], -pair[0].values.get("score", 0.0), -pair[0].at, pair[0].id),
+            range(len(since.at)), key=lambda at: (-since.values[at], -since.scores[at], -since.at[at], since.ids[at])
         )
-        return alarm_of(raised, rate_of(raised.series, since), tuple(one.id for one, _ in worst[:WORST]), found)
+        rate = told_rate(since.values, since.probabilities)
+        return alarm_of(raised, rate, tuple(since.ids[at] for at in worst[:WORST]), found)
 
     def status(self, tenant: str) -> dict[str, Any]:
         """Where everything stands, as a JSON value."""
@@ -234,14 +240,14 @@ class Monitor:
         cause, window = alarm.body.get("cause"), round(self._settings.watch.window_hours * _HOUR)
         at = int(cause["at"] if cause else alarm.body.get("onset", alarm.at))
         series = Series.of_key(alarm.series)
+        named, until = (series.metric, series.dimension, series.name), (min(end, at + window), "")
         with self._store.reading(tenant) as connection:
             # On each side those that are nearest to it.
-            rows = read_observations(connection, tenant, at - window, min(end, at), MOST_BESIDE, latest=True)
-            rows += read_observations(connection, tenant, at, min(end, at + window), MOST_BESIDE)
-        values = [(one.at, value) for one in map(observation_of, rows) if (value := series.value(one)) is not None]
-        found = difference(
-            [value for moment, value in values if moment < at], [value for moment, value in values if moment >= at]
-        )
+            before = read_series(
+                connection, tenant, named, at - window, (min(end, at), ""), most=MOST_BESIDE, latest=True
+            )
+            after = read_series(connection, tenant, named, at, until, most=MOST_BESIDE)
+        found = difference([one.value for one in before], [one.value for one in after])
         return {
             "sure": found.differs,
             "before": number_or_none(found.before),

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from assay.stats.drift.budget import hours_left as hours_left
     from assay.stats.drift.cusum import AfterAlarm as AfterAlarm
     from assay.stats.drift.cusum import Chart as Chart
+    from assay.stats.drift.cusum import Crossing as Crossing
     from assay.stats.drift.cusum import Direction as Direction
+    from assay.stats.drift.cusum import Stretch as Stretch
     from assay.stats.drift.cusum import Sum as Sum
+    from assay.stats.drift.cusum import passed as passed
     from assay.stats.drift.cusum import sums as sums
     from assay.stats.drift.design import Approximation as Approximation
     from assay.stats.drift.design import Design as Design
@@ -68,8 +71,11 @@ else:
             ".cusum": (
                 "AfterAlarm",
                 "Chart",
+                "Crossing",
                 "Direction",
+                "Stretch",
                 "Sum",
+                "passed",
                 "sums",
             ),
             ".design": (

@@ -6,14 +6,15 @@ as asked. Thresholds lie between two places of the lattice, so that rounding of 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 from assay.errors import InputError
 from assay.stats.drift.cusum import Chart, Direction
 from assay.stats.drift.lattice import Lattice, bernoulli, best_reference, beta, empirical, tilted
-from assay.stats.drift.run_length import MOST_STATES, mean_run_length, rate_run_lengths
+from assay.stats.drift.run_length import MOST_STATES, mean_run_length, run_lengths
 
 NEAR: Final = 0.15
 """How far the reference may be from the best one, in shifts, where it makes the run lengths a recursion."""
@@ -28,6 +29,8 @@ FINEST: Final = 2_000
 """The coarsest and the finest lattice of scores."""
 SPREAD: Final = 0.5
 """What the standard deviation of a score is taken to be where it is not said: this share of that of a rate."""
+_FIRST_STATES: Final = 8
+"""Two to this power is how many states are tried first."""
 _CURVE: Final = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 """The shifts that a curve of run lengths is drawn at, as multiples of the shift that was designed for."""
 
@@ -245,40 +248,14 @@ def _place_score(
 
 
 def _least_states(placed: _Placed, baseline: float, wanted: float) -> int:
-    """The least number of states whose mean run length is as long as asked: by doubling, then halving."""
-    unit = placed.of.unit
-    length: Callable[[int], float]
-    if len(placed.of.steps) == 2 and placed.reference in (1, unit - 1):
-        rate = 1 - baseline if placed.mirrored else baseline
-
-        def length(states: int) -> float:
-            # One recursion gives all thresholds up to a power of two.
-            most = 1 << max(6, (states - 1).bit_length())
-            return float(rate_run_lengths(rate, unit, placed.reference, most)[states])
-    else:
-
-        def length(states: int) -> float:
-            return placed.run_length(baseline, states)
-
-    # The logarithm of the run length is about a straight line of the states: few are tried.
-    low, high, known = 0, 1, {0: 1.0}
-    while (found := known.setdefault(high, length(high))) < wanted:
-        low, high = high, high * 2
-        if high > MOST_STATES:
-            raise InputError("expected fewer observations between false alarms, or a larger shift: no chart has these")
-    while low + 1 < high:
-        slope = math.log(known[high] / known[low])
-        guess = low + round((high - low) * math.log(wanted / known[low]) / slope) if slope > 0 else (low + high) // 2
-        # A guess that is near one end is checked at its other side next.
-        middle = min(max(guess, low + 1), high - 1)
-        found = known.setdefault(middle, length(middle))
-        low, high = (middle, high) if found < wanted else (low, middle)
-        if low + 1 < high and found < wanted:
-            near = min(high - 1, low + max(1, (high - low) // 16))
-            found = known.setdefault(near, length(near))
-            low, high = (near, high) if found < wanted else (low, near)
-        elif low + 1 < high:
-            near = max(low + 1, high - max(1, (high - low) // 16))
-            found = known.setdefault(near, length(near))
-            low, high = (near, high) if found < wanted else (low, near)
-    return high
+    """The least number of states whose mean run length is as long as asked: all up to a power of two are worked out
+    together."""
+    of = tilted(placed.of, 1 - baseline if placed.mirrored else baseline)
+    most = 1 << _FIRST_STATES
+    while most <= MOST_STATES:
+        lengths = run_lengths(of, placed.reference, most, wanted)[1:]
+        enough = np.flatnonzero(lengths >= wanted)
+        if enough.size:
+            return int(enough[0]) + 1
+        most *= 4
+    raise InputError("expected fewer observations between false alarms, or a larger shift: no chart has these")

@@ -35,13 +35,10 @@ def weight_of(chart: Chart, mean: float, binary: bool, spread: float | None = No
 
 def onset_index(chart: Chart, observations: Sequence[float]) -> int:
     """The index of the first observation after the sum was last at nought: the most likely beginning of the shift."""
-    gains = _gains(chart, observations)
-    total, begin = 0.0, 0
-    for number, gain in enumerate(gains):
-        total = max(0.0, total + float(gain))
-        if total == 0.0:
-            begin = number + 1
-    return begin
+    # The sum is at nought where the sum without a floor is at its lowest so far.
+    sums = np.cumsum(_gains(chart, observations))
+    (lowest,) = np.nonzero(sums <= np.minimum(np.minimum.accumulate(sums), 0.0))
+    return int(lowest[-1]) + 1 if lowest.size else 0
 
 
 def likelihoods(chart: Chart, observations: Sequence[float], begins: Sequence[int], weight: float) -> list[float]:

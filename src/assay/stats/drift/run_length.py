@@ -4,7 +4,8 @@ The chart S = max(0, S + x - reference) over observations on a lattice is a Mark
 its threshold (Brook and Evans 1972, "An approach to the probability distribution of CUSUM run length", Biometrika 59).
 The mean run lengths L from each state solve L = 1 + Q L, where Q holds the chances to go from state to state without an
 alarm. For a rate whose reference is 1/m or (m - 1)/m one side of the walk moves by single steps and the equations are
-solved by recursion, for all thresholds at once; else they are a system of banded blocks, solved from one end.
+solved by recursion; else by elimination from the lowest state up. Either gives the run lengths for all thresholds at
+once.
 """
 
 from functools import lru_cache
@@ -13,14 +14,14 @@ from typing import Final
 import numpy as np
 
 from assay.errors import InputError
-from assay.stats.drift.lattice import Floats, Lattice
+from assay.stats.drift.lattice import Floats, Lattice, Whole
 
 MOST_STATES: Final = 2_000_000
 """The most states of a chart: with more of them the threshold is so far that nothing would ever be found."""
 _LEAST: Final = 1e-290
 """What is smaller than this stands for a run that outlasts every system."""
-_DENSE: Final = 250
-"""States up to which the system is solved as a whole."""
+_LONGEST: Final = 1e290
+"""And what is larger for an infinite one."""
 
 
 def mean_run_length(of: Lattice, reference: int, states: int) -> float:
@@ -43,15 +44,28 @@ def mean_run_length(of: Lattice, reference: int, states: int) -> float:
     """
     if not 0 <= reference <= of.unit + 1 or not 1 <= states <= MOST_STATES:
         raise InputError(f"expected a reference within the lattice and 1 to {MOST_STATES:,} states, got {states}")
+    return float(run_lengths(of, reference, states)[states])
+
+
+def run_lengths(of: Lattice, reference: int, most: int, wanted: float = float("inf")) -> Floats:
+    """The mean run lengths of charts with one state, two, and so on: the value at n is that of a chart that alarms at n
+    units; the value at 0 means nothing. They rise.
+
+    Args:
+        of: how observations are distributed.
+        reference: the reference value, in units of the lattice.
+        most: the last number of states.
+        wanted: those after the first one that is so long may be left out.
+    """
     jumps = of.steps - reference
     if not bool(np.any((jumps > 0) & (of.chances > 0))):
-        return float("inf")
+        return np.concatenate([[np.nan], np.full(most, np.inf)])
     rate = _rate_of(of)
     # With a drift towards the threshold the recursion downwards would take nearly equal numbers from each other.
     steady = rate is not None and (reference == of.unit - 1 or (reference == 1 and rate * of.unit <= 1))
     if rate is not None and of.unit >= 2 and steady:
-        return float(rate_run_lengths(rate, of.unit, reference, states)[states])
-    return float(_solved(of, reference, states)[0])
+        return rate_run_lengths(rate, of.unit, reference, most)
+    return eliminated(of, reference, most, wanted)
 
 
 def rate_run_lengths(rate: float, unit: int, reference: int, most: int) -> Floats:
@@ -98,6 +112,9 @@ def _up_by_one(rate: float, unit: int, most: int) -> Floats:
     down = unit - 1
     climbed = np.zeros(most + 1)
     for state in range(most):
+        if climbed[state] > _LONGEST:
+            climbed[state + 1 :] = np.inf
+            break
         again = climbed[state] - climbed[max(0, state - down)]
         climbed[state + 1] = climbed[state] + (1 + (1 - rate) * again) / rate
     lengths = climbed.copy()
@@ -112,41 +129,55 @@ def _rate_of(of: Lattice) -> float | None:
     return None
 
 
-def _solved(of: Lattice, reference: int, states: int) -> Floats:
-    """The mean run lengths from the lowest states."""
-    jumps = [(int(step) - reference, float(chance)) for step, chance in zip(of.steps, of.chances, strict=True)]
-    jumps = [(jump, chance) for jump, chance in jumps if chance > 0]
-    width = max(1, *(abs(jump) for jump, _ in jumps))
-    if states <= max(_DENSE, width):
-        return np.asarray(np.linalg.solve(_rows(jumps, 0, states, 0, states, states), np.ones(states)))
-    # Blocks as wide as the longest jump: each touches only its neighbours (the Thomas algorithm).
-    begins = list(range(0, states, width))
-    ends = [min(begin + width, states) for begin in begins]
-    factors: list[tuple[Floats, Floats]] = []
-    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-        own, right = _rows(jumps, begin, end, begin, end, states), np.ones(end - begin)
-        if number:
-            before = _rows(jumps, begin, end, begins[number - 1], ends[number - 1], states)
-            own -= before @ factors[-1][0]
-            right -= before @ factors[-1][1]
-        following = ends[number + 1] - end if number + 1 < len(begins) else 0
-        after = _rows(jumps, begin, end, end, end + following, states)
-        both = np.linalg.solve(own, np.column_stack([after, right]))
-        factors.append((np.asarray(both[:, :following]), np.asarray(both[:, following])))
-    solved = factors[-1][1]
-    for onward, fixed in reversed(factors[:-1]):
-        solved = fixed - onward @ solved
-    return np.asarray(solved)
+def eliminated(of: Lattice, reference: int, most: int, wanted: float = float("inf")) -> Floats:
+    """`run_lengths` for any distribution.
+
+    The chart without a threshold has I - Q for its infinite matrix, and the chart with n states has the upper left
+    corner of it. One factorisation of it into lower and upper triangles L and U therefore serves all n: the run length
+    is the sum over the first n states of z y, where L y = 1 and z U = (1, 0, 0, ...). Pivots are the sums of the
+    chances to go higher (Grassmann, Taksar and Heyman 1985, "Regenerative analysis and steady state distributions for
+    Markov chains", Operations Research 33), so that nothing is subtracted and all digits are kept however long a run
+    is. The cost is that of states times steps up times steps down; it is spent in plain loops of one thread.
+    """
+    kept = of.chances > 0
+    jumps, chances = of.steps[kept] - reference, of.chances[kept]
+    up, down = max(1, int(jumps.max())), max(1, int(-jumps.min()))
+    by = np.zeros(up + down + 1)
+    by[jumps + down] = chances
+    to_floor = np.concatenate([np.cumsum(by), [0.0]])
+    rows = min(down + 1, most)
+    # The window of the matrix in which something changes: from the state that is eliminated `rows` down, `up` across.
+    window = np.zeros((rows, up + 1))
+    for row in range(rows):
+        window[row] = _chances(by, down, np.arange(up + 1) - row)
+        window[row, 0] = to_floor[max(-1, down - row)]
+    y, z, lengths, total = np.ones(rows), np.zeros(up + 1), np.full(most + 1, np.nan), 0.0
+    z[0] = 1.0
+    corner = np.arange(rows)
+    for state in range(most):
+        higher = window[0, 1:]
+        pivot = float(higher.sum())
+        if pivot <= _LEAST or total > _LONGEST:
+            lengths[state + 1 :] = np.inf
+            break
+        share = window[1:, 0] / pivot
+        visits = z[0] / pivot
+        total += visits * y[0]
+        lengths[state + 1] = total
+        if total >= wanted:
+            break
+        y[:-1] = y[1:] + share * y[0]
+        z[:-1] = z[1:] + visits * higher
+        y[-1], z[-1] = 1.0, 0.0
+        window[:-1, :-1] = window[1:, 1:] + share[:, None] * higher
+        last = state + rows  # the row that comes in; the column is the one `up` above the next state
+        window[-1, :-1] = _chances(by, down, np.arange(state + 1, state + 1 + up) - last)
+        window[:, -1] = _chances(by, down, up - corner)
+    return lengths
 
 
-def _rows(jumps: list[tuple[int, float]], begin: int, end: int, left: int, right: int, states: int) -> Floats:
-    """The part of I - Q in some rows and columns."""
-    part = np.zeros((end - begin, right - left))
-    rows = np.arange(begin, end)
-    for jump, chance in jumps:
-        to = np.maximum(rows + jump, 0)
-        here = (to >= left) & (to < right) & (to < states)
-        np.subtract.at(part, (rows[here] - begin, to[here] - left), chance)
-    same = rows[(rows >= left) & (rows < right)]
-    part[same - begin, same - left] += 1
-    return part
+def _chances(by: Floats, down: int, jumps: Whole) -> Floats:
+    """The chances of jumps, nought of those that are too far."""
+    places = jumps + down
+    inside = (places >= 0) & (places < by.size)
+    return np.where(inside, by[np.where(inside, places, 0)], 0.0)

@@ -7,8 +7,8 @@ then `level + rise * shape[s]`. The level is whatever it is (a flat prior), the 
 Evaluations of several states on the same rows are alike: what is hard in one is hard in the next. So observations are
 taken as the sum of the mean, of a part of the row and of a part of their own (a linear model with a random intercept
 for each row; Laird and Ware 1982, "Random-effects models for longitudinal data", Biometrics 38). With both variances
-given, the logarithm of the likelihood of means m is `b.m - m.A.m / 2`, with the matrix A and the vector b that
-`precision` works out; the level is integrated out, which leaves a parabola in the rise.
+given, the second for each state, the logarithm of the likelihood of means m is `b.m - m.A.m / 2`, with the matrix A and
+the vector b that `precision` works out; the level is integrated out, which leaves a parabola in the rise.
 
 The ratio of two such likelihoods, one under "nothing rose", is a nonnegative martingale whatever the level is, as the
 flat prior is the Haar measure of shifts (Perez-Ortiz, Lardy, de Heide and Gruenwald 2024, "E-statistics, group
@@ -90,18 +90,20 @@ def evaluations(outcomes: Mapping[int, Sequence[float]], states: Sequence[int]) 
     return Evaluations(counts, sums, tuple(groups), variance, max(0.0, covariance), flat)
 
 
-def precision(of: Evaluations, own: float, shared: float) -> tuple[Floats, Floats]:
+def precision(of: Evaluations, own: Floats, shared: float) -> tuple[Floats, Floats]:
     """The matrix and the vector of the likelihood of the states' means.
 
     Args:
         of: what was seen.
-        own: the variance of an observation given its row, above 0.
+        own: for each state, the variance of an observation given its row, above 0.
         shared: the variance of rows, 0 or more.
     """
     size = of.counts.size
     matrix, vector = np.zeros((size, size)), np.zeros(size)
     for members, rows, sums in of.groups:
-        inverse = (np.eye(members.size) - shared / (own + members.size * shared)) / own
+        # Of a diagonal plus a constant (Sherman and Morrison 1950).
+        weights = 1 / own[members]
+        inverse = np.diag(weights) - np.outer(weights, weights) * (shared / (1 + shared * float(weights.sum())))
         matrix[np.ix_(members, members)] += rows * inverse
         vector[members] += inverse @ sums
     return matrix, vector
@@ -180,7 +182,7 @@ def believed(matrix: Floats, vector: Floats, places: Places, sizes: Floats) -> B
     return Believed(found, evidence, weights / weights.sum(), sizes, first / whole, cross / whole, 1 / whole)
 
 
-def gains(now: Believed, of: Evaluations, places: Places, own: float, shared: float, more: int) -> Floats:
+def gains(now: Believed, of: Evaluations, places: Places, own: Floats, shared: float, more: int) -> Floats:
     """How much so many more evaluations of each state are expected to tell about the hypotheses, in nats.
 
     By the variance of what hypotheses expect of the next observations, over the variance that each of them expects (an
@@ -192,7 +194,7 @@ def gains(now: Believed, of: Evaluations, places: Places, own: float, shared: fl
         now: what is believed.
         of: what was seen.
         places: the hypotheses.
-        own: variance of an observation given its row.
+        own: for each state, the variance of an observation given its row.
         shared: variance of rows.
         more: how many evaluations.
     """
@@ -203,10 +205,11 @@ def gains(now: Believed, of: Evaluations, places: Places, own: float, shared: fl
     found = np.zeros(of.counts.size)
     for state in range(found.size):
         others = np.flatnonzero(of.counts > of.counts[state])
-        known = shared / (own + others.size * shared)
+        weights = 1 / own[others]
+        left = shared / (1 + shared * float(weights.sum()))  # of the row's variance, what the others leave open
         contrast = np.zeros(found.size)
         contrast[state] = 1
-        contrast[others] -= known
+        contrast[others] -= left * weights
         total = float(contrast.sum())
         # Given a place the contrast is expected to be `total * level + rise * shape.contrast`, a line in the rise.
         line = places.shapes @ contrast - total * now.fall
@@ -214,6 +217,6 @@ def gains(now: Believed, of: Evaluations, places: Places, own: float, shared: fl
         middle = float(by_place @ mean)
         between = float(by_place @ (mean - middle) ** 2)
         within = float(by_place @ (line**2 * size_variance)) + total**2 * now.level_variance
-        within += (own + shared * own / (own + others.size * shared)) / more
+        within += (float(own[state]) + left) / more
         found[state] = 0.5 * np.log1p(between / within)
     return found

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from assay.store.monitoring.schedules import TimedWork as TimedWork
     from assay.store.monitoring.schedules import note_timed_work as note_timed_work
     from assay.store.monitoring.schedules import read_timed_work as read_timed_work
+    from assay.store.monitoring.series import SeriesValue as SeriesValue
+    from assay.store.monitoring.series import read_series as read_series
     from assay.store.monitoring.sums import drawn_outputs as drawn_outputs
     from assay.store.monitoring.sums import window_sums as window_sums
     from assay.store.monitoring.values import AlarmRow as AlarmRow
@@ -110,6 +112,7 @@ else:
                 "HORIZON_S",
                 "observe",
             ),
+            ".series": ("SeriesValue", "read_series"),
             ".sums": (
                 "drawn_outputs",
                 "window_sums",
