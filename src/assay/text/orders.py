@@ -59,22 +59,19 @@ _ANSWER: Final = (
     r"|\bsay\sthat\s(?:all|every)\s(?:claims?|statements?)\b|\bfind\snone\b(?=\W*$)|\bforget\sthe\s(?:evidence|passages|sources|context)\b"
     r"|\bfor\sfinding\s(?:mistakes|errors|faults)\b|\b(?:use|rely\son)\s(?:only\s)?what\syou\s(?:already\s)?know\b"
 )
+_NEAR_FORGET: Final = r"ignore\s|disregard\s|forget\s|override\s|rules?\s(?:above|bef)|instructions?\s(?:above|bef)"
+_NEAR_ADDRESS: Final = (
+    r"assistant|models?\b|llms?\b|bots?\b|agents?\b|system\s?:|system\s(?:ov|in)|mode\b|are\snow|developer"
+    r"|\bai\b|a\.i\."
+)
+_NEAR_ANSWER: Final = (
+    r"(?:your|final)\s(?:(?:final|next|whole)\s)?(?:answ|repl|resp|outp|summ|verd|compl)|this\s[simpno]"
+    r"|(?:the|your|all)\s(?:text|system|inst|prom|word|hidd)|(?:answer|reply|respond)\s(?:only|with|[\"'\u201cpays])"
+    r"|every\sclaim|must\sbe\s[tbp]|say\sthat\s[ae]|find\snone|forget\sthe|for\sfinding|you\s(?:already\s)?know"
+)
 _ORDERS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE | re.MULTILINE), re.compile(near))
-    for pattern, near in (
-        (_FORGET, r"ignore\s|disregard\s|forget\s|override\s|rules?\s(?:above|bef)|instructions?\s(?:above|bef)"),
-        (
-            _ADDRESS,
-            r"assistant|models?\b|llms?\b|bots?\b|agents?\b|system\s?:|system\s(?:ov|in)|mode\b|are\snow|developer"
-            r"|\bai\b|a\.i\.",
-        ),
-        (
-            _ANSWER,
-            r"(?:your|final)\s(?:(?:final|next|whole)\s)?(?:answ|repl|resp|outp|summ|verd|compl)|this\s[simpno]"
-            r"|(?:the|your|all)\s(?:text|system|inst|prom|word|hidd)|(?:answer|reply|respond)\s(?:only|with|[\"'“pays])"
-            r"|every\sclaim|must\sbe\s[tbp]|say\sthat\s[ae]|find\snone|forget\sthe|for\sfinding|you\s(?:already\s)?know",
-        ),
-    )
+    for pattern, near in ((_FORGET, _NEAR_FORGET), (_ADDRESS, _NEAR_ADDRESS), (_ANSWER, _NEAR_ANSWER))
 )
 """Each pattern with one of which every text that it matches has a match: most texts have none, and are read no further;
 others are read around them alone."""

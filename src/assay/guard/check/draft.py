@@ -147,7 +147,7 @@ def draft_of(
         Job(
             claim.text,
             body(claim),
-            question,
+            question if run is None else run.answered(claim, question),
             claim.whole,
             denies=claim.kind is ClaimKind.ABSTENTION,
             named=claim.span != claim.sentence and is_code_name(claim.text),

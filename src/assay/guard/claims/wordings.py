@@ -75,33 +75,48 @@ def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Ju
         return _in_own_words(job, asked, judged)
     agreed = _agreed(job)
     if agreed is None:
-        return _but_of_the_user(job, _in_own_words(job, asked, judged))
+        return _but_of_nowhere(job, _in_own_words(job, asked, judged))
     repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
     if len(asked) == 1:
         return repeated
-    return _but_of_the_user(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
+    return _but_of_nowhere(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
 
 
-OF_THE_USER: Final = 0.5
-"""The most support of an answer that is nothing but a value which the user says and the evidence has not."""
+OF_NOWHERE: Final = 0.5
+"""The most support of an answer that is nothing but a value which the evidence has not."""
 _SURELY_MISSING: Final = 0.6
 """From here on a value stands nowhere in the evidence and follows from nothing there."""
+_NO_SUCH_CODE: Final = 0.8
+"""From here on an identifier stands nowhere in the evidence; none follows from another."""
 
 
-def _but_of_the_user(job: Job, found: Judged) -> Judged:
-    """What was found of an answer, which a value that only the user's words have cannot bear out."""
-    if found.judgement is None or found.judgement.support <= OF_THE_USER or not job.question:
+def _but_of_nowhere(job: Job, found: Judged) -> Judged:
+    """What was found of an answer that is nothing but a value, where the evidence has no such value.
+
+    A number may follow from the evidence in a way that nobody has computed; one that the user has said needs no such
+    way. An identifier follows from nothing.
+    """
+    if found.judgement is None or found.judgement.support <= OF_NOWHERE:
         return found
     value = value_alone(job.claim)
-    if value is None or value[0].casefold() not in job.question.casefold():
+    if value is None:
         return found
-    exact = job.evidence.exact(job.claim, job.question)
-    missing = tuple(f for f in exact.findings if f.effect == "missing" and f.confidence >= _SURELY_MISSING)
+    said = value[0].casefold() in (job.question or "").casefold()
+    exact = job.evidence.exact(job.claim, None)
+    missing = tuple(
+        one
+        for one in exact.findings
+        if one.effect == "missing"
+        and (
+            (said and one.confidence >= _SURELY_MISSING)
+            or (one.code == "identifier.missing" and one.confidence >= _NO_SUCH_CODE)
+        )
+    )
     if not missing:
         return found
     told = found.exact if missing[0] in found.exact.findings else replace(found.exact, findings=missing)
     verdict = Verdict.UNSUPPORTED if found.verdict is Verdict.SUPPORTED else found.verdict
-    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=OF_THE_USER), exact=told)
+    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=OF_NOWHERE), exact=told)
 
 
 def _in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:

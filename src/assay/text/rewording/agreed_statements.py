@@ -27,8 +27,8 @@ _LEAD: Final = re.compile(
 )
 """What opens an answer without saying anything of its own: agreement, and a pronoun with a form of `be`."""
 _TRAIL: Final = re.compile(
-    r"[\s,;(—–-]*(?:(?:just |exactly )?as (?:you (?:\w+\s)?(?:say|said|state|stated|note|noted|wrote|mention|mentioned)|(?:is )?stated)"
-    r"|indeed|of course)?[\s.!)]*$",
+    r"[\s,;(—–-]*(?:(?:just |exactly )?as (?:you (?:\w+\s)?(?:say|said|state|stated|note|noted|wrote|mention|mentioned)"
+    r"|(?:is )?stated)|indeed|of course)?[\s.!)]*$",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(
@@ -36,8 +36,9 @@ _QUOTED: Final = re.compile(
 )
 _LABELLED: Final = re.compile(r"[^:\n]{1,80}:\s.{1,200}")
 _SAID: Final = re.compile(
-    r"(?:.{0,80}?\b(?:sure|certain|confident|know(?:n|s)?|thinks?|thought|believes?|says?|said|states?|stated|told (?:me|us)|"
-    r"heard|read|remember|understand|noted?|assume|confirm(?:ed|s)?|insists?|fact|agree)\s(?:is\s)?(?:that\s)?"
+    r"(?:.{0,80}?\b(?:sure|certain|confident|know(?:n|s)?|thinks?|thought|believes?|says?|said|states?|stated|"
+    r"told (?:me|us)|heard|read|remember|understand|noted?|assume|confirm(?:ed|s)?|insists?|fact|agree)"
+    r"\s(?:is\s)?(?:that\s)?"
     r"|(?:since|because|given that|as|now that)\s)",
     re.IGNORECASE,
 )
@@ -98,7 +99,7 @@ def agreed_statement(question: str, answer: str) -> Agreed | None:
 def value_alone(answer: str) -> tuple[str, int] | None:
     """The value of an answer that gives a value and says nothing of it, and where it stands; none of another answer.
 
-    >>> value_alone("That is correct: 90,000 euros."), value_alone("It is Talent Hub."), value_alone("The fee is 5 euros.")
+    >>> value_alone("That is correct: 90,000 euros."), value_alone("It is Talent Hub."), value_alone("The fee is 5.")
     (('90,000 euros', 17), ('Talent Hub', 6), None)
     """
     lead = _LEAD.match(answer)
