@@ -6,12 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from tests.store.reviewing import TENANT, Clock
 from tests.store.test_redteam import CASES, PROPOSAL, RUN, YES, holds, version
 
 from assay.errors import StoreError
 from assay.store.audit.entries import read_entry_data
 from assay.store.db import tables
+from assay.store.db.row_security import SETTING
 from assay.store.db.store import Store
 from assay.store.records import Rule, micros, write_rules
 from assay.store.redteam import (
@@ -103,7 +105,9 @@ def test_nothing_of_another_tenant_is_erased(store: Store) -> None:
 def test_a_conversation_that_goes_without_an_entry_is_found(store: Store) -> None:
     recorded(store)
     with store.engine.begin() as connection:
-        connection.execute(tables.redteam_cases.update().values(told=None))
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT set_config(:name, :tenant, true)"), {"name": SETTING, "tenant": TENANT})
+        assert connection.execute(tables.redteam_cases.update().values(told=None)).rowcount == 3
     assert not holds(store)
 
 

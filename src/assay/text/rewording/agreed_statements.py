@@ -17,6 +17,8 @@ from assay.text.rewording.short_answers import AGREEING, agrees, asked_statement
 from assay.text.sentences import split_sentences
 
 _LONGEST_ANSWER: Final = 200
+_LONGEST_VALUE: Final = 8
+"""Words of a value; more say something themselves."""
 _LONGEST_ASKED: Final = 4_000
 """Characters; of a longer text of a user, the last ones are read."""
 _LEAD: Final = re.compile(
@@ -106,7 +108,12 @@ def value_alone(answer: str) -> tuple[str, int] | None:
     begins = lead.end() if lead is not None else 0
     trail = _TRAIL.search(answer, begins)
     text = answer[begins : trail.start() if trail is not None else len(answer)].strip()
-    if not text or agrees(text) is not None or text.split()[0].lower() in {"no", "not", "never", "nothing", "none"}:
+    if (
+        not text
+        or len(text.split()) > _LONGEST_VALUE
+        or agrees(text) is not None
+        or text.split()[0].lower() in {"no", "not", "never", "nothing", "none"}
+    ):
         return None
     begins = answer.index(text, begins)
     led = begins > 0 and is_fragment(f"the {text}")  # "it is rate limit exceeded"
