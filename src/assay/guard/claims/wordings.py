@@ -34,7 +34,7 @@ def wordings(job: Job) -> tuple[Job, ...]:
     if agreed is None:
         return own
     repeated = replace(job, claim=agreed.text, question=None, whole=None, before=None)
-    return (repeated,) if agreed.at is None else (*own, repeated)
+    return (repeated,) if agreed.alone else (*own, repeated)
 
 
 def _agreed(job: Job) -> Agreed | None:
@@ -77,8 +77,8 @@ def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Ju
     if agreed is None:
         return _but_of_nowhere(job, _in_own_words(job, asked, judged))
     repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
-    if len(asked) == 1:
-        return repeated
+    if agreed.alone:
+        return _but_of_nowhere(job, repeated)
     return _but_of_nowhere(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
 
 

@@ -61,6 +61,8 @@ class Agreed(NamedTuple):
     at: int | None
     """What is to be taken from a place in the statement for the place of the same words in the answer; none where the
     answer has no word of it."""
+    alone: bool = False
+    """Whether the answer says nothing but that it is so, so that its own words need not be judged."""
 
 
 @lru_cache(maxsize=256)
@@ -84,9 +86,8 @@ def agreed_statement(question: str, answer: str) -> Agreed | None:
         return None
     asked = question[-_LONGEST_ASKED:]
     if agrees(answer):
-        said = statements_of(asked)
-        last = re.split(r"(?<=[.!?:])\s+", _QUOTED.sub("", asked).strip())[-1]
-        return Agreed(said[-1], None) if said and _ABOUT.fullmatch(last) else None
+        said = statements_of(asked) if _asks_about_it(asked) else ()
+        return Agreed(said[-1], None, alone=True) if said else None
     value = value_alone(answer)
     if value is None:
         return None
@@ -94,8 +95,19 @@ def agreed_statement(question: str, answer: str) -> Agreed | None:
     for statement in reversed(statements_of(asked)):
         place = _place(text, statement)
         if place is not None:
-            return Agreed(statement, place - begins)
+            alone = _AGREEING.search(answer[:begins]) is not None or _asks_about_it(asked)
+            return Agreed(statement, place - begins, alone=alone)
     return None
+
+
+_AGREEING: Final = re.compile(rf"\b(?:{AGREEING}|agreed?)\b", re.IGNORECASE)
+
+
+def _asks_about_it(asked: str) -> bool:
+    """Whether the last words of a text ask whether what it states is so."""
+    bare = _QUOTED.sub("", asked).strip()
+    pieces = (re.split(pattern, bare)[-1].strip() for pattern in (r"(?<=[.!?:])\s+", r"(?<=[.!?])\s+"))
+    return any(_ABOUT.fullmatch(one) is not None for one in pieces)
 
 
 def value_alone(answer: str) -> tuple[str, int] | None:
@@ -144,7 +156,7 @@ def statements_of(text: str) -> tuple[str, ...]:
                 found.append((place.start, _before_aside(one.rstrip(" .!"))))
                 break
     asked = asked_statement(text)
-    if asked is not None and "\x00" not in asked and not _QUOTED.search(asked) and _is_statement(asked):
+    if asked is not None and not _QUOTED.search(asked) and not _SAID.match(asked) and _is_statement(asked):
         found.append((len(text), asked))
     return tuple(dict.fromkeys(one for _, one in sorted(found, key=lambda pair: pair[0])))
 
