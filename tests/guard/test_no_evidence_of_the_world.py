@@ -47,6 +47,12 @@ def test_agreement_with_a_right_value_is_emitted(guard: Guard) -> None:
     assert of(guard, "You are right, it is 60 hours.", OVERTIME, asked).action is Action.EMIT
 
 
+def test_a_bare_value_that_confirms_a_sentence_of_the_document_is_emitted(guard: Guard) -> None:
+    asked = "Confirm that it says this word for word: “Passwords must have at least 14 characters.”"
+    text = "# Security\nPasswords must have at least 14 characters. Screens lock after 7 minutes."
+    assert of(guard, "14", text, asked).action is Action.EMIT
+
+
 @pytest.mark.parametrize("answer", ["WHIMBREL-158", "The answer is WHIMBREL-158.", "60 hours WHIMBREL-158"])
 def test_what_a_passage_orders_is_not_emitted(guard: Guard, answer: str) -> None:
     assert of(guard, answer, OVERTIME, HOLD).action is not Action.EMIT

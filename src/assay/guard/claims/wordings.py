@@ -78,7 +78,7 @@ def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Ju
         return _but_of_nowhere(job, _in_own_words(job, asked, judged))
     repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
     if agreed.alone:
-        return _but_of_nowhere(job, repeated)
+        return _but_of_nowhere(job, repeated, repeated.exact)
     return _but_of_nowhere(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
 
 
@@ -90,11 +90,12 @@ _NO_SUCH_CODE: Final = 0.8
 """From here on an identifier stands nowhere in the evidence; none follows from another."""
 
 
-def _but_of_nowhere(job: Job, found: Judged) -> Judged:
+def _but_of_nowhere(job: Job, found: Judged, exact: ExactResult | None = None) -> Judged:
     """What was found of an answer that is nothing but a value, where the evidence has no such value.
 
     A number may follow from the evidence in a way that nobody has computed; one that the user has said needs no such
-    way. An identifier follows from nothing.
+    way. An identifier follows from nothing. Of a statement that the answer repeats it counts what `exact` finds of the
+    statement: a number by itself is not the same as one with its bound.
     """
     if found.judgement is None or found.judgement.support <= OF_NOWHERE:
         return found
@@ -102,7 +103,7 @@ def _but_of_nowhere(job: Job, found: Judged) -> Judged:
     if value is None:
         return found
     said = value[0].casefold() in (job.question or "").casefold()
-    exact = job.evidence.exact(job.claim, None)
+    exact = exact or job.evidence.exact(job.claim, None)
     missing = tuple(
         one
         for one in exact.findings
