@@ -104,9 +104,9 @@ _AGREEING: Final = re.compile(rf"\b(?:{AGREEING}|agreed?)\b", re.IGNORECASE)
 
 
 def _asks_about_it(asked: str) -> bool:
-    """Whether the last words of a text ask whether what it states is so."""
+    """Whether one of the last two sentences of a text asks whether what it states is so."""
     bare = _QUOTED.sub("", asked).strip()
-    pieces = (re.split(pattern, bare)[-1].strip() for pattern in (r"(?<=[.!?:])\s+", r"(?<=[.!?])\s+"))
+    pieces = [one.strip() for pattern in (r"(?<=[.!?:])\s+", r"(?<=[.!?])\s+") for one in re.split(pattern, bare)[-2:]]
     return any(_ABOUT.fullmatch(one) is not None for one in pieces)
 
 
