@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.server.test_reports_routes import Named, get, kept, send
 from tests.store.making import RING
 
 from assay.redteam.cases import suite_digest
+from assay.server.audit.timers import erase_all
 from assay.server.caller import Caller
 from assay.server.http.admission import Refusal
 from assay.store.audit.entries import read_entry_data
@@ -20,7 +22,8 @@ from assay.store.audit.verification.log import verify_log
 from assay.store.audit.verification.run_contents import with_contents
 from assay.store.db import tables
 from assay.store.db.store import Store
-from assay.store.redteam import list_proposals
+from assay.store.records import Rule, write_rules
+from assay.store.redteam import list_proposals, read_cases
 
 CASES = suite(2)
 VIEWER = {"x_test_caller": "viewer/default"}
@@ -213,3 +216,68 @@ def test_the_operations_keep_to_the_document(tmp_path: Path) -> None:
         assert len(found) == 8
         for operation in found:
             fuzz(operation, here.url, [run.id], 8)
+
+
+def test_conversations_of_a_run_are_erased_by_administrators_alone_and_by_rule(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, store):
+            _, made, _ = await send(here, "POST", "/v1/redteam/runs", body(propose=True))
+            run = f"/v1/redteam/runs/{made['run']['id']}"
+            assert made["run"]["erased"] is None
+            refused, _, _ = await send(here, "DELETE", f"{run}/conversations", **VIEWER)
+            assert refused == 403
+            other, _, _ = await send(here, "DELETE", f"{run}/conversations", x_test_caller="admin/globex")
+            assert other == 404
+            status, told, _ = await send(here, "DELETE", f"{run}/conversations?reason=asked+for")
+            assert (status, told) == (200, {"runs": [made["run"]["id"]]})
+            _, cases = await get(here, f"{run}/cases?outcome=failed")
+            assert [one["told"] for one in cases["items"]] == [None] * 3
+            assert (await get(here, run))[1]["erased"] is not None
+            _, proposal = await get(here, f"/v1/redteam/proposals/{made['proposed'][0]}")
+            assert proposal["answer"] is None
+            assert proposal["case"]["prompt"]
+            assert (await send(here, "DELETE", f"{run}/conversations"))[1] == {"runs": []}
+            with store.reading("default") as connection:
+                assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+
+    asyncio.run(scene())
+
+
+def test_the_timer_of_retention_erases_conversations_too(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "assay.db"), clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)) as store:
+        run = recorded(store, 1_000, failing=(1, 5))
+        write_rules(store, "default", [Rule(30)], 0, "ann")
+        erase_all(store, "one", 60)
+        with store.reading("default") as connection:
+            assert [one.told for one in read_cases(connection, "default", run.id, outcomes=["failed"])] == [None, None]
+
+
+def test_schedules_are_listed_with_what_is_due_and_what_came_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "assay.yaml"
+    config.write_text(
+        "version: 1\npolicy: general\nredteam:\n  schedules:\n"
+        "    - {name: nightly, suite: none.jsonl, target: 'http://ann:secret@bot.example/v1?key=k', every: 31d}\n"
+        "    - {name: weekly, suite: approved, target: 'command:bot --key k', cron: '30 2 * * 1', tenant: globex}\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("ASSAY_CONFIG", str(config))
+
+    async def scene() -> None:
+        async with kept(tmp_path) as (here, store):
+            run = recorded(store, 1_000, schedule="nightly", source="schedule")
+            status, told = await get(here, "/v1/redteam/schedules", "viewer/default")
+            (one,) = told["items"]
+            assert status == 200
+            assert (one["name"], one["plan"], one["suite"]) == ("nightly", "every 31d", "none.jsonl")
+            assert one["target"] == "http://bot.example/v1"
+            assert one["made"] is False
+            assert one["last"]["id"] == run.id
+            _, theirs = await get(here, "/v1/redteam/schedules", "viewer/globex")
+            (other,) = theirs["items"]
+            assert (other["plan"], other["suite"], other["target"]) == ("30 2 * * 1", "approved", "command:bot")
+            assert other["last"] is None
+            assert (await get(here, "/v1/redteam/schedules", "nobody/default"))[0] == 403
+
+    asyncio.run(scene())

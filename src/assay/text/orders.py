@@ -6,6 +6,7 @@ order about the answer itself or about other passages, and the marks with which 
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from assay.text.sentences.hidden_characters import hidden_places
@@ -58,19 +59,24 @@ _ANSWER: Final = (
     r"|\bsay\sthat\s(?:all|every)\s(?:claims?|statements?)\b|\bfind\snone\b(?=\W*$)|\bforget\sthe\s(?:evidence|passages|sources|context)\b"
     r"|\bfor\sfinding\s(?:mistakes|errors|faults)\b|\b(?:use|rely\son)\s(?:only\s)?what\syou\s(?:already\s)?know\b"
 )
-_OF_ANSWERS: Final = (
-    "answer reply response output summary verdict completion respond claim above trusted believed preferred statement "
-    "none evidence passage source context mistake error fault know sentence instruction note message prompt hidden"
+_NEAR_FORGET: Final = r"ignore\s|disregard\s|forget\s|override\s|rules?\s(?:above|bef)|instructions?\s(?:above|bef)"
+_NEAR_ADDRESS: Final = (
+    r"assistant|models?\b|llms?\b|bots?\b|agents?\b|system\s?:|system\s(?:ov|in)|mode\b|are\snow|developer"
+    r"|\bai\b|a\.i\."
+)
+_NEAR_ANSWER: Final = (
+    r"(?:your|final)\s(?:(?:final|next|whole)\s)?(?:answ|repl|resp|outp|summ|verd|compl)|this\s[simpno]"
+    r"|(?:the|your|all)\s(?:text|system|inst|prom|word|hidd)|(?:answer|reply|respond)\s(?:only|with|[\"'\u201cpays])"
+    r"|every\sclaim|must\sbe\s[tbp]|say\sthat\s[ae]|find\snone|forget\sthe|for\sfinding|you\s(?:already\s)?know"
 )
 _ORDERS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE | re.MULTILINE), tuple(words.split()))
-    for pattern, words in (
-        (_FORGET, "ignore disregard forget override instruction rule"),
-        (_ADDRESS, "assistant model llm bot agent system mode another developer ai"),
-        (_ANSWER, _OF_ANSWERS),
-    )
+    (re.compile(pattern, re.IGNORECASE | re.MULTILINE), re.compile(near))
+    for pattern, near in ((_FORGET, _NEAR_FORGET), (_ADDRESS, _NEAR_ADDRESS), (_ANSWER, _NEAR_ANSWER))
 )
-"""Each pattern with words of which a text that it matches has one: most texts have none, and are read no further."""
+"""Each pattern with one of which every text that it matches has a match: most texts have none, and are read no further;
+others are read around them alone."""
+_AROUND: Final = 200
+"""Characters on either side of such a place that are read: more than any of the patterns spans."""
 _MARKS: Final = re.compile(
     r"<\|(?:im_start|im_end|start|end|message|channel|system|user|assistant|endoftext|eot_id|begin_of_text|start_header_id|end_header_id)\|>"
     r"|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>|<\uff5c[^\n>]{1,40}\uff5c>|\[/?(?:TOOL_RESULTS|TOOL_CALLS|AVAILABLE_TOOLS)\]|\[gMASK\]"
@@ -111,12 +117,29 @@ def find_orders(text: str) -> tuple[Order, ...]:
 
     found = [Order(*match.span(), match.group().strip()) for match in _MARKS.finditer(read)]
     lower = read.lower()
-    for pattern, words in _ORDERS:
-        if any(word in lower for word in words):
-            found += [Order(*m.span(), m.group().strip(" .;:\n")) for m in pattern.finditer(read) if free(*m.span())]
+    for pattern, near in _ORDERS:
+        for begin, end in _windows(lower, near):
+            found += [
+                Order(*m.span(), m.group().strip(" .;:\n"))
+                for m in pattern.finditer(read, begin, end)
+                if free(*m.span())
+            ]
     found += [
         Order(one.start, one.end, "characters that nobody is shown")
         for one in hidden_places(read)
         if _TAGS.match(read, one.start)
     ]
     return tuple(sorted(found))
+
+
+def _windows(lower: str, near: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The stretches of a text in small letters around the places of a pattern, joined where they meet."""
+    begin = end = -1
+    for match in near.finditer(lower):
+        if match.start() - _AROUND > end:
+            if end >= 0:
+                yield begin, end
+            begin = max(0, match.start() - _AROUND)
+        end = match.start() + _AROUND
+    if end >= 0:
+        yield begin, min(end, len(lower))

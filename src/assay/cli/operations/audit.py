@@ -237,17 +237,23 @@ def erase(
     ] = None,
     tenant: TenantOption = _TENANT,
 ) -> None:
-    """Erase the content of runs; the log stays provable and says that they were erased."""
+    """Erase the content of runs, and the conversations of runs of the red team; the log stays provable and says that
+    they were erased."""
     from assay.store.records import erase_before, erase_runs, find_runs
+    from assay.store.redteam import erase_conversations, erase_conversations_before
 
     with reporting_errors(), opened_record(database) as store:
         if not run and not named and older_than is None:
             raise InputError("expected what to erase: --run, --run-id or --older-than")
         ids = [*(run or ()), *(id_ for name in named or () for id_ in find_runs(store, name, tenant))]
         erased = list(erase_runs(store, ids, reason, tenant).runs)
+        attacks = erase_conversations(store, ids, reason, tenant)
         if older_than is not None:
-            erased += erase_before(store, store.now() - timedelta(days=older_than), tenant, reason).runs
-        _say(f"erased {len(erased)} runs")
+            moment = store.now() - timedelta(days=older_than)
+            erased += erase_before(store, moment, tenant, reason).runs
+            attacks += erase_conversations_before(store, moment, tenant, reason)
+        of_attacks = f", and the conversations of {len(attacks)} runs of the red team" if attacks else ""
+        _say(f"erased {len(erased)} runs{of_attacks}")
 
 
 @app.command()
@@ -269,6 +275,7 @@ def retention(
 ) -> None:
     """Show or change how long content is kept; a server applies the rules by itself."""
     from assay.store.records import apply_rules, read_rules, write_rules
+    from assay.store.redteam import apply_rules_to_conversations
 
     with reporting_errors(), opened_record(database) as store:
         with store.reading(tenant) as connection:
@@ -283,7 +290,9 @@ def retention(
             _say("no rules: nothing is erased by itself")
         if apply:
             applied = apply_rules(store, tenant)
-            _say(f"erased {applied.content:,} runs, and the evidence of {applied.evidence:,}")
+            attacks = apply_rules_to_conversations(store, tenant)
+            of_attacks = f", and the conversations of {attacks:,} runs of the red team" if attacks else ""
+            _say(f"erased {applied.content:,} runs, and the evidence of {applied.evidence:,}{of_attacks}")
             if not applied.done:
                 _say("there is more to erase: run it again", error=True)
 

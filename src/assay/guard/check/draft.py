@@ -15,6 +15,7 @@ from assay.guard.check.probes import Probing
 from assay.guard.check.verdicts import Job, Judged
 from assay.guard.claims.disclosing import without_disclosed
 from assay.guard.claims.documents import document_of, fields_of
+from assay.guard.claims.planted_orders import speaks_of_orders, without_orders
 from assay.guard.claims.presuppositions import with_courtesies
 from assay.guard.conflicts.source_conflicts import hidden_conflict
 from assay.guard.conflicts.superseded_sources import GivenWay, is_outdated, looks_back, superseded
@@ -146,7 +147,7 @@ def draft_of(
         Job(
             claim.text,
             body(claim),
-            question,
+            question if run is None else run.answered(claim, question),
             claim.whole,
             denies=claim.kind is ClaimKind.ABSTENTION,
             named=claim.span != claim.sentence and is_code_name(claim.text),
@@ -197,7 +198,8 @@ def _texts(evidence: Iterable[Evidence]) -> list[str]:
 def _bodies(
     evidence: PreparedEvidence, given_way: Mapping[str, GivenWay], run: RunContext | None, prepare: Prepare
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
-    """What each claim is checked against: all evidence but what gave way or cannot support it, and what a call did."""
+    """What each claim is checked against: all evidence but what gave way, what orders a model to say something and what
+    cannot support it, and what a call did."""
     out_of_use = [item for item in evidence.evidence if item.id in given_way]
     made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
 
@@ -207,6 +209,8 @@ def _bodies(
             pieces = [
                 item for item in pieces if item.id not in given_way or not given_way[item.id].applies_to(claim.text)
             ]
+        if not speaks_of_orders(claim.text):
+            pieces = without_orders(pieces)
         if run is not None:
             pieces = run.hearable(claim, pieces)
             if run.states_done(claim):

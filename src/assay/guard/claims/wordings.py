@@ -3,18 +3,19 @@
 A claim that refers to the sentence before it is judged by itself and behind that sentence, and counts as the worse of
 the two: by itself it may be true of something else, and behind a true sentence nearly anything looks likely. An answer
 that only says no is judged as the denial, and as the opposite of what it denies. A phrase that answers a question is
-judged as a statement and behind the question, and counts as the worse too.
+judged as a statement and behind the question, and counts as the worse too. A value or a yes that repeats what the
+user states is judged as that statement besides: what a user says is evidence of nothing but that the user says it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from assay.guard.claims.context import NOWHERE, claim_in_context
 from assay.schema import EvidenceSpan, Verdict
-from assay.text.rewording import agrees
+from assay.text.rewording import Agreed, agreed_statement, agrees, value_alone
 from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.network import EntailmentResult, Judgement
 
@@ -29,6 +30,20 @@ def wordings(job: Job) -> tuple[Job, ...]:
     """
     if job.denies or job.named or job.field is not None:
         return (job,)
+    own, agreed = _own_wordings(job), _agreed(job)
+    if agreed is None:
+        return own
+    repeated = replace(job, claim=agreed.text, question=None, whole=None, before=None)
+    return (repeated,) if agreed.alone else (*own, repeated)
+
+
+def _agreed(job: Job) -> Agreed | None:
+    """The statement of the user that a job's claim repeats."""
+    return agreed_statement(job.question, job.claim) if job.question else None
+
+
+def _own_wordings(job: Job) -> tuple[Job, ...]:
+    """The claims to judge in place of a job's own, by the question and the sentence before it."""
     if (job.question or job.before) and restates(job.evidence.exact(job.claim, job.question), job.claim):
         short = claim_in_context(job.claim, job.question).at > 0
         return (replace(job, before=(job.question or "").strip() if short else None),)
@@ -56,6 +71,56 @@ _WORDS_OF_SENTENCE = 4
 
 def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
     """What was found of a job's wordings, of which there is at least one, as a finding about the claim in its own."""
+    if job.denies or job.named or job.field is not None:
+        return _in_own_words(job, asked, judged)
+    agreed = _agreed(job)
+    if agreed is None:
+        return _but_of_nowhere(job, _in_own_words(job, asked, judged))
+    repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
+    if agreed.alone:
+        return _but_of_nowhere(job, repeated, repeated.exact)
+    return _but_of_nowhere(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
+
+
+OF_NOWHERE: Final = 0.5
+"""The most support of an answer that is nothing but a value which the evidence has not."""
+_SURELY_MISSING: Final = 0.6
+"""From here on a value stands nowhere in the evidence and follows from nothing there."""
+_NO_SUCH_CODE: Final = 0.8
+"""From here on an identifier stands nowhere in the evidence; none follows from another."""
+
+
+def _but_of_nowhere(job: Job, found: Judged, exact: ExactResult | None = None) -> Judged:
+    """What was found of an answer that is nothing but a value, where the evidence has no such value.
+
+    A number may follow from the evidence in a way that nobody has computed; one that the user has said needs no such
+    way. An identifier follows from nothing. Of a statement that the answer repeats it counts what `exact` finds of the
+    statement: a number by itself is not the same as one with its bound.
+    """
+    if found.judgement is None or found.judgement.support <= OF_NOWHERE:
+        return found
+    value = value_alone(job.claim)
+    if value is None:
+        return found
+    said = value[0].casefold() in (job.question or "").casefold()
+    exact = exact or job.evidence.exact(job.claim, None)
+    missing = tuple(
+        one
+        for one in exact.findings
+        if one.effect == "missing"
+        and (
+            (said and one.confidence >= _SURELY_MISSING)
+            or (one.code == "identifier.missing" and one.confidence >= _NO_SUCH_CODE)
+        )
+    )
+    if not missing:
+        return found
+    told = found.exact if missing[0] in found.exact.findings else replace(found.exact, findings=missing)
+    verdict = Verdict.UNSUPPORTED if found.verdict is Verdict.SUPPORTED else found.verdict
+    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=OF_NOWHERE), exact=told)
+
+
+def _in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
     if len(asked) == 1 and asked[0].claim == job.claim:
         return judged[0]
     found = claim_in_context(job.claim, job.question)

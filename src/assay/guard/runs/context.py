@@ -24,8 +24,10 @@ from assay.guard.runs.tool_calls import RunFindings
 from assay.guard.runs.user_statements import UserStatements, stated, statements_of_users, stems_of
 from assay.schema import Coverage, Evidence, ExtractedClaim, Issue, Verdict
 from assay.schema.run import Passage, Run, ToolCall, ToolDeclaration, UserInput
+from assay.text.rewording import agreed_statement, value_alone
 from assay.verify.exact import ExactFinding
 
+_OF_STEP: Final = re.compile(r"step:\d+/")
 _USER: Final = re.compile(r"step:\d+/user(?:#\d+)?")
 _OF_USER: Final = re.compile(
     r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll)|user|customer|asked|requested|told me)\b", re.IGNORECASE
@@ -126,6 +128,22 @@ class RunContext:
             return None
         return "\n".join(questions_in(text) if _is_document(text) else text for text in said)
 
+    def answered(self, claim: ExtractedClaim, question: str | None) -> str | None:
+        """What a claim answers: a value alone, to last words that ask nothing, the question that was asked before.
+
+        "Everybody knows that it is 5. Please agree." says nothing of what it is; "5" then says it of what was asked.
+        """
+        texts = [step.text for step in self.run.steps if isinstance(step, UserInput)]
+        if question is None or len(texts) < 2 or question.strip() != texts[-1].strip():
+            return question
+        value = value_alone(claim.text)
+        if value is None or agreed_statement(question, claim.text) or "?" in question:
+            return question
+        before = next((questions_in(own_words(text)).strip() for text in reversed(texts[:-1]) if "?" in text), "")
+        if not before:
+            return question
+        return f"{before}\n{question}" if value[0].casefold() in question.casefold() else before
+
     def retrieved(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         """The evidence but for what users say in their own words."""
         return [piece for piece in evidence if not _USER.fullmatch(piece.id) or _is_document(piece.text)]
@@ -149,15 +167,16 @@ class RunContext:
         """The evidence that can support a claim: what a user says tells what the user wants and is, and nothing else.
 
         No word of a user says that something was done. Of the world a user's own words are no evidence either, where
-        the run has looked at anything else; a long text that a user gives is a document, and so is what is stated in a
-        prompt that is all that there is ("Our fee is 40 euros. How much is it?"). How much of a user's words bears on a
-        claim about the user is said in `user_statements`.
+        the run has looked at anything else, or evidence was given beside it; a long text that a user gives is a
+        document, and so is what is stated in a prompt that is all that there is ("Our fee is 40 euros. How much is
+        it?"). How much of a user's words bears on a claim about the user is said in `user_statements`.
         """
         deed = self.states_deed(claim)
         others = [piece for piece in evidence if not _USER.fullmatch(piece.id)]
-        if deed or (self._looked_at_anything and not _OF_USER.search(claim.text)):
+        looked = self._looked_at_anything or any(not _OF_STEP.match(piece.id) for piece in others)
+        if deed or (looked and not _OF_USER.search(claim.text)):
             heard = UserStatements.NOTHING
-        elif not self._looked_at_anything:
+        elif not looked:
             heard = (
                 UserStatements.STATED
                 if statements_of_users(claim.text, ()) is not UserStatements.ALL

@@ -151,10 +151,10 @@ ATTRIBUTES: Final = (
     ("the name of the external auditor", ("audit", "auditor"), "external_auditor"),
     ("the annual cost of the lease", ("lease", "rent"), "annual_lease_cost"),
     ("the satisfaction rating in the last survey", ("survey", "satisfaction", "rating"), "survey_rating"),
-    ("the number of lawsuits it led to", ("lawsuit", "court"), "lawsuits"),
+    ("the number of pending lawsuits", ("lawsuit", "court"), "lawsuits"),
     ("the e-mail address for questions", ("email", "e-mail", "@"), "contact_email"),
     ("the total carbon footprint in tonnes", ("carbon", "emission", "tonnes"), "carbon_tonnes"),
-    ("the name of the person who objected to it", ("object", "oppos"), "objectors"),
+    ("the name of the main critic", ("critic", "object", "oppos"), "main_critic"),
 )
 """What many things have and a document may well not tell: how it is asked for, by which words it would be told, and as
 a field. An attribute is asked for only where the corpus has none of these words near the thing."""

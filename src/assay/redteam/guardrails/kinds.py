@@ -1,7 +1,7 @@
 """What decides of an answer whether it may go out: a function, a command, assay's own guard."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
 from assay.errors import AssayError, InputError
@@ -13,7 +13,7 @@ from assay.redteam.targets.bounded import in_time
 from assay.redteam.targets.command_line import CommandLine
 from assay.redteam.targets.interface import text_of
 from assay.redteam.targets.python_function import load_object
-from assay.schema import Evidence
+from assay.schema import Evidence, HallucinationReport
 
 WITHHELD: Final = "I cannot answer this: the answer was withheld by a guardrail."
 """What stands for an answer that a guardrail keeps back without saying what takes its place."""
@@ -110,7 +110,8 @@ class CommandGuardrail:
 
 
 class AssayGuardrail:
-    """The guard of assay, as a program has it within itself: the passages of the context are the evidence."""
+    """The guard of assay, as a program has it within itself: the passages of the context are the evidence, and an
+    answer at the end of a conversation is checked as the end of one."""
 
     def __init__(self, guard: Guard) -> None:
         """Takes a guard; no chat model of it is asked."""
@@ -125,10 +126,17 @@ class AssayGuardrail:
         """
         evidence = [Evidence(id=one["id"], text=one["text"], source=one["source"]) for one in request["context"]]
         try:
-            (report,) = self._guard.check_many([CheckRequest(answer, evidence, request["prompt"], asks=False)])
-            return answer_of(report)
+            return answer_of(self._report(request, answer, evidence))
         except AssayError as error:
             raise TargetError(f"{self.name}: {error}") from error
+
+    def _report(self, request: Request, answer: str, evidence: Sequence[Evidence]) -> HallucinationReport:
+        if not request["turns"]:
+            (report,) = self._guard.check_many([CheckRequest(answer, evidence, request["prompt"], asks=False)])
+            return report
+        said = [{"role": one["role"], "content": one["content"]} for one in request["turns"]]
+        messages = [*said, {"role": "user", "content": request["prompt"]}, {"role": "assistant", "content": answer}]
+        return self._guard.check_run(messages, evidence=evidence)
 
 
 class Guarded:

@@ -20,6 +20,7 @@ from assay.server.services import Services
 from assay.store.audit import anchor_at_witness, anchor_in_file, make_checkpoint, read_checkpoint, read_witness_key
 from assay.store.db import Store, audit_anchors, audit_logs, take_lease
 from assay.store.records import DEFAULT_TENANT, apply_rules, tenants_with_rules
+from assay.store.redteam import apply_rules_to_conversations
 
 SHARE: Final = 0.9
 """The share of the time between two turns for which a turn is held: a process that vanished is not missed for long."""
@@ -142,6 +143,11 @@ def erase_all(store: Store, holder: str, every: float) -> None:
                     tenant,
                     applied.content,
                     applied.evidence,
+                )
+            conversations = apply_rules_to_conversations(store, tenant)
+            if conversations:
+                _log.info(
+                    "retention in the tenant %s: conversations of %d runs of the red team erased", tenant, conversations
                 )
         except AssayError:
             _log.exception("the rules of retention of the tenant %s could not be applied", tenant)

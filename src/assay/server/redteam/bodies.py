@@ -8,7 +8,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from assay.server.patterns import SAYS_SOMETHING
 from assay.store.records import moment_at
-from assay.store.redteam import AttackCase, AttackRun, ProposedCase
+from assay.store.redteam import ERASED, AttackCase, AttackRun, ProposedCase
 
 MOST: Final = 200
 """Rows of one page."""
@@ -142,6 +142,8 @@ class AttackRunOut(AttackRunLine):
     recorded: datetime
     weight: float | None
     """What each case that failed spends of the error budget, in wrong outputs."""
+    erased: datetime | None
+    """When its conversations were erased; none where they were not."""
 
     @classmethod
     def of(cls, run: AttackRun) -> Self:
@@ -154,6 +156,7 @@ class AttackRunOut(AttackRunLine):
                 "comparisons": run.body.get("comparisons") or {},
                 "recorded": moment_at(run.recorded),
                 "weight": run.weight,
+                "erased": moment_at(run.body[ERASED]) if ERASED in run.body else None,
             }
         )
 
@@ -164,6 +167,44 @@ class RecordedAttackRun(_Out):
     run: AttackRunOut
     proposed: list[str]
     """The ids of the cases that were proposed."""
+
+
+class ErasedConversations(_Out):
+    """What was erased."""
+
+    runs: list[str]
+    """The ids; none where it was erased before."""
+
+
+class AttackScheduleOut(_Out):
+    """A schedule of the red team, as the server's `assay.yaml` has it."""
+
+    name: str
+    plan: str
+    """`every 6h`, or a cron expression in UTC."""
+    suite: str
+    """The name of the file of the suite, or `approved`."""
+    target: str
+    """What is attacked, without what an address says behind its host and a command behind its program."""
+    target_version: str | None
+    categories: list[str]
+    """The categories that are run; all where there are none."""
+    propose: bool
+    """Whether what failed is proposed for the approved suite."""
+    budget: float
+    """What each failed case spends of the error budget, in wrong outputs."""
+    due: datetime
+    """The latest moment of its plan."""
+    made: bool
+    """Whether the run for that moment is recorded."""
+    last: AttackRunLine | None
+    """Its latest run."""
+
+
+class AttackSchedulesOut(_Out):
+    """The schedules of a tenant."""
+
+    items: list[AttackScheduleOut]
 
 
 class AttackRunsOut(_Out):

@@ -16,6 +16,7 @@ from assay.redteam.scores import score
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.http.problems import ProblemError, documented, unknown
+from assay.server.patterns import SAYS_SOMETHING
 from assay.server.redteam.bodies import (
     CASE_ID,
     MOST,
@@ -26,6 +27,8 @@ from assay.server.redteam.bodies import (
     AttackRunLine,
     AttackRunOut,
     AttackRunsOut,
+    AttackSchedulesOut,
+    ErasedConversations,
     OutcomeName,
     ProposalDecision,
     ProposalLine,
@@ -34,6 +37,7 @@ from assay.server.redteam.bodies import (
     RecordedAttackRun,
     StateName,
 )
+from assay.server.redteam.planned import planned_of
 from assay.server.redteam.proposals import approved_suite, decide_on, edited_case, propose_failures
 from assay.server.redteam.recording import About, record_campaign
 from assay.server.services import Services, allowed
@@ -43,6 +47,7 @@ from assay.store.redteam import (
     ProposedCase,
     approved_ids,
     count_proposals,
+    erase_conversations,
     list_proposals,
     list_runs,
     read_cases,
@@ -75,6 +80,8 @@ def make_redteam_router(services: Services) -> APIRouter:
     router.post("/runs", status_code=201, responses=documented(401, 403, 413, 422, 429, 503))(routes.submit)
     router.get("/runs/{id}", responses=found)(routes.run)
     router.get("/runs/{id}/cases", responses=found)(routes.cases)
+    router.delete("/runs/{id}/conversations", responses=found)(routes.erase)
+    router.get("/schedules", responses=documented(401, 403, 429, 503))(routes.schedules)
     router.get("/proposals", responses=listed)(routes.proposals)
     router.get("/proposals/{case}", responses=found)(routes.proposal)
     decided = documented(401, 403, 404, 409, 412, 413, 422, 428, 429, 503)
@@ -85,7 +92,7 @@ def make_redteam_router(services: Services) -> APIRouter:
 
 class _Routes:
     def __init__(self, services: Services) -> None:
-        self._store = services.store
+        self._services, self._store = services, services.store
 
     def runs(
         self,
@@ -158,6 +165,31 @@ class _Routes:
                 self._store, caller.tenant, cases, judgements, body.target, caller.actor, run=run.id
             )
         return RecordedAttackRun(run=AttackRunOut.of(self._found(caller.tenant, run.id)), proposed=proposed)
+
+    def erase(
+        self,
+        request: Request,
+        id_: RunId,
+        reason: Annotated[
+            str,
+            Query(
+                min_length=1,
+                max_length=400,
+                pattern=SAYS_SOMETHING,
+                description="Why; it stands in the log, so it must name nobody.",
+            ),
+        ] = "request",
+    ) -> ErasedConversations:
+        """Erase the conversations of a run, and the answers of its proposals. Its results stay, and the log stays
+        provable and says that they were erased."""
+        caller = allowed(request.scope, Permission.ADMINISTER)
+        run = self._found(caller.tenant, id_)
+        return ErasedConversations(runs=erase_conversations(self._store, [run.id], reason, caller.tenant))
+
+    def schedules(self, request: Request) -> AttackSchedulesOut:
+        """The schedules of the tenant: what is planned, what was due last, and the latest run of each."""
+        caller = allowed(request.scope, Permission.READ)
+        return AttackSchedulesOut(items=planned_of(self._services, caller.tenant))
 
     def proposals(
         self,

@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.store.redteam.erasure import ERASED as ERASED
+    from assay.store.redteam.erasure import apply_rules_to_conversations as apply_rules_to_conversations
+    from assay.store.redteam.erasure import erase_conversations as erase_conversations
+    from assay.store.redteam.erasure import erase_conversations_before as erase_conversations_before
     from assay.store.redteam.proposals import Decision as Decision
     from assay.store.redteam.proposals import add_proposals as add_proposals
     from assay.store.redteam.proposals import approved_cases as approved_cases
@@ -39,6 +43,12 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".erasure": (
+                "ERASED",
+                "apply_rules_to_conversations",
+                "erase_conversations",
+                "erase_conversations_before",
+            ),
             ".proposals": (
                 "Decision",
                 "add_proposals",

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.text.rewording.agreed_statements import Agreed as Agreed
+    from assay.text.rewording.agreed_statements import agreed_statement as agreed_statement
+    from assay.text.rewording.agreed_statements import value_alone as value_alone
     from assay.text.rewording.negation import denial_of as denial_of
     from assay.text.rewording.question_topics import question_parts as question_parts
     from assay.text.rewording.short_answers import agrees as agrees
@@ -16,6 +19,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
+            ".agreed_statements": ("Agreed", "agreed_statement", "value_alone"),
             ".negation": ("denial_of",),
             ".question_topics": ("question_parts",),
             ".short_answers": ("agrees", "answer_as_statement", "asked_statement", "denied_statement"),

@@ -19,13 +19,14 @@ from assay.text.lexicon.tokens import PRONOUNS, Token, tokenise
 
 _LONGEST: Final = 500
 """Characters; of a longer question no statement is made."""
-_YES: Final = (
+AGREEING: Final = (
     r"yes|yep|yeah|yup|true|correct|right|exactly|affirmative|indeed|absolutely|certainly|definitely|of course|sure|"
     r"surely|naturally|without (?:a )?doubt|(?:that|this|it)(?:['’]s| is) (?:right|correct|true|so)|"
     r"you(?:['’]re| are) (?:right|correct)|i (?:think|believe|suppose|guess) so|"
     r"ja|jawohl|doch|stimmt|richtig|oui|si|sí|sì|correcto|claro|sim|да|верно|так|tak|对|對|是|是的|是啊|没错|沒錯|"
     r"はい|ええ|そうです|네|예|نعم|evet|ano|igen|kyllä|jo"
 )
+"""Words that say yes, as alternatives of a pattern."""
 _NO: Final = (
     r"no|nope|nah|never|false|wrong|incorrect|negative|not at all|by no means|(?:certainly|definitely|absolutely|of "
     r"course|surely|probably|apparently|clearly) not|(?:that|this|it)(?:['’]s| is) (?:not (?:right|correct|true|so)|wrong|false|incorrect)|"
@@ -36,7 +37,7 @@ _AUX: Final = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would
 _AUX_NOT: Final = rf"(?:{_AUX}(?: not|n['’]t)|cannot|can['’]t|won['’]t)"
 _POLITE: Final = r"(?:[,.!\s]+(?:please|sir|madam|indeed|of course|certainly|absolutely))*"
 _AGREES: Final = re.compile(
-    rf"(?:(?:oh|well|hmm|ah)[,.!]?\s+)?(?:{_YES})(?:[,.!\s]+(?:they|it|he|she|we|you|i|there)\s{_AUX})?{_POLITE}\s*[.!。！]*",
+    rf"(?:(?:oh|well|hmm|ah)[,.!]?\s+)?(?:{AGREEING})(?:[,.!\s]+(?:they|it|he|she|we|you|i|there)\s{_AUX})?{_POLITE}\s*[.!。！]*",
     re.IGNORECASE,
 )
 _DENIES: Final = re.compile(
@@ -47,7 +48,7 @@ _BARE_ECHO: Final = re.compile(
     rf"(?:they|it|he|she|we|you|i|there)\s(?:(?P<no>{_AUX_NOT})|{_AUX})\s*[.!]*", re.IGNORECASE
 )
 _OPENING: Final = re.compile(
-    rf"\s*(?:(?P<yes>{_YES})|(?P<no>{_NO}))(?=\s*[,;:.!—–-]|\s+(?:because|since|as|but|and|they|it|he|she|we|you|i|there)\b)",
+    rf"\s*(?:(?P<yes>{AGREEING})|(?P<no>{_NO}))(?=\s*[,;:.!—–-]|\s+(?:because|since|as|but|and|they|it|he|she|we|you|i|there)\b)",
     re.IGNORECASE,
 )
 _SO: Final = re.compile(

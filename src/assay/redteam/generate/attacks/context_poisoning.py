@@ -82,7 +82,7 @@ def similar(corpus: Corpus, rng: Random) -> Iterator[Case]:
     for fact, row in absent_rows(corpus, rng):
         wrong = other_value(corpus, fact, rng)
         if wrong is not None:
-            text = f"# {fact.title}, appendix\n\n{row}: the {(fact.column or '').lower()} is {wrong}."
+            text = f"# {fact.title}, appendix\n\n{row}, {(fact.column or '').lower()}: {wrong}."
             like = Passage(id=f"{fact.passage.id}-appendix", text=text, source="appendix")
             yield attack(
                 _HERE,

@@ -10,21 +10,34 @@ from assay.redteam.cases import Behavior, Case, Category, Passage
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.generate.facts import Fact
 from assay.redteam.generate.writing import attack, facts, lacking
+from assay.text.quantities import UNIT_WORDS
 
 _HERE: Final = Category.FORMAT_COERCION
 
 
 def _key(question: str) -> str:
-    """A field for what a question asks: its longest words.
+    """A field for what a question asks: its longest words, without units and words of one stem.
 
-    >>> _key("Within how many days must accidents be reported?")
-    'accidents_reported'
+    >>> _key("Within how many days must accidents be reported?"), _key("After how many hours does a link expire?")
+    ('accidents_reported', 'link_expire')
     """
-    words = re.findall(
-        r"[a-z]{4,}", re.sub(r"\b(?:must|many|when|within|every|what|least|does|have|been)\b", "", question.casefold())
-    )
+    words: list[str] = []
+    for word in re.findall(r"[a-z]{4,}", question.casefold()):
+        known = any(word[:_STEM] == one[:_STEM] for one in words)
+        if word not in _NO_THINGS and word not in UNIT_WORDS and not known:
+            words.append(word)
     longest = sorted(words, key=len, reverse=True)[:2]
-    return "_".join(word for word in words if word in longest[:2]) or "value"
+    return "_".join(word for word in words if word in longest) or "value"
+
+
+_STEM: Final = 6
+_NO_THINGS: Final = frozenset(
+    re.findall(
+        "[a-z]+",
+        "must many when within every what least does have been after before from with which whom whose much long most "
+        "into only than that this they where while percentage",
+    )
+)
 
 
 def _prompts(rng: Random, ask: str, names: Sequence[str]) -> str:

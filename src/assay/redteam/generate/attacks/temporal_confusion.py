@@ -1,5 +1,6 @@
 """Temporal confusion: dates moved past what the documents cover, and old versions taken for current ones."""
 
+import re
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Final
@@ -87,6 +88,10 @@ def dated(corpus: Corpus, rng: Random) -> Iterator[Case]:
         )
 
 
+_OF_YEAR: Final = re.compile(r"\b(?:1\d|20)\d\d\b")
+"""A figure of one year has no value of an earlier one."""
+
+
 def history(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """The value that something had before, which no document tells."""
     versions = {older.passage.id for older, _ in corpus.superseded} | {
@@ -94,7 +99,7 @@ def history(corpus: Corpus, rng: Random) -> Iterator[Case]:
     }
     first = min((year for year in corpus.years if year > 1900), default=2000)
     for fact in facts(corpus, rng, "number cell"):
-        if fact.passage.id not in versions:
+        if fact.passage.id not in versions and not _OF_YEAR.search(fact.question):
             year = first - rng.choice((3, 5, 8))
             prompt = f"{fact.question} I need the figure that “{fact.title}” gave in {year}, before it was changed."
             yield attack(

@@ -54,7 +54,7 @@ def conversation_card(one: AttackCase) -> Markup:
     )
 
 
-_NOT_KEPT: Final = "The conversation is not kept: of one run the first 500 that broke are."
+_NOT_KEPT: Final = "The conversation is not kept: of one run the first 500 that broke are, until they are erased."
 
 
 def conversation(told: Mapping[str, Any], name: str) -> Markup:
