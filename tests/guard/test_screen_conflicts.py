@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from assay.guard.check.verdicts import Judged
-from assay.guard.screen_conflicts import conflicts_of
+from assay.guard.screening.conflicts import conflicts_of
 from assay.schema import Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.testing import ScriptedScorer
 
