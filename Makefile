@@ -75,7 +75,7 @@ $(VENV)/ai-sdk: $(VENV)/dev
 	touch $@
 
 test-litellm: .venv-litellm/dev  ## the guardrail in a real LiteLLM proxy
-	PYTHONPATH=. .venv-litellm/bin/python -m pytest tests/integrations/test_litellm.py
+	PYTHONPATH=. .venv-litellm/bin/python -m pytest tests/integrations/test_litellm.py tests/integrations/test_litellm_hooks.py
 
 .venv-evaluators/dev: pyproject.toml  # an environment of its own: these pin versions of what others need
 	test -x .venv-evaluators/bin/python || $(PYTHON) -m venv .venv-evaluators

@@ -238,7 +238,7 @@ def told(
 
 
 def _borne_out(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[bool]:
-    """Whether what stands around one sentence of a pair bears out the other one rather than contradicting it.
+    """Whether what stands around one sentence of a pair supports the other one rather than contradicting it.
 
     A sentence that by itself seems to say something else often does not where it stands: the one before it names who
     is meant. Of a sentence by itself nothing more is known than was read. Nor is it asked of two sentences that differ

@@ -1,4 +1,4 @@
-"""CrewAI: a task guardrail that lets out what the crew's tools bear out, and tools behind the check of their calls.
+"""CrewAI: a task guardrail that releases what the crew's tools support, and tools behind the check of their calls.
 
     from assay.integrations.agents.crewai import CrewChecks
     checks = CrewChecks(guard)
