@@ -183,7 +183,7 @@ def test_a_file_that_is_no_receipt_is_never_replaced(run: Run, keys: Path, answe
     before = answer.read_bytes()
     done = run("check", answer, "--receipt", answer, "--keys", keys)
     assert done.exit_code == 2
-    assert "something other than a receipt" in done.stderr
+    assert "exists and is no receipt" in done.stderr
     assert answer.read_bytes() == before
 
 

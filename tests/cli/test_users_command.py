@@ -105,7 +105,9 @@ def test_keys_are_in_a_file_or_in_a_database(
     run: Run, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = str(tmp_path / "keys.json")
-    assert "expected where the keys are" in run("keys", "list").output
+    with monkeypatch.context() as nowhere:
+        nowhere.delenv("ASSAY_DATABASE_URL", raising=False)
+        assert "expected where the keys are" in run("keys", "list").output
     assert "either --keys or --database" in run("keys", "list", "--keys", file, "--database", database).output
     monkeypatch.setenv("ASSAY_KEYS", file)
     run("keys", "create", "old")

@@ -261,7 +261,7 @@ def test_a_reviewer_takes_an_item_and_approves_it_with_a_reason(store: Store) ->
     assert "Nobody else can decide before" in held
     page = rosa.get(f"/console/review/{id_}").text
     asked = rosa.post(f"/console/review/{id_}/confirm", data={"act": "approve", "version": version_of(page)})
-    assert "goes out as it is" in asked.text
+    assert "released as it is" in asked.text
     without = rosa.post(f"/console/review/{id_}/decide", data={"act": "approve", "version": version_of(asked.text)})
     assert without.status_code == 422
     done = rosa.post(

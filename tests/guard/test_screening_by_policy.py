@@ -49,7 +49,7 @@ def test_an_answer_is_held_against_what_was_kept_and_the_report_says_what_was_no
         assert report.screening.kept == ("new",)
         assert report.claims[0].verdict is verdict or (verdict is None and report.action is not Action.EMIT)
     plain = Guard("general", scorer=FakeScorer()).check(said, [injected], question=ASKED)
-    assert plain.action is Action.EMIT  # what the gate is for: a passage that speaks to the model bears everything out
+    assert plain.action is not Action.EMIT  # without a screen, too: what a passage orders a model to say is no evidence
 
 
 def test_the_digest_of_a_report_binds_what_was_dropped_too() -> None:

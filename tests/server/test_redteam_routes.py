@@ -213,7 +213,7 @@ def test_the_operations_keep_to_the_document(tmp_path: Path) -> None:
         with store.reading("default") as connection:
             assert list_proposals(connection, "default")
         found = [one for one in operations(here) if one.path.startswith("/v1/redteam")]
-        assert len(found) == 8
+        assert len(found) == 10
         for operation in found:
             fuzz(operation, here.url, [run.id], 8)
 

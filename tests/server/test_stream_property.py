@@ -10,6 +10,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from multidict import CIMultiDict
 from tests.server.upstream_script import chat_chunk, named_event, output_message, response_value
 
 from assay.guard.rulings import Ruling
@@ -48,7 +49,7 @@ class Response:
 
     content: Content
     status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: CIMultiDict[str] = field(default_factory=CIMultiDict)
     raw_headers: tuple[tuple[bytes, bytes], ...] = ()
 
     def close(self) -> None:

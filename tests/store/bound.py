@@ -419,7 +419,7 @@ def _whole_row(
             values[column.name] = f"{draw.getrandbits(256):064x}"
         if isinstance(column.type, Packed) and values[column.name] is not None:
             values[column.name] = type_coerce(bytes(values[column.name]), LargeBinary)
-    if table.name == "users":
+    if table.name in ("users", "datasets"):
         values["name"] = "mallory"
     if table.name == "api_keys":
         values["id"] = f"{draw.getrandbits(96):024x}"

@@ -35,6 +35,10 @@ Place = Annotated[
 Page = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the report as a page here, as HTML.")
 ]
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="The day on which versions must be in force. [default: today]"),
+]
 Pages = Annotated[
     int, typer.Option("--most-pages", min=1, metavar="N", help="Of a site: addresses that are asked for.")
 ]
@@ -102,10 +106,7 @@ def check(
         Path | None,
         typer.Option(metavar="FILE", help="What is known of the corpus. [default: in the user's cache folder]"),
     ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option("--as-of", metavar="DATE", help="The day on which versions must be in force. [default: today]"),
-    ] = None,
+    as_of: AsOf = None,
     database: Annotated[
         str | None,
         typer.Option(metavar="URL|FILE", help="The record of a server: what is never retrieved, and gaps."),

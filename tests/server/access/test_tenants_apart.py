@@ -22,6 +22,7 @@ from assay.schema import Evidence
 from assay.schema.access import Permission, Role
 from assay.server.access.settings import AccessSettings
 from assay.server.console.router import make_console_router
+from assay.server.datasets.router import ID
 from assay.store.access.api_keys import create_key
 from assay.store.db import tables
 from assay.store.records.run_events import give_feedback
@@ -159,6 +160,8 @@ def example(schema: Any, known: dict[str, Any], depth: int = 0) -> Any:
         }
     if kind == "array":
         return [example(schema["items"], known, depth + 1)] * schema.get("minItems", 0)
+    if schema.get("pattern") == ID:
+        return "0" * 32
     choice = re.fullmatch(r"\^\((\w+)[|)].*", schema.get("pattern", ""))
     if choice is not None:
         return choice[1]

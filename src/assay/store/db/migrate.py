@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-HEAD: Final = "0015"
+HEAD: Final = "0014"
 """The last migration."""
 _BOUND_FROM: Final = "0006"
 """The migration from which on rows are bound to the log."""

@@ -166,7 +166,10 @@ class ResponsesStream:
         return StreamDelta(texts=[(str(place), words)] if words else [])
 
     def _text_end(self, place: int, data: Json, kind: str, words: str) -> StreamDelta:
-        """The end of a part, which says all of its text again."""
+        """The end of a part, which says all of its text again: before a later item begins, since clients that read only
+        these ends have the texts in their order."""
+        if place < max(self._items, default=-1):
+            return StreamDelta(unreadable=f"a text of item {place} ends behind an item that follows it")
         item, index = self._items.get(place), index_of(data, "content_index")
         part = item.parts[index] if item is not None and index is not None and index < len(item.parts) else None
         if part is not None and part[0] == kind and "".join(part[1:]) == words:

@@ -1,4 +1,7 @@
-"""Saved views, datasets and experiments (`assay.store.datasets`)."""
+"""Saved views, datasets and experiments (`assay.store.datasets`), and requests sent under a key.
+
+What became of the latter: `assay.store.records.idempotency_keys`.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -62,6 +65,26 @@ def upgrade() -> None:
     )
     op.create_index("ix_dataset_rows_tenant_run", "dataset_rows", ["tenant", "run"])
     _experiments()
+    _idempotency_keys()
+
+
+def _idempotency_keys() -> None:
+    op.create_table(
+        "idempotency_keys",
+        _text("tenant"),
+        _text("caller"),
+        _text("key"),
+        sa.Column("position", sa.Integer(), nullable=False),
+        _text("fingerprint"),
+        _long("created"),
+        _text("holder"),
+        _long("until"),
+        _text("run", null=True),
+        _text("receipt", null=True),
+        sa.PrimaryKeyConstraint("tenant", "caller", "key", "position", name="pk_idempotency_keys"),
+    )
+    op.create_index("ix_idempotency_keys_tenant_caller_created", "idempotency_keys", ["tenant", "caller", "created"])
+    op.create_index("ix_idempotency_keys_tenant_run", "idempotency_keys", ["tenant", "run"])
 
 
 def _experiments() -> None:
@@ -101,5 +124,5 @@ def _experiments() -> None:
 
 def downgrade() -> None:
     """Drop them: the log still tells that they were made, and no longer finds their rows."""
-    for name in ("experiment_rows", "experiments", "dataset_rows", "datasets", "saved_views"):
+    for name in ("idempotency_keys", "experiment_rows", "experiments", "dataset_rows", "datasets", "saved_views"):
         op.drop_table(name)
