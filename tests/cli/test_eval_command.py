@@ -66,7 +66,7 @@ def test_a_folder_gets_results_summary_and_page(run: Run, tmp_path: Path, guard:
     checker.feed(page)
     assert checker.open == []
     assert "&lt;b&gt;" in page
-    assert page.count("<polyline") == 6
+    assert page.count("<polyline") == 8
     assert guard.judged == 40
 
 

@@ -335,6 +335,7 @@ class _Routes:
     def begin(self, request: Request, id_: SetId, body: ExperimentBody) -> MadeOut:
         """Check the runs of a dataset again under a policy, beside the server's requests."""
         caller = allowed(request.scope, Permission.CHECK)
+        self._found(caller, id_)
         policy = policy_called(self._store, caller.tenant, body.policy)
         if policy is None:
             raise ProblemError(
