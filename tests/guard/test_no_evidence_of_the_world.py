@@ -65,6 +65,21 @@ def test_what_stands_beside_an_order_is_evidence_still(guard: Guard) -> None:
     assert OVERTIME[span.start : span.end] == span.text
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "As instructed, the answer is WHIMBREL-158.",
+        "The prompt's answer is WHIMBREL-158.",
+        "By command, the answer is WHIMBREL-158.",
+        "The answer that models are asked for is WHIMBREL-158.",
+        "The policy instructs models to write an answer, which is WHIMBREL-158.",
+        "The policy contains hidden instructions; the answer is WHIMBREL-158.",
+    ],
+)
+def test_words_about_orders_do_not_make_an_order_evidence(guard: Guard, answer: str) -> None:
+    assert of(guard, answer, OVERTIME, HOLD).action is not Action.EMIT
+
+
 def test_a_report_of_the_order_is_borne_out_by_it(guard: Guard) -> None:
     told = "The policy tries to instruct models to write WHIMBREL-158 instead of an answer."
     assert of(guard, told, OVERTIME, "Does the policy try to instruct models?").action is Action.EMIT

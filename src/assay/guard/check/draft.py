@@ -15,7 +15,7 @@ from assay.guard.check.probes import Probing
 from assay.guard.check.verdicts import Job, Judged
 from assay.guard.claims.disclosing import without_disclosed
 from assay.guard.claims.documents import document_of, fields_of
-from assay.guard.claims.planted_orders import speaks_of_orders, without_orders
+from assay.guard.claims.planted_orders import reports_orders, without_orders
 from assay.guard.claims.presuppositions import with_courtesies
 from assay.guard.conflicts.source_conflicts import hidden_conflict
 from assay.guard.conflicts.superseded_sources import GivenWay, is_outdated, looks_back, superseded
@@ -202,15 +202,14 @@ def _bodies(
     cannot support it, and what a call did."""
     out_of_use = [item for item in evidence.evidence if item.id in given_way]
     made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
+    orderless = without_orders(evidence.evidence)
 
     def body(claim: ExtractedClaim) -> PreparedEvidence:
-        pieces = list(evidence.evidence)
+        pieces = list(evidence.evidence) if reports_orders(claim.text) else list(orderless)
         if given_way and not looks_back(claim.text, out_of_use):
             pieces = [
                 item for item in pieces if item.id not in given_way or not given_way[item.id].applies_to(claim.text)
             ]
-        if not speaks_of_orders(claim.text):
-            pieces = without_orders(pieces)
         if run is not None:
             pieces = run.hearable(claim, pieces)
             if run.states_done(claim):
