@@ -287,3 +287,4 @@ def test_a_call_of_responses_that_ends_with_another_name_than_it_began_with_does
 def test_messages_in_which_the_two_once_differed_do_not_go_out() -> None:
     for seed in (35468, 63396, 69954, 75530, 90948, 2010451):
         assert difference(message_of(Random(f"{RESPONSES}/{seed}"), RESPONSES)) is None
+    assert difference(message_of(Random(f"{CHAT}/2074106"), CHAT)) is None

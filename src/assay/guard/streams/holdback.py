@@ -13,6 +13,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from assay.text.sentences import split_sentences
@@ -178,6 +179,16 @@ class Holdback(Generic[E]):
         self._queue: deque[Held[E]] = deque()
         self._some_calls = False
         self._out: dict[str, int] = {}
+        self._taken = 0
+        """Events that were ever put into the queue, which numbers them."""
+        self._last: dict[str, int] = {}
+        """The number of the last event that shows a part of a call, by the call."""
+        self._cleared = 0
+        """How many events at the head of the queue may go out together."""
+        self._looked = 0
+        """How many at the head were found to be free, so that none is looked at twice while a later one is not."""
+        self._reach = 0
+        """The place in the queue up to which they go out together, as far as is known."""
         self.ended = False
         """Whether the answer is complete."""
 
@@ -189,6 +200,8 @@ class Holdback(Generic[E]):
         whole = tuple(channel for channel in reading.needs_texts if channel in self._channels)
         held = Held(event, data, tuple(needed.items()), whole, tuple(set(reading.calls)), reading.needs_all)
         self._queue.append(held)
+        self._last |= dict.fromkeys(held.calls, self._taken)
+        self._taken += 1
         return reading
 
     def end(self) -> StreamDelta:
@@ -243,13 +256,36 @@ class Holdback(Generic[E]):
     def release(self) -> list[Held[E]]:
         """Takes the events that may go out off the queue, in order."""
         free: list[Held[E]] = []
-        while self._queue and self._may_go(self._queue[0]):
+        while self._queue and self._head_may_go():
             held = self._queue.popleft()
+            self._cleared = max(0, self._cleared - 1)
             self._stream.sent(held.data)
             self._out |= dict(held.texts)
             free.append(held)
         if self._split is not None and not self._loose and self._queue:
             free += self._first_part(self._queue[0], self._split)
+        return free
+
+    def _head_may_go(self) -> bool:
+        """Whether the next event may go out, and with it all that stands between it and the end of a call it shows.
+
+        A call goes out whole or not at all: where something between its pieces never passes, a client would be left
+        with arguments that break off.
+        """
+        if self._cleared or self._loose or not self._queue[0].calls:
+            return self._may_go(self._queue[0])
+        begin = self._taken - len(self._queue)
+        reach = self._reach
+        while self._looked <= reach:
+            held = self._queue[self._looked]
+            if not self._may_go(held):
+                self._reach = reach
+                return False
+            reach = max(reach, *(self._last[key] - begin for key in held.calls), 0)
+            self._looked += 1
+        # A text that has passed as a whole may have grown since its event was looked at.
+        free = all(self._may_go(held) for held in islice(self._queue, reach + 1))
+        self._cleared, self._looked, self._reach = (reach + 1 if free else 0), 0, 0
         return free
 
     def _first_part(self, held: Held[E], split: Split[E]) -> list[Held[E]]:
