@@ -30,7 +30,7 @@ from assay.models.load import load_scorer
 from assay.models.manifest import EMBEDDED, read_json
 from assay.models.openvino_session import OpenVinoSession
 from assay.models.pair_tokens import load_tokenizer
-from assay.models.runtime import RUNTIMES, NetworkSession, start_session
+from assay.models.runtime import GRAPH_RUNTIMES, NetworkSession, start_session
 
 PREMISE_WORDS = 100
 """As in training."""
@@ -49,14 +49,14 @@ def feed_of(session: NetworkSession, tokens: int) -> dict[str, NDArray[np.int64]
 def speed(graph: Path, lengths: list[int], runs: int) -> None:
     """Print a row for each length: the medians, the least, and how many times as fast OpenVINO is."""
     sessions = {}
-    for runtime in RUNTIMES:
+    for runtime in GRAPH_RUNTIMES:
         begin = time.process_time()
         sessions[runtime] = start_session(graph, runtime, 1)
         print(f"{runtime}: loaded in {time.process_time() - begin:.2f} s of processor time")
     print("\n| tokens | ONNX Runtime, median ms (least) | OpenVINO | OpenVINO is times as fast (by the least) |")
     print("|---|---|---|---|")
     for tokens in lengths:
-        spent: dict[str, list[float]] = {runtime: [] for runtime in RUNTIMES}
+        spent: dict[str, list[float]] = {runtime: [] for runtime in GRAPH_RUNTIMES}
         for turn in range(runs + 3):
             for runtime, session in sessions.items():
                 feed = feed_of(session, tokens)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from transformers import AutoTokenizer
 
 from assay.models.load import load_scorer
-from assay.models.runtime import DEFAULT_RUNTIME, RUNTIMES
+from assay.models.runtime import DEFAULT_RUNTIME, GRAPH_RUNTIMES
 from train.agreement import balanced, by_set, summary, table
 from train.network import TARGETS, Settings, pair
 from train.rows import Row, load_training_sets, mix, part_of
@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, required=True, help="the folder of the export")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=2_000, help="held-out rows, of all sets as they are mixed")
-    parser.add_argument("--runtime", choices=RUNTIMES, default=DEFAULT_RUNTIME, help="what runs the export")
+    parser.add_argument("--runtime", choices=GRAPH_RUNTIMES, default=DEFAULT_RUNTIME, help="what runs the export")
     arguments = parser.parse_args()
     rows = mix([row for row in load_training_sets(arguments.data) if part_of(row) == "test"], 3)[: arguments.rows]
     pairs = [pair(row, Settings().premise_words, None) for row in rows]

@@ -22,7 +22,7 @@ from assay.models.load import load_scorer
 from assay.models.manifest import EMBEDDED, MANIFEST, Manifest, write_manifest
 from assay.models.onnx_session import open_session
 from assay.models.openvino_session import open_openvino
-from assay.models.runtime import RUNTIMES, known_as, read_runtime
+from assay.models.runtime import GRAPH_RUNTIMES, RUNTIMES, known_as, read_runtime
 
 FILES = dict.fromkeys(("model.onnx", "tokenizer.json", "config.json"), "")
 PAIRS = [
@@ -174,7 +174,7 @@ def test_a_report_names_the_runtime_and_checks_never_share_scores_over_runtimes(
     weights: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {}
-    for runtime in RUNTIMES:
+    for runtime in GRAPH_RUNTIMES:
         monkeypatch.setenv("ASSAY_RUNTIME", runtime)
         told[runtime] = config.check("Cats sleep a lot.", evidence=["Cats sleep."]).verifier
     assert told["onnxruntime"].name.endswith("with tiny 1")

@@ -22,6 +22,8 @@ DEFAULT_RUNTIME: Final[Runtime] = "onnxruntime"
 """What runs a network where nothing else is asked for: PyTorch on the processor, where it is no ONNX graph."""
 RUNTIMES: Final[tuple[Runtime, ...]] = get_args(Runtime)
 """`cuda` is PyTorch on a GPU, for a folder that holds PyTorch weights."""
+GRAPH_RUNTIMES: Final[tuple[Runtime, ...]] = ("onnxruntime", "openvino")
+"""Those that run an ONNX graph."""
 
 
 class NetworkSession(Protocol):
