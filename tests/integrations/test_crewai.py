@@ -82,6 +82,13 @@ def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why() -> No
     assert "was not executed" in made[1].asked[1]
 
 
+def test_an_invented_id_that_was_refused_once_is_refused_again() -> None:
+    """The refusal quotes it, and is no source."""
+    shop = Shop()
+    assert raw(crew(shop, order("W-99"), order("W-17"), order("W-99"), answer(TRUE))) == TRUE
+    assert shop.asked == ["W-17"]
+
+
 def test_a_wrong_output_goes_back_to_the_agent_with_what_is_wrong() -> None:
     made = crew(Shop(), order("W-17"), answer(FALSE), answer(TRUE))
     assert raw(made) == TRUE
