@@ -286,7 +286,7 @@ final_answer(Answer())"""
     found = coding(Shop(), hides).run(ASKED)
     assert found == TRUE
     assert type(found) is str
-    assert coding(Shop(), f'get_order("W-17")\nfinal_answer({{"where": ("{TRUE}",)}})').run(ASKED) == {"answer": [TRUE]}
+    assert coding(Shop(), f'get_order("W-17")\nfinal_answer({{"where": ("{TRUE}",)}})').run(ASKED) == {"where": [TRUE]}
 
 
 @pytest.mark.parametrize("said", [TRUE, None, [], {}])
