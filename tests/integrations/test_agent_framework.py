@@ -87,8 +87,8 @@ def test_an_honest_run_comes_out_as_the_model_gave_it() -> None:
     assert shop.asked == ["W-17"]
 
 
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why() -> None:
-    shop, model = Shop(), Scripted(order("W-99"), order("W-17"), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why() -> None:
+    shop, model = Shop(), Scripted(order("W-99"), order("W-17"), order("W-99"), TRUE)
     assert run(agent(shop, model)).text == TRUE
     assert shop.asked == ["W-17"]
     assert "was not executed" in str(model.asked[1][-1].contents[0].result)

@@ -85,8 +85,8 @@ def test_an_honest_run_comes_out_as_the_model_gave_it() -> None:
     assert shop.asked == ["W-17"]
 
 
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why() -> None:
-    shop, model = Shop(), Scripted(model="m", said=[order("W-99"), order("W-17"), TRUE], asked=[])
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why() -> None:
+    shop, model = Shop(), Scripted(model="m", said=[order("W-99"), order("W-17"), order("W-99"), TRUE], asked=[])
     assert said(ran(shop, model)) == TRUE
     assert shop.asked == ["W-17"]
     assert "was not executed" in str(model.asked[1][-1].parts[0].function_response.response)

@@ -102,8 +102,8 @@ def test_an_honest_run_is_what_it_would_be_without_the_middleware(way: str) -> N
 
 
 @ways
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why(way: str) -> None:
-    shop, chat = Shop(), model(calling("W-99"), calling("W-17", first=1), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why(way: str) -> None:
+    shop, chat = Shop(), model(calling("W-99"), calling("W-17", first=1), calling("W-99", first=2), TRUE)
     found = run(agent(shop, chat), way)
     assert shop.asked == ["W-17"]
     refused = chat.asked[1][-1]

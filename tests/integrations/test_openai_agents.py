@@ -145,8 +145,8 @@ def test_an_honest_run_is_what_it_would_be_without_guardrails(run: Any) -> None:
 
 
 @ways
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why(run: Any) -> None:
-    shop, chat = Shop(), Scripted(calling("W-99"), calling("W-17"), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why(run: Any) -> None:
+    shop, chat = Shop(), Scripted(calling("W-99"), calling("W-17"), calling("W-99"), TRUE)
     assert run(agent(shop, chat)) == TRUE
     assert shop.asked == ["W-17"]
     assert "was not executed" in chat.asked[1][-1]["output"]

@@ -93,8 +93,8 @@ def test_an_honest_run_is_what_it_would_be_without_the_capability(run: Run) -> N
 
 
 @ways
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why(run: Run) -> None:
-    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why(run: Run) -> None:
+    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), calling("W-99"), TRUE)
     assert run(agent(shop, script)) == TRUE
     assert shop.asked == ["W-17"]
     told = script.asked[1][-1]

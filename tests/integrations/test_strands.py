@@ -89,8 +89,8 @@ def test_an_honest_run_comes_out_as_the_model_gave_it() -> None:
     assert (said(result), result.stop_reason, shop.asked) == (TRUE, "end_turn", ["W-17"])
 
 
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why() -> None:
-    shop, model = Shop(), Scripted(order("W-99"), order("W-17"), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why() -> None:
+    shop, model = Shop(), Scripted(order("W-99"), order("W-17"), order("W-99"), TRUE)
     assert said(agent(shop, model)(ASKED)) == TRUE
     assert shop.asked == ["W-17"]
     refused = model.asked[1][-1]["content"][0]["toolResult"]

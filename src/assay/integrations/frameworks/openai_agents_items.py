@@ -22,7 +22,7 @@ from openai.types.responses import (
     ResponseTextDeltaEvent,
 )
 
-from assay.integrations.run_gate import RunGate, run_from, text_parts, was_not_executed
+from assay.integrations.run_gate import RunGate, run_from, text_parts, tool_result, was_not_executed
 from assay.schema.run import Executor, ModelTurn, Run, Step, SystemPrompt, ToolDeclaration, ToolResult
 from assay.schema.traces import read_steps
 
@@ -59,9 +59,9 @@ def _handoff(handoff: Any) -> dict[str, Any]:
 
 
 def _marked(step: Step) -> Step:
-    """A step; the result of a call that was not executed is marked as an error, which the SDK's items cannot say."""
+    """A step; where it is the refusal of a call it is an error, which the items of the SDK cannot say."""
     if isinstance(step, ToolResult) and was_not_executed(step.text):
-        return step.model_copy(update={"is_error": True})
+        return tool_result(step.call_id, step.name, step.text, failed=True)
     return step
 
 

@@ -57,7 +57,8 @@ def _steps(part: Any) -> Sequence[Step]:
             return [_call(part)]
         case parts.NativeToolReturnPart() | parts.ToolReturnPart():
             failed = part.outcome != "success"
-            return [tool_result(part.tool_call_id, part.tool_name, part.model_response_str(), failed=failed)]
+            said = part.content if isinstance(part.content, str) else part.model_response_str()
+            return [tool_result(part.tool_call_id, part.tool_name, said, failed=failed)]
         case parts.TextPart():
             return [ModelTurn(content=text_parts(part.content))] if part.content else []
         case _:
