@@ -57,6 +57,21 @@ def last_calls(run: Run, count: int) -> Iterator[tuple[Run, ToolCall]]:
             yield run.model_copy(update={"steps": run.steps[:index]}), step
 
 
+def call_before(
+    run: Run, call_id: str | None, name: str, given: object
+) -> tuple[Run, ToolCall | None]:
+    """The last call of a run with this id, name and arguments, and the run as it was when it was asked for.
+
+    All three belong to a call: an id may come again, and what is to be executed may not be what was asked for.
+    """
+    wanted = arguments(given)
+    for index in range(len(run.steps) - 1, -1, -1):
+        step = run.steps[index]
+        if isinstance(step, ToolCall) and (step.id, step.name, step.arguments) == (call_id, name, wanted):
+            return run.model_copy(update={"steps": run.steps[:index]}), step
+    return run, None
+
+
 def correction(feedback: Feedback, words: str, stop_reason: object = None, *, calls: bool = False) -> str:
     """A model's corrected answer; the one that failed where it calls tools instead, or does not come to its end."""
     told = stop_reason.value if isinstance(stop_reason, Enum) else stop_reason
