@@ -186,7 +186,7 @@ class _Asked:
             unread = [kind for block in message["content"] for kind in block if kind not in _READ]
             return (_saying(instead_of_unread(self.gate, unread)), _INTERVENED) if unread else (message, reason)
         try:
-            for use, (earlier, asked) in zip(uses, last_calls(self.run(message), len(uses)), strict=True):
+            for use, (earlier, asked) in zip(uses, last_calls(self.run(read), len(uses)), strict=True):
                 if self._structured(use["name"]):
                     said = ending(self.run(), in_words(use["input"]), reason)
                     await replace(self.gate, on_withheld="raise").aanswer(said)
@@ -280,7 +280,7 @@ def _steps(message: Any) -> Sequence[Step]:
         if "toolUse" in block:
             use = block["toolUse"]
             found.append(ToolCall(id=use["toolUseId"], name=use["name"], arguments=arguments(use["input"])))
-        elif "toolResult" in block:
+        elif "toolResult" in block and not by_model:
             given = block["toolResult"]
             said = [part.get("text", part.get("json")) for part in given["content"]]
             value = said[0] if len(said) == 1 else "\n".join(str(one) for one in said if one is not None)
