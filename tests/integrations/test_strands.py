@@ -43,7 +43,7 @@ def delta(**given: Any) -> Any:
 
 START: Any = {"contentBlockStart": {"start": {}}}
 STOP: Any = {"contentBlockStop": {}}
-CITED = {"title": "Orders", "location": {}, "sourceContent": [{"text": "Order W-17 is in Hamburg."}]}
+CITED = {"title": "my order", "location": {}, "sourceContent": [{"text": "Order W-17 is in  Hamburg."}]}
 
 
 class Scripted(Model):
@@ -256,8 +256,8 @@ def test_of_two_calls_with_one_id_only_the_honest_one_is_executed() -> None:
         assert shop.asked == ["W-17"]
 
 
-def cited(text: str) -> Raw:
-    return Raw(START, delta(citation=CITED), delta(text=text), STOP)
+def cited(text: str, **how: Any) -> Raw:
+    return Raw(START, delta(citation={**CITED, **how}), delta(text=text), STOP)
 
 
 def test_a_text_with_citations_comes_out_only_if_it_passes() -> None:
@@ -266,8 +266,15 @@ def test_a_text_with_citations_comes_out_only_if_it_passes() -> None:
         assert "9 May" not in told
         assert said(result) == TRUE
     told, _ = asyncio.run(shown(agent(Shop(), Scripted(order("W-17"), [cited(TRUE)]))))
-    assert "citationsContent" in told
+    assert str(CITED) in told
     assert TRUE in told
+
+
+def test_a_citation_of_what_the_run_has_not_seen_does_not_come_out() -> None:
+    for how in ({"title": FALSE}, {"sourceContent": [{"text": FALSE}]}, {"location": {"web": {"url": FALSE}}}):
+        told, result = asyncio.run(shown(agent(Shop(), Scripted(order("W-17"), [cited(TRUE, **how)]))))
+        assert "9 May" not in told
+        assert TRUE in str(result.message)
 
 
 def test_a_stream_shows_what_the_message_has_and_nothing_else() -> None:

@@ -179,7 +179,7 @@ class _Asked:
             CallRejectedError: the model does not stop sending calls that are wrong, and the options ask for errors.
         """
         uses = [block["toolUse"] for block in message["content"] if "toolUse" in block]
-        text, read = _text_of(message), _only(message, _READ)
+        text, read = _text_of(message), _with_seen_citations(_only(message, _READ), self.context.messages)
         if not uses:
             if text:
                 return await self._answer(read, text, reason)
@@ -243,6 +243,37 @@ def _only(message: Any, kinds: Collection[str]) -> Any:
     return {**message, "content": [block for block in blocks if block]}
 
 
+def _with_seen_citations(message: Any, seen: Iterable[Any]) -> Any:
+    """The message with citations of what the run has seen alone: a quote that is in none of its texts is made up."""
+    blocks = [_with_seen(block, seen) if "citationsContent" in block else block for block in message["content"]]
+    return message if blocks == message["content"] else {**message, "content": blocks}
+
+
+def _with_seen(block: Any, seen: Iterable[Any]) -> Any:
+    told = "\n".join(_plainly(one) for message in seen if message["role"] == "user" for one in _strings(message))
+    cited = block["citationsContent"]
+    given = cited.get("citations", [])
+    kept = [one for one in given if all(_plainly(text) in told for text in _strings(one))]
+    if len(kept) == len(given):
+        return block
+    return {**block, "citationsContent": {**cited, "citations": kept}} if kept else {"text": "".join(_texts_of(block))}
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All texts within a value; those of documents too, where they are text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, bytes):
+        yield value.decode("utf-8", "ignore")
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+def _plainly(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _text_of(message: Any) -> str:
     """What a message says to its reader, cited texts included."""
     return "".join(_texts(message))
@@ -250,10 +281,14 @@ def _text_of(message: Any) -> str:
 
 def _texts(message: Any) -> Iterator[str]:
     for block in message["content"]:
-        if "text" in block:
-            yield block["text"]
-        for part in block.get("citationsContent", {}).get("content", ()):
-            yield part.get("text", "")
+        yield from _texts_of(block)
+
+
+def _texts_of(block: Any) -> Iterator[str]:
+    if "text" in block:
+        yield block["text"]
+    for part in block.get("citationsContent", {}).get("content", ()):
+        yield part.get("text", "")
 
 
 def _run_of(gate: RunGate, specs: Iterable[Any], system: Any, messages: Iterable[Any]) -> Run:

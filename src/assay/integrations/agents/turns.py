@@ -23,8 +23,7 @@ def turn(words: str, stop_reason: object = None) -> list[Step]:
     """
     if not words:
         return []
-    told = stop_reason.value if isinstance(stop_reason, Enum) else stop_reason
-    return [ModelTurn(content=text_parts(words), stop_reason=None if told is None else str(told))]
+    return [ModelTurn(content=text_parts(words), stop_reason=_word(stop_reason))]
 
 
 def ending(run: Run, words: str, stop_reason: object = None) -> Run:
@@ -74,8 +73,18 @@ def call_before(
 
 def correction(feedback: Feedback, words: str, stop_reason: object = None, *, calls: bool = False) -> str:
     """A model's corrected answer; the one that failed where it calls tools instead, or does not come to its end."""
+    return feedback.output if calls or ended_early(stop_reason) else words
+
+
+def ended_early(stop_reason: object) -> bool:
+    """Whether a model that stopped for this reason left its answer unfinished; not where it does not say why."""
+    told = _word(stop_reason)
+    return told is not None and is_cut_off(told)
+
+
+def _word(stop_reason: object) -> str | None:
     told = stop_reason.value if isinstance(stop_reason, Enum) else stop_reason
-    return feedback.output if calls or (told is not None and is_cut_off(str(told))) else words
+    return None if told is None else str(told)
 
 
 def instead_of_unread(gate: RunGate, kinds: list[str]) -> str:
