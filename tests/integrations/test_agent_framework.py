@@ -30,7 +30,6 @@ from agent_framework import (
     ResponseStream,
     tool,
 )
-
 from agent_framework._types import ContentType
 
 from assay.integrations.agents.agent_framework import assay_middleware
@@ -94,9 +93,7 @@ def order_tool(shop: Shop, approval: Any = "never_require") -> Any:
 
 
 def agent(shop: Shop, model: Scripted, **options: Any) -> Any:
-    return Agent(
-        model, instructions=SYSTEM, tools=[order_tool(shop)], middleware=assay_middleware(guard, **options)
-    )
+    return Agent(model, instructions=SYSTEM, tools=[order_tool(shop)], middleware=assay_middleware(guard, **options))
 
 
 def run(here: Any, **how: Any) -> Any:

@@ -405,9 +405,14 @@ def test_what_failed_in_one_turn_does_not_count_in_the_next() -> None:
     assert told == [("revise", 1), ("revise", 2), ("block", 3), ("revise", 1), ("emit", 1), ("revise", 1), ("emit", 1)]
 
 
-@pytest.mark.parametrize("metadata", [{"finish_reason": "length"}, {"stop_reason": "max_tokens"}, {"status": "incomplete"}])
+@pytest.mark.parametrize(
+    "metadata", [{"finish_reason": "length"}, {"stop_reason": "max_tokens"}, {"status": "incomplete"}]
+)
 def test_an_answer_that_is_cut_off_does_not_pass(metadata: dict[str, str]) -> None:
-    cut, whole = AIMessage(TRUE, response_metadata=metadata), AIMessage(TRUE, response_metadata={"finish_reason": "stop"})
+    cut, whole = (
+        AIMessage(TRUE, response_metadata=metadata),
+        AIMessage(TRUE, response_metadata={"finish_reason": "stop"}),
+    )
     state = {"question": ASKED, "documents": [FOUND]}
     found = check_node(guard).invoke({**state, "answer": cut})
     assert found["assay_action"] == "revise"

@@ -338,12 +338,13 @@ def test_a_block_that_no_check_reads_does_not_come_out(kind: str) -> None:
 
     async def adds(context: Any, ask: Any) -> Any:
         async for event in ask(context):
-            if isinstance(event, ModelStopReason):
+            if not isinstance(event, ModelStopReason):
+                yield event
+            else:
                 blocks = [*event.message["content"], {kind: {"text": FALSE}}]
                 blocks = blocks[-1:] if "nothing" in str(event.message) else blocks
                 message = {**event.message, "content": blocks}
-                event = ModelStopReason(event.stop_reason, message, event.usage, event.metrics)
-            yield event
+                yield ModelStopReason(event.stop_reason, message, event.usage, event.metrics)
 
     for script in ([order("W-17"), TRUE], ["nothing"]):
         here = agent(Shop(), Scripted(*script))

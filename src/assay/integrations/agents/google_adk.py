@@ -57,9 +57,11 @@ except ImportError as error:
 __all__ = ["AssayPlugin"]
 
 _READ: Final = frozenset({"text", "thought", "thought_signature", "function_call"})
-"""What a part of a response may have and go on. The kit's parts have more (`google.genai.types.Part`), such as code, what
-it printed, files and images: nobody reads them here, so such parts are withheld."""
-_BESIDE: Final = frozenset({"part_metadata", "media_resolution", "video_metadata", "media_processing", "speech_metadata"})
+"""What a part of a response may have and go on. The kit's parts have more (`google.genai.types.Part`), such as code,
+what it printed, files and images: nobody reads them here, so such parts are withheld."""
+_BESIDE: Final = frozenset(
+    {"part_metadata", "media_resolution", "video_metadata", "media_processing", "speech_metadata"}
+)
 """What a part has beside what it shows."""
 
 
@@ -96,7 +98,8 @@ class AssayPlugin(BasePlugin):
         executor = getattr(here.agent, "code_executor", None)
         if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
             raise InputError(
-                f"a {type(executor).__name__} executes what a model writes, and no check reads code: give the agent tools"
+                f"a {type(executor).__name__} executes what a model writes, and no check reads code: "
+                "give the agent tools"
             )
         self._asked.put(_place(callback_context), llm_request)
 
@@ -265,9 +268,7 @@ def _steps(author: str, parts: Iterable[Any]) -> list[Step]:
     for number, part in enumerate(parts):
         if part.function_call is not None:
             call = part.function_call
-            found.append(
-                ToolCall(id=call.id or f"call-{number}", name=call.name, arguments=arguments(call.args or {}))
-            )
+            found.append(ToolCall(id=call.id or f"call-{number}", name=call.name, arguments=arguments(call.args or {})))
         elif part.function_response is not None:
             given = part.function_response
             result = _result(given.response)

@@ -56,9 +56,7 @@ def last_calls(run: Run, count: int) -> Iterator[tuple[Run, ToolCall]]:
             yield run.model_copy(update={"steps": run.steps[:index]}), step
 
 
-def call_before(
-    run: Run, call_id: str | None, name: str, given: object
-) -> tuple[Run, ToolCall | None]:
+def call_before(run: Run, call_id: str | None, name: str, given: object) -> tuple[Run, ToolCall | None]:
     """The last call of a run with this id, name and arguments, and the run as it was when it was asked for.
 
     All three belong to a call: an id may come again, and what is to be executed may not be what was asked for.

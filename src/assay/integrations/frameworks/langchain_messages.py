@@ -29,11 +29,18 @@ from assay.schema.run import (
 )
 from assay.schema.traces import read_steps
 
-
 _REASONING: Final = frozenset({"reasoning", "thinking", "redacted_thinking"})
 """Blocks of what is no answer."""
 _CALLS: Final = frozenset(
-    {"tool_call", "tool_call_chunk", "invalid_tool_call", "tool_use", "input_json_delta", "function_call", "custom_tool_call"}
+    {
+        "tool_call",
+        "tool_call_chunk",
+        "invalid_tool_call",
+        "tool_use",
+        "input_json_delta",
+        "function_call",
+        "custom_tool_call",
+    }
 )
 """Blocks of calls, in LangChain's words and in those of providers."""
 _STOPS: Final = ("finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason")

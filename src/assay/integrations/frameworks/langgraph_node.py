@@ -16,7 +16,6 @@ from assay.integrations.run_gate import RunGate
 from assay.policy import Cause, answer_of, refusal
 from assay.schema import Action, HallucinationReport
 
-
 _ENDED: Final = frozenset({Action.EMIT.value, Action.BLOCK.value, Action.ESCALATE.value})
 """Actions behind which no further version of an answer is asked for: what failed before them is of another turn."""
 
@@ -40,9 +39,11 @@ def check_node(
     It writes what may be said in the place of the answer, and besides `assay_action` (`emit`; `revise` where a new
     version is worth asking for; else `block` or `escalate`), `assay_report` (JSON, with the gate's own action),
     `assay_feedback` (what the author of the answer has to mend, empty where nothing is left to try) and `assay_failed`
-    (how many answers of this turn have failed). The state of the graph needs these keys. A turn ends with `emit`, `block`
-    or `escalate`: the next answer in the same state is the first one of another turn. Of a message that passes only its
-    text and its reasoning stay; one that was cut off never passes, whatever its report says of its text.
+    (how many answers of this turn have failed). The state of the graph needs these keys.
+
+    A turn ends with `emit`, `block` or `escalate`: the next answer in the same state is the first one of another turn.
+    Of a message that passes only its text and its reasoning stay; one that was cut off never passes, whatever its
+    report says of its text.
 
     What the model's own node writes into the state can be read in streams of the graph before this node has run;
     `checked_answer_node` asks the model and checks within one step.
