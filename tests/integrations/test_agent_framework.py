@@ -215,6 +215,23 @@ def test_a_call_never_takes_the_decision_of_another_run_that_gave_it_the_same_id
     assert shop.asked == ["W-17"]
 
 
+def test_runs_that_are_given_one_response_from_a_cache_keep_their_own_decisions() -> None:
+    shop, checks = Shop(), assay_middleware(guard)
+    call = Content.from_function_call("c1", "get_order", arguments={"order_id": "W-99"})
+
+    def here(late: Late) -> Any:
+        script = Scripted([call], "I do not know.")
+        return Agent(script, instructions=SYSTEM, tools=[order_tool(shop)], middleware=[late, *checks])
+
+    async def both() -> None:
+        knows = here(Late(0.5, 0)).run("Where is my order W-99?")
+        await asyncio.gather(knows, here(Late(0, 1)).run(ASKED))
+
+    asyncio.run(asyncio.wait_for(both(), 300))
+    assert shop.asked == ["W-99"]
+    assert call.id is None
+
+
 @pytest.mark.parametrize("ids", [("W-17", "W-99"), ("W-99", "W-17")])
 def test_of_two_calls_with_one_id_only_the_honest_one_is_executed(ids: tuple[str, str]) -> None:
     shop = Shop()
@@ -290,6 +307,6 @@ def test_content_that_no_check_reads_does_not_come_out(kind: Any) -> None:
     }
     for script in ([order("W-17"), [content, *order("W-17")], TRUE], [order("W-17"), [TRUE, content]], [[content]]):
         found = run(agent(Shop(), Scripted(*script)))
-        came = [one for message in found.messages for one in message.contents if one is content]
+        came = [one for message in found.messages for one in message.contents if one.type == kind != "text"]
         assert not came or kind in shown
         assert "9 May" not in found.text

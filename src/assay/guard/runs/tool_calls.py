@@ -32,7 +32,6 @@ CUT_OFF: Final = frozenset(
         "model_context_window_exceeded",
         "content_filter",
         "content_filtered",
-        "guardrail_intervened",
         "incomplete",
         "error",
         "cancelled",
@@ -57,7 +56,10 @@ CUT_OFF: Final = frozenset(
         "continuation",
     }
 )
-"""Reasons to stop that leave an answer unfinished, in the words of the formats, as `is_cut_off` compares them."""
+"""Reasons to stop that leave an answer unfinished, in the words of the formats, as `is_cut_off` compares them.
+
+`guardrail_intervened` is none: what a guardrail says in the place of an answer is whole.
+"""
 UNDECLARED: Final = "undeclared"
 """The type of a declaration that stands in for those that a transcript does not carry."""
 MOST_REASONS: Final = 20

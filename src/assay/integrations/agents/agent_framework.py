@@ -14,6 +14,7 @@ words. The extra `agent-framework` installs what this needs; tested with agent-f
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Final, Unpack
 from uuid import uuid4
@@ -156,7 +157,7 @@ class _Answers(ChatMiddleware):
             )
         streams, context.stream = context.stream, False
         await call_next()
-        response = await self._settled(context, call_next, asked, context.result)
+        response = await self._settled(context, call_next, asked, _own(context.result))
         context.stream, context.result = streams, _streamed(response) if streams else response
 
     async def _settled(self, context: Any, call_next: Any, asked: dict[str, Any], response: Any) -> Any:
@@ -217,6 +218,15 @@ def _listed(tools: Any) -> Sequence[Any]:
     if tools is None:
         return ()
     return tools if isinstance(tools, Sequence) else (tools,)
+
+
+def _own(response: Any) -> Any:
+    """The response as this run's own: a client may give one from its cache to many, and calls get identities here."""
+    mine = copy(response)
+    mine.messages = [copy(message) for message in response.messages]
+    for message in mine.messages:
+        message.contents = [copy(one) for one in message.contents]
+    return mine
 
 
 def _saying(response: Any, text: str) -> Any:

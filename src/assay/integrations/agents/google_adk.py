@@ -6,7 +6,8 @@
 Calls are checked in `before_tool_callback`: one that is rejected is not executed, and the model gets the reasons as its
 result. Answers are checked in `after_model_callback`, before they are an event of the session; corrections are asked of
 the agent's own model within the same step. The partial responses of a stream are held back, and the whole one comes
-when it is checked. Live (bidirectional) runs speak before anything can be checked, and are refused.
+when it is checked. Live (bidirectional) runs speak before anything can be checked, and are refused, as are agents that
+execute the code that a model writes.
 
 The kit wraps errors of plugins in a `RuntimeError`, which has ours as its cause. Put the plugin first: the first one
 that answers a callback is the last that is asked. Traces show the model's raw words. The extra `google-adk` installs

@@ -285,7 +285,7 @@ def _texts(message: Any) -> Iterator[str]:
 
 
 def _texts_of(block: Any) -> Iterator[str]:
-    if "text" in block:
+    if block.get("text"):
         yield block["text"]
     for part in block.get("citationsContent", {}).get("content", ()):
         yield part.get("text", "")
