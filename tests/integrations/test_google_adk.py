@@ -19,6 +19,7 @@ from google.adk.apps import App
 from google.adk.code_executors import UnsafeLocalCodeExecutor
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
+from google.adk.tools import FunctionTool
 from google.genai import types
 
 from assay.integrations.agents.google_adk import AssayPlugin
@@ -232,6 +233,38 @@ def test_of_two_calls_with_one_id_only_the_honest_one_is_executed() -> None:
         calls = [types.FunctionCall(id="call_0", name="get_order", args={"order_id": one}) for one in ids]
         ran(shop, Scripted(model="m", said=[[types.Part(function_call=call) for call in calls], TRUE]))
         assert shop.asked == ["W-17"]
+
+
+@pytest.mark.parametrize(("asks", "executed"), [("W-17", ["W-17"]), ("W-99", [])])
+def test_a_call_that_a_person_confirms_is_executed_if_it_passed(asks: str, executed: list[str]) -> None:
+    shop = Shop()
+
+    def get_order(order_id: str) -> str:
+        """Gets an order."""
+        return shop.get_order(order_id)
+
+    model = Scripted(model="m", said=[order(asks), TRUE])
+    here = LlmAgent(
+        name="shop", model=model, instruction=SYSTEM, tools=[FunctionTool(get_order, require_confirmation=True)]
+    )
+    runner = InMemoryRunner(app=App(name="shop", root_agent=here, plugins=[AssayPlugin(guard)]))
+
+    async def play() -> list[Any]:
+        session = await runner.session_service.create_session(app_name="shop", user_id="u")
+
+        async def sent(*parts: Any) -> list[Any]:
+            message = types.Content(role="user", parts=list(parts))
+            found = runner.run_async(user_id="u", session_id=session.id, new_message=message)
+            return [event async for event in found]
+
+        events = await sent(types.Part(text=ASKED))
+        calls = [call for event in events for call in event.get_function_calls() if call.name.startswith("adk_")]
+        yes = [types.FunctionResponse(id=call.id, name=call.name, response={"confirmed": True}) for call in calls]
+        return await sent(*(types.Part(function_response=one) for one in yes)) if yes else []
+
+    events = asyncio.run(asyncio.wait_for(play(), 300))
+    assert shop.asked == executed
+    assert said(events) == (TRUE if executed else "")
 
 
 def test_a_tool_that_has_the_name_of_one_of_the_kit_is_checked() -> None:

@@ -14,7 +14,7 @@ that answers a callback is the last that is asked. Traces show the model's raw w
 what this needs; tested with google-adk 2.13.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, Final, Unpack
 
@@ -47,6 +47,10 @@ from assay.schema.run import Run, Step, SystemPrompt, ToolCall, UserInput
 
 try:
     from google.adk.code_executors import BuiltInCodeExecutor
+    from google.adk.flows.llm_flows.functions import (
+        REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
+        REQUEST_EUC_FUNCTION_CALL_NAME,
+    )
     from google.adk.models import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.tools.set_model_response_tool import SetModelResponseTool
@@ -64,6 +68,10 @@ _BESIDE: Final = frozenset(
     {"part_metadata", "media_resolution", "video_metadata", "media_processing", "speech_metadata"}
 )
 """What a part has beside what it shows."""
+
+
+_QUESTIONS: Final = frozenset({REQUEST_CONFIRMATION_FUNCTION_CALL_NAME, REQUEST_EUC_FUNCTION_CALL_NAME})
+"""Calls in which the kit asks a person to confirm another call, or to log in."""
 
 
 class AssayPlugin(BasePlugin):
@@ -188,10 +196,18 @@ class AssayPlugin(BasePlugin):
         told = "" if request is None else _instructions(request.config.system_instruction)
         if told.strip():
             steps.append(SystemPrompt(content=text_parts(told)))
+        asked: set[str] = set()
         for event in context.session.events:
+            asked |= event.long_running_tool_ids or set()
             if event.content is not None and not event.partial:
-                steps += _steps(event.author, event.content.parts or ())
+                steps += _steps(event.author, [one for one in event.content.parts or () if not _asks(one, asked)])
         return run_from([*steps, *end])
+
+
+def _asks(part: Any, long_running: Collection[str]) -> bool:
+    """Whether a part is the kit's own question to a person, or its answer: calls that no model has made."""
+    one = part.function_call or part.function_response
+    return one is not None and one.name in _QUESTIONS and one.id in long_running
 
 
 def _place(context: Any) -> str:
