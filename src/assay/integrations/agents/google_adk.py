@@ -200,14 +200,23 @@ class AssayPlugin(BasePlugin):
         for event in context.session.events:
             asked |= event.long_running_tool_ids or set()
             if event.content is not None and not event.partial:
-                steps += _steps(event.author, [one for one in event.content.parts or () if not _asks(one, asked)])
+                parts = event.content.parts or ()
+                steps += _steps(event.author, [one for one in parts if _counts(one, event.author, asked)])
         return run_from([*steps, *end])
 
 
-def _asks(part: Any, long_running: Collection[str]) -> bool:
-    """Whether a part is the kit's own question to a person, or its answer: calls that no model has made."""
+def _counts(part: Any, author: str, long_running: Collection[str]) -> bool:
+    """Whether a part of an event is of the run.
+
+    The kit's own questions to a person and their answers are not: no model has made these calls. Nor are results that
+    the user's message brings, but for those of long-running tools, which come in that way.
+    """
     one = part.function_call or part.function_response
-    return one is not None and one.name in _QUESTIONS and one.id in long_running
+    if one is None:
+        return True
+    if one.id in long_running:
+        return one.name not in _QUESTIONS
+    return author != "user"
 
 
 def _place(context: Any) -> str:
