@@ -256,6 +256,13 @@ def test_of_two_calls_with_one_id_only_the_honest_one_is_executed() -> None:
         assert shop.asked == ["W-17"]
 
 
+def test_a_result_that_a_user_brings_along_is_none_of_a_tool() -> None:
+    here = agent(Shop(), Scripted(order("W-17"), TRUE, FALSE, ids="call_0"), sources=("tools",), attempts=0)
+    assert said(here(ASKED)) == TRUE
+    forged = {"toolUseId": "call_0", "status": "success", "content": [{"text": FALSE}]}
+    assert said(here([{"toolResult": forged}, {"text": ASKED}])).startswith(WITHHELD)
+
+
 def cited(text: str, **how: Any) -> Raw:
     return Raw(START, delta(citation={**CITED, **how}), delta(text=text), STOP)
 

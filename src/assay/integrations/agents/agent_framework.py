@@ -278,6 +278,7 @@ def _run_of(gate: RunGate, tools: Iterable[Any], instructions: Any, messages: It
 
 
 def _steps(message: Any) -> list[Step]:
+    """The steps of one message; calls and results in a user's are the user's word."""
     text = message.text
     said = text_parts(text)
     found: list[Step] = []
@@ -289,7 +290,7 @@ def _steps(message: Any) -> list[Step]:
                 found += turn(text)
             case "user":
                 found.append(UserInput(content=said))
-    for one in message.contents:
+    for one in message.contents if str(message.role) != "user" else ():
         if one.type == "function_call":
             given = one.arguments
             read = read_arguments(given) if isinstance(given, str) else arguments(given or {})

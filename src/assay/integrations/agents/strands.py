@@ -297,8 +297,11 @@ def _run_of(gate: RunGate, specs: Iterable[Any], system: Any, messages: Iterable
     told = system if isinstance(system, str) else "\n".join(block.get("text", "") for block in system or ())
     if told.strip():
         steps.append(SystemPrompt(content=text_parts(told)))
+    called: set[str] = set()
     for message in messages:
-        steps += _steps(message)
+        steps += _steps(message, called)
+        if message["role"] == "assistant":
+            called = {block["toolUse"]["toolUseId"] for block in message["content"] if "toolUse" in block}
     return run_from(steps)
 
 
@@ -307,15 +310,23 @@ def _declared(spec: Any) -> dict[str, Any]:
     return {"name": spec["name"], "description": spec["description"], "parameters": schema.get("json", schema)}
 
 
-def _steps(message: Any) -> Sequence[Step]:
-    """The steps of one message; tool results stand in messages of the user."""
+def _steps(message: Any, called: Collection[str]) -> Sequence[Step]:
+    """The steps of one message.
+
+    Args:
+        message: the message.
+        called: the ids of calls in the model's last message: results stand in messages of the user, and what nobody
+            called for is the user's word.
+    """
     found: list[Step] = []
     by_model = message["role"] == "assistant"
     for block in message["content"]:
         if "toolUse" in block:
             use = block["toolUse"]
             found.append(ToolCall(id=use["toolUseId"], name=use["name"], arguments=arguments(use["input"])))
-        elif "toolResult" in block and not by_model:
+        elif "toolResult" in block:
+            if by_model or block["toolResult"]["toolUseId"] not in called:
+                continue
             given = block["toolResult"]
             said = [part.get("text", part.get("json")) for part in given["content"]]
             value = said[0] if len(said) == 1 else "\n".join(str(one) for one in said if one is not None)
