@@ -42,6 +42,8 @@ class Script:
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         self.asked.append(list(messages))
         said = self.said.pop(0)
+        if isinstance(said, ModelResponse):
+            return said
         return ModelResponse(parts=[TextPart(said)] if isinstance(said, str) else said)
 
     async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> Any:
@@ -132,6 +134,26 @@ def test_an_output_that_does_not_pass_does_not_come_out(run: Run) -> None:
         run(agent(Shop(), script))
     assert isinstance(caught.value.report, HallucinationReport)
     assert len(script.asked) <= 2 + guard.policy.max_revisions
+
+
+def cut_off(words: str) -> ModelResponse:
+    return ModelResponse(parts=[TextPart(words)], finish_reason="length")
+
+
+@ways
+def test_an_answer_that_is_cut_off_does_not_pass_nor_does_its_cut_off_correction(run: Run) -> None:
+    script = Script(calling("W-17"), cut_off(TRUE), cut_off(TRUE), TRUE)
+    assert run(agent(Shop(), script)) == TRUE
+    assert not script.said
+
+
+def test_no_stream_shows_an_answer_that_is_cut_off() -> None:
+    async def streamed(made: Agent[None, Any]) -> str:
+        async with made.run_stream(ASKED) as shown:
+            return str(await shown.get_output())
+
+    with pytest.raises(WithheldError):
+        asyncio.run(streamed(agent(Shop(), Script(calling("W-17"), cut_off(TRUE)), retries=0)))
 
 
 @ways

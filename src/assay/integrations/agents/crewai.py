@@ -22,7 +22,7 @@ events, streams) are the model's raw words. The extra `crewai` installs what thi
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from threading import RLock
@@ -35,6 +35,7 @@ from pydantic_core import to_jsonable_python
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import Guard
 from assay.guard.runs import run_evidence
+from assay.integrations.agents.turns import ending, parsed
 from assay.integrations.run_gate import (
     GateOptions,
     RunGate,
@@ -48,7 +49,7 @@ from assay.integrations.run_gate import (
 )
 from assay.policy import fallback_response
 from assay.schema import HallucinationReport
-from assay.schema.run import ModelTurn, Passage, Run, Step, ToolCall, UserInput, read_argument_object
+from assay.schema.run import Passage, Run, Step, ToolCall, UserInput, read_argument_object
 
 try:
     from crewai.context import get_current_task_id
@@ -299,7 +300,7 @@ class CrewChecks:
                 return True, _released(task_run, output, gate.instead_of_calls(seen.ended))
             made = _converted(output, task_run.task) if structured else output
             run = self._history(task_run, seen)
-            report = gate.report(_ending(run, _words(made) if structured else made.raw), seen.failed)
+            report = gate.report(ending(run, _words(made) if structured else made.raw), seen.failed)
             if gate.passes(report):
                 passages = run_evidence(run, set(gate.sources) & {"tools", "passages"}).evidence
                 seen.evidence = tuple(Passage(id=one.id, text=one.text) for one in passages)
@@ -405,12 +406,12 @@ def _converted(output: Any, task: Any) -> Any:
     if made is None:
         agent, converter = task.agent, task.converter_cls
         made = convert_to_model(output.raw, task.output_pydantic, task.output_json, agent, converter)
-    while isinstance(made, str) and (parsed := _parsed(made)) != made:
-        made = parsed
+    while isinstance(made, str) and (read := parsed(made)) != made:
+        made = read
     if not isinstance(made, BaseModel | dict):
         return output.model_copy(update={"pydantic": None, "json_dict": None})
     value = to_jsonable_python(made, serialize_unknown=True)
-    raw = output.raw if _parsed(output.raw) == value else json.dumps(value, ensure_ascii=False)
+    raw = output.raw if parsed(output.raw) == value else json.dumps(value, ensure_ascii=False)
     pydantic, json_dict = (made, None) if isinstance(made, BaseModel) else (None, made)
     return output.model_copy(update={"raw": raw, "pydantic": pydantic, "json_dict": json_dict})
 
@@ -418,18 +419,4 @@ def _converted(output: Any, task: Any) -> Any:
 def _words(output: Any) -> str:
     """What a structured output tells its reader; the text itself where nothing could be made of it."""
     made = output.pydantic if output.pydantic is not None else output.json_dict
-    return in_words(_parsed(output.raw) if made is None else to_jsonable_python(made, serialize_unknown=True))
-
-
-def _parsed(text: str) -> Any:
-    """A structured output; what is no JSON is text."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _ending(run: Run, words: str) -> Run:
-    """The run with these words as its answer."""
-    turns: Sequence[Step] = [ModelTurn(content=text_parts(words))] if words else []
-    return run.model_copy(update={"steps": (*run.steps, *turns)})
+    return in_words(parsed(output.raw) if made is None else to_jsonable_python(made, serialize_unknown=True))

@@ -29,6 +29,7 @@ from typing import Any, Unpack
 
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import Guard
+from assay.integrations.agents.turns import ending
 from assay.integrations.run_gate import (
     GateOptions,
     RunGate,
@@ -41,7 +42,7 @@ from assay.integrations.run_gate import (
 )
 from assay.policy import fallback_response
 from assay.schema import HallucinationReport
-from assay.schema.run import ModelTurn, Run, Step, ToolCall, ToolResult, UserInput, plain_json, read_argument_object
+from assay.schema.run import Run, Step, ToolCall, ToolResult, UserInput, plain_json, read_argument_object
 
 try:
     from smolagents import (
@@ -306,9 +307,7 @@ class _Checked:
     def _report(self, answer: Any) -> HallucinationReport:
         run = self._run()
         self._answer = _exact(plain(answer))
-        said = in_words(self._answer)
-        turns = [ModelTurn(content=text_parts(said))] if said else []
-        return self._gate.report(run.model_copy(update={"steps": (*run.steps, *turns)}), self._failed)
+        return self._gate.report(ending(run, in_words(self._answer)), self._failed)
 
     def _add(self, step: Step) -> None:
         self._seen.append((len(self.agent.memory.steps), step))
