@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -14,12 +15,15 @@ from tests.console.site import GUARD, app_over, record, site
 from tests.console.test_pages import HOSTILE, is_harmless
 
 from assay.evaluation.rows.reading import read_rows
+from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Role
 from assay.server.caller import Caller
 from assay.server.console.pages.run_bulk import CSV_COLUMNS
 from assay.server.datasets.running import run_experiments
-from assay.store.db.store import Store
-from assay.store.records.erasure import erase_runs
+from assay.store.db.store import Store, read_check
+from assay.store.records.erasure import erase_evidence, erase_runs
+from assay.store.records.interface import CheckRecord
+from assay.store.records.row_evidence import NoRow, why_no_row
 
 EVIDENCE = {"hr-2": "Partners are entitled to 2 weeks of leave. It may be split into two parts."}
 RIGHT, WRONG = "Partners are entitled to 2 weeks of leave.", "Partners are entitled to 4 weeks of leave."
@@ -123,6 +127,77 @@ def test_an_erased_run_stands_in_no_export_and_no_figure(tmp_path: Path) -> None
         begun = post(client, f"{path}/experiments", policy="general").headers["location"].partition("?")[0]
         run_all(store)
         assert "1 erased since" in client.get(begun).text
+
+
+def test_a_run_that_lost_its_evidence_stands_in_no_export_though_another_has_the_same(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        path, (bare, whole) = dataset(client, store)
+        erase_evidence(store, [bare], "retention", "default")
+        answer = client.get(f"{path}/export.jsonl")
+        assert [json.loads(line)["id"] for line in answer.text.splitlines()] == [whole]
+        assert answer.headers["x-assay-left-out-why"] == "evidence_erased=1"
+        assert "Rows for assay eval leave out 1 evidence erased" in client.get(path).text
+        for page in (f"{path}/rows/{bare}", f"/console/runs/{bare}"):
+            assert EVIDENCE["hr-2"] not in client.get(page).text, page  # it was erased of this run
+        assert EVIDENCE["hr-2"] in client.get(f"/console/runs/{whole}").text
+        assert "No export has a row of it: evidence erased" in client.get(f"{path}/rows/{bare}").text
+
+
+def test_a_run_that_lost_a_part_of_its_evidence_makes_no_row(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        run = record(store, RIGHT, {**EVIDENCE, "hr-3": "Leave has to be asked for in writing."}, "How long?")
+        with store.reading("default") as connection:
+            check = read_check(connection, "default", run)
+        assert check is not None
+        (name, digest, _), *others = check.evidence
+        assert why_no_row(check) is None
+        part = replace(check, evidence=((name, digest, None), *others))
+        assert why_no_row(part) is NoRow.EVIDENCE_ERASED
+
+
+def test_the_run_of_an_agent_makes_no_row_of_a_part_of_its_evidence(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        run = record_run(store)
+        path = post(client, "/console/runs/bulk", run=[run], act="dataset", name="Agents").headers["location"]
+        path = path.partition("?")[0]
+        answer = client.get(f"{path}/export.jsonl")
+        assert (answer.text, answer.headers["x-assay-left-out-why"]) == ("", "agent_run=1")
+        assert "Rows for assay eval leave out 1 run of an agent" in client.get(path).text
+        begun = post(client, f"{path}/experiments", policy="general").headers["location"].partition("?")[0]
+        run_all(store)
+        assert "erased since" not in client.get(begun).text  # it can be checked again
+
+
+def test_what_was_erased_is_not_taken_into_a_dataset(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        path, _ = dataset(client, store)
+        erased, bare, whole = (record(store, RIGHT, EVIDENCE, f"How long, {number}?") for number in range(3))
+        erase_runs(store, [erased], "request", "default")
+        erase_evidence(store, [bare], "retention", "default")
+        id_ = path.rpartition("/")[2]
+        refused = post(client, "/console/runs/bulk", 422, run=[erased, bare, whole], act="dataset", dataset=id_)
+        assert f"leave out {erased[:12]}, {bare[:12]}" in refused.text
+        assert whole not in client.get(path).text
+        post(client, "/console/runs/bulk", run=[whole], act="dataset", dataset=id_)
+
+
+def record_run(store: Store) -> str:
+    """A real check of an agent's run, with evidence beside its transcript, recorded; its id."""
+    transcript = [
+        {"role": "user", "content": "How long is my leave?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "leave", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": EVIDENCE["hr-2"]},
+        {"role": "assistant", "content": RIGHT},
+    ]
+    beside = (Evidence(id="other", text="The canteen opens at noon."),)
+    report = GUARD.check_run(transcript, evidence=beside)
+    made = CheckRecord(report, {"run": transcript}, beside, GUARD.policy, "run", "agent", "default")
+    store.record(made)
+    return made.id
 
 
 def test_an_experiment_shows_both_rates_and_what_flipped(tmp_path: Path) -> None:

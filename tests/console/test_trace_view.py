@@ -179,7 +179,8 @@ def test_two_calls_of_one_id_have_a_result_each() -> None:
     trace = trace_of(asked)
     assert trace is not None
     calls = trace.roots[0].children
-    assert [(one.failed, [child.words for child in one.children]) for one in calls] == [
+    told = [(one.failed, [child.words for child in one.children]) for one in calls]
+    assert told == [(True, ["bad"]), (False, ["ok"])]
         (True, ["bad"]),
         (False, ["ok"]),
     ]
