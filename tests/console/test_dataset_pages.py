@@ -144,7 +144,7 @@ def test_a_run_that_lost_its_evidence_stands_in_no_export_though_another_has_the
 
 
 def test_a_run_that_lost_a_part_of_its_evidence_makes_no_row(tmp_path: Path) -> None:
-    with site(tmp_path) as (client, store):
+    with site(tmp_path) as (_, store):
         run = record(store, RIGHT, {**EVIDENCE, "hr-3": "Leave has to be asked for in writing."}, "How long?")
         with store.reading("default") as connection:
             check = read_check(connection, "default", run)

@@ -181,9 +181,6 @@ def test_two_calls_of_one_id_have_a_result_each() -> None:
     calls = trace.roots[0].children
     told = [(one.failed, [child.words for child in one.children]) for one in calls]
     assert told == [(True, ["bad"]), (False, ["ok"])]
-        (True, ["bad"]),
-        (False, ["ok"]),
-    ]
     assert all(one.notes == ["2 calls have its id c1"] for one in calls)
 
 
