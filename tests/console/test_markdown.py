@@ -194,3 +194,13 @@ def test_hostile_markdown_is_harmless(tmp_path: Path) -> None:
             answer += f"[{plain}]({plain})\n\n`{plain}`\n"
             run = record(store, answer, EVIDENCE, plain)
             assert is_harmless(client.get(f"/console/runs/{run}").text)
+
+
+@pytest.mark.parametrize("view", ["", "?text=raw"])
+def test_what_cannot_be_seen_is_written_out_on_the_page_of_a_run(tmp_path: Path, view: str) -> None:
+    text = "Partners get **2\u200b0 weeks** of \u202eevael\u202c leave."
+    with site(tmp_path) as (client, store):
+        run = record(store, text, EVIDENCE, "Pay \u202e321?")
+        page = client.get(f"/console/runs/{run}{view}").text
+    assert not {"\u202e", "\u202c", "\u200b"} & set(re.sub('="[^"]*"', "", page))
+    assert {"\\u202e", "\\u200b"} <= set(re.findall(r"\\u20[0-9a-f]{2}", page))
