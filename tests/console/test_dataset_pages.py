@@ -10,6 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from tests.console.site import GUARD, app_over, record, site
 from tests.console.test_pages import HOSTILE, is_harmless
@@ -18,8 +20,10 @@ from assay.evaluation.rows.reading import read_rows
 from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Role
 from assay.server.caller import Caller
+from assay.server.console.pages import run_bulk
 from assay.server.console.pages.run_bulk import CSV_COLUMNS
 from assay.server.datasets.running import run_experiments
+from assay.server.http.spreadsheets import csv_text
 from assay.store.db.store import Store, read_check
 from assay.store.records.erasure import erase_evidence, erase_runs
 from assay.store.records.interface import CheckRecord
@@ -83,6 +87,29 @@ def test_an_export_holds_no_formula(tmp_path: Path) -> None:
     told = dict(zip(head, line, strict=True))
     assert (told["question"][0], told["output"][0], told["caller"][0]) == ("'", "'", "'")
     assert float(told["duration_ms"]) > 0
+
+
+_CELLS = st.text(st.sampled_from("=+-@\uff1d;\t\n\r \"',a1"), max_size=12)
+
+
+@given(st.lists(st.lists(_CELLS, min_size=2, max_size=2), min_size=1, max_size=3), st.sampled_from([",", ";", "\t"]))
+def test_no_cell_of_an_export_is_a_formula_whatever_separates_cells_for_its_reader(
+    rows: list[list[str]], separator: str
+) -> None:
+    text = csv_text(("one", "two"), rows)
+    for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+        for cell in line:
+            assert cell.lstrip(' \t\r\n"')[:1] not in set("=+-@\uff1d"), (cell, text)
+
+
+def test_an_export_that_is_not_all_says_so_in_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_bulk, "MOST_EXPORTED", 2)
+    with site(tmp_path) as (client, store):
+        for number in range(3):
+            assert 'filename="assay-runs.csv"' in client.get("/console/runs.csv").headers["content-disposition"]
+            record(store, RIGHT, EVIDENCE, f"How long, {number}?")
+        answer = client.get("/console/runs.csv")
+    assert 'filename="assay-runs-newest-2.csv"' in answer.headers["content-disposition"]
 
 
 def test_an_export_has_the_filters_of_the_list(tmp_path: Path) -> None:
