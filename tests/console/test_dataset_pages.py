@@ -62,6 +62,33 @@ def test_the_list_shows_chosen_columns_and_refuses_unknown_ones(tmp_path: Path) 
         assert RIGHT in client.get("/console/runs").text  # the beginning of the output
 
 
+@pytest.mark.parametrize("query", ["verdict=zz", "hour=9999-12-31T23&hours=9999", "hour=0000-01-01T00", "hours=-1"])
+def test_a_filter_that_cannot_be_is_told_of(tmp_path: Path, query: str) -> None:
+    with site(tmp_path) as (client, store):
+        record(store, RIGHT, EVIDENCE, "How long?")
+        for path in ("/console/runs", "/console/runs.csv"):
+            assert client.get(f"{path}?{query}").status_code == 422, path
+        post(client, "/console/runs/views", 422, name="x", query=query)
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({"verdict": "maybe"}, 422),
+        ({"verdict": "wrong", "claim": "-1"}, 422),
+        ({"verdict": "wrong", "claim": "999"}, 404),
+        ({"verdict": "wrong", "comment": "x" * 10_001}, 422),
+    ],
+)
+def test_feedback_that_cannot_be_is_refused_and_not_taken_for_another(
+    tmp_path: Path, said: dict[str, str], status: int
+) -> None:
+    with site(tmp_path) as (client, store):
+        run = record(store, RIGHT, EVIDENCE, "How long?")
+        post(client, f"/console/runs/{run}/feedback", status, **said)
+        assert "Nobody has said anything about this output yet" in client.get(f"/console/runs/{run}").text
+
+
 def test_a_view_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
     with site(tmp_path) as (client, store):
         record(store, RIGHT, EVIDENCE)
