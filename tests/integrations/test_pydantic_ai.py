@@ -141,10 +141,10 @@ def cut_off(words: str) -> ModelResponse:
 
 
 @ways
-def test_an_answer_that_is_cut_off_does_not_pass_nor_does_its_cut_off_correction(run: Run) -> None:
-    script = Script(calling("W-17"), cut_off(TRUE), cut_off(TRUE), TRUE)
-    assert run(agent(Shop(), script)) == TRUE
-    assert not script.said
+@pytest.mark.parametrize("script", [(cut_off(TRUE),), (FALSE, cut_off(TRUE))], ids=["answer", "correction"])
+def test_what_is_cut_off_is_withheld(run: Run, script: tuple[Any, ...]) -> None:
+    with pytest.raises(WithheldError):
+        run(agent(Shop(), Script(calling("W-17"), *script)))
 
 
 def test_no_stream_shows_an_answer_that_is_cut_off() -> None:
