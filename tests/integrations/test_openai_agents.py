@@ -179,6 +179,18 @@ def test_an_answer_that_does_not_pass_trips_the_output_guardrail(run: Any) -> No
     assert len(chat.asked) <= 2 + guard.policy.max_revisions
 
 
+def cut_off(words: str) -> list[ResponseOutputMessage]:
+    part = ResponseOutputText(type="output_text", text=words, annotations=[])
+    return [ResponseOutputMessage(id="m1", type="message", role="assistant", status="incomplete", content=[part])]
+
+
+@ways
+@pytest.mark.parametrize("script", [(cut_off(TRUE),), (FALSE, cut_off(TRUE))], ids=["answer", "correction"])
+def test_what_is_cut_off_trips_the_output_guardrail(run: Any, script: tuple[Any, ...]) -> None:
+    with pytest.raises(OutputGuardrailTripwireTriggered):
+        run(agent(Shop(), Scripted(calling("W-17"), *script), attempts=1))
+
+
 @ways
 def test_the_words_of_the_policy_come_out_where_they_are_asked_for(run: Any) -> None:
     assert run(agent(Shop(), Scripted(calling("W-17"), *[FALSE] * 9), on_withheld="answer")).startswith(WITHHELD)

@@ -34,8 +34,8 @@ def hosted(tool: Any) -> bool:
     return isinstance(tool, _HOSTED)
 
 
-def run_of(gate: RunGate, request: Any, output: list[Any] | str) -> Run:
-    """The run up to a response: its items, or the words of an answer in their place."""
+def run_of(gate: RunGate, request: Any, output: list[Any] | str, stop_reason: str | None = None) -> Run:
+    """The run up to a response: its items, or the words of an answer in their place, and why they ended."""
     declared = [*map(_declaration, request.tools), *map(_handoff, request.handoffs)]
     steps: list[Step] = [*gate.declared(declared)]
     if request.system:
@@ -43,8 +43,13 @@ def run_of(gate: RunGate, request: Any, output: list[Any] | str) -> Run:
     said = [] if isinstance(output, str) else [item.model_dump(exclude_unset=True) for item in output]
     steps += map(_marked, read_steps([*request.items, *said], format="openai_responses"))
     if isinstance(output, str):
-        steps.append(ModelTurn(content=text_parts(output)))
+        steps.append(ModelTurn(content=text_parts(output), stop_reason=stop_reason))
     return run_from(steps)
+
+
+def stop_reason(output: Sequence[Any]) -> str | None:
+    """`incomplete` where a message of the response is; the SDK keeps no other reason."""
+    return "incomplete" if any(item.type == "message" and item.status == "incomplete" for item in output) else None
 
 
 def _declaration(tool: Any) -> ToolDeclaration | dict[str, Any]:
