@@ -42,7 +42,7 @@ from assay.server.guards import Guards, require_model
 from assay.server.http.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
 from assay.server.http.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
 from assay.server.http.head_requests import NOBODY_READS, AsGet
-from assay.server.http.permitted_options import unknown_headers
+from assay.server.http.permitted_options import unknown_headers, unread_headers
 from assay.server.http.problems import MEDIA_TYPE, encoded, problem
 from assay.server.logs.request_ids import current_id, request_id_of, telling
 from assay.server.recording import Records
@@ -173,9 +173,10 @@ class Application:
             self._note(scope, found.status, found)
             await _refuse(scope, send, found)
             return
-        unknown = unknown_headers(scope["headers"])
-        if unknown is not None:
-            await _refuse(scope, send, Refusal(400, unknown, code="request.headers"))
+        named, path = scope["headers"], scope["path"]
+        wrong = unknown_headers(named) or unread_headers(path, named, gateway=is_gateway(path))
+        if wrong is not None:
+            await _refuse(scope, send, Refusal(400, wrong, code="request.headers"))
             return
         scope[SCOPE_KEY] = found
         if not forwards:
