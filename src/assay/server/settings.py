@@ -126,6 +126,9 @@ class Limits:
     """Checks that wait or run; one more is not made, and its answer counts as unchecked."""
     in_flight: int = 1024
     """Requests that a worker handles at once; half of them at most of one caller."""
+    answers: int = 10
+    """Requests that are neither checks nor the gateway's and that a worker answers at once, two of them at most of one
+    caller; others wait for their turn. Fewer than it has connections to its database."""
     head_s: float = 20.0
     """Seconds in which the head of a request has to come in."""
     heads: int = 2048
