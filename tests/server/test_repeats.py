@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -323,7 +324,7 @@ def test_a_request_that_names_no_stakes_is_repeated_after_the_operator_has_raise
     async def scene() -> None:
         with Store(str(tmp_path / "assay.db")) as store:
             for own in Stakes:
-                async with site(store=store, settings=lambda told, own=own: replace(told, stakes=own)) as here:
+                async with site(store=store, settings=partial(replace, stakes=own)) as here:
                     for path, body in ROUTES.items():
                         status, _, found = await sent(here, body, path, path)
                         found = found["results"][0]["report"] if path == "/v1/batch" else found
