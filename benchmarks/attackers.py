@@ -81,9 +81,9 @@ class Served:
             return response.status
 
     async def read(self, key: str, size: int) -> int:
-        """One list of so many reports, and all of the log."""
-        for path in (f"/v1/reports?limit={size}", "/v1/audit/export?partial=true"):
-            async with self.http.get(self.url + path, headers={"x-assay-key": key}) as response:
+        """One list of so many reports, and one of so many entries of the log."""
+        for path in ("/v1/reports", "/v1/audit/entries"):
+            async with self.http.get(f"{self.url}{path}?limit={size}", headers={"x-assay-key": key}) as response:
                 await response.read()
         return response.status
 
@@ -205,7 +205,10 @@ ATTACKS: Final[dict[str, tuple[str, Attack]]] = {
     "many": ("one caller, 32 small checks at once", asking(callers=1, at_once=32, size=600)),
     "repeats": ("one caller, 32 repeated checks at once", asking(callers=1, at_once=32, size=600, asks=Served.repeat)),
     "screens": ("one caller, six screens of 500 passages", asking(callers=1, at_once=6, size=500, asks=Served.screen)),
-    "reads": ("one caller, 60 lists and exports at once", asking(callers=1, at_once=60, size=100, asks=Served.read)),
+    "reads": (
+        "one caller, 60 long lists at once",
+        asking(callers=1, at_once=60, size=100, asks=Served.read),
+    ),
 }
 
 
