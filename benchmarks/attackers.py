@@ -62,6 +62,35 @@ class Served:
             await response.read()
             return response.status
 
+    async def repeat(self, key: str, size: int) -> int:
+        """One check of one text of about so many bytes, under an idempotency key of its own, sent twice."""
+        body = {"answer": "The warranty covers repairs for 2 years.", "evidence": [TALK * (1 + size // len(TALK))]}
+        headers = {"x-assay-key": key, "idempotency-key": f"k-{next(self.numbers)}"}
+        for _ in range(2):
+            async with self.http.post(self.url + "/v1/check", json=body, headers=headers) as response:
+                await response.read()
+        return response.status
+
+    async def screen(self, key: str, size: int) -> int:
+        """One screening of so many new passages."""
+        n = next(self.numbers)
+        passages = [f"In case {n}.{place}, the warranty covers repairs for {place} years." for place in range(size)]
+        body = {"question": "How long does the warranty cover repairs?", "passages": passages}
+        async with self.http.post(self.url + "/v1/screen", json=body, headers={"x-assay-key": key}) as response:
+            await response.read()
+            return response.status
+
+    async def read(self, key: str, size: int) -> int:
+        """One list of so many reports, and one of so many entries of the log."""
+        for path in ("/v1/reports", "/v1/audit/entries"):
+            async with self.http.get(f"{self.url}{path}?limit={size}", headers={"x-assay-key": key}) as response:
+                await response.read()
+        return response.status
+
+
+Asks = Callable[[Served, str, int], Awaitable[int]]
+"""One request of a caller, by its key, of a size; gives the status."""
+
 
 @dataclass
 class Came:
@@ -122,8 +151,8 @@ def _ended(one: socket.socket) -> bool:
         return True
 
 
-def asking(*, callers: int, at_once: int, size: int, bad: bool = False) -> Attack:
-    """Callers that each keep so many checks of a size going; with keys that are not good, where `bad`."""
+def asking(*, callers: int, at_once: int, size: int, bad: bool = False, asks: Asks = Served.check) -> Attack:
+    """Callers that each keep so many requests of a size going; with keys that are not good, where `bad`."""
 
     async def attack(served: Served, came: Came, standing: asyncio.Event) -> None:
         keys = [f"{served.keys[0][:-6]}wrong{n}" if bad else served.keys[1 + n] for n in range(callers)]
@@ -134,7 +163,7 @@ def asking(*, callers: int, at_once: int, size: int, bad: bool = False) -> Attac
                 begun = time.monotonic()
                 came.opened += 1
                 try:
-                    came.note(await served.check(key, size))
+                    came.note(await asks(served, key, size))
                 except (aiohttp.ClientError, TimeoutError) as error:
                     came.note(type(error).__name__)
                 await asyncio.sleep(max(0.0, pause - (time.monotonic() - begun)))
@@ -174,6 +203,12 @@ ATTACKS: Final[dict[str, tuple[str, Attack]]] = {
     "heavy": ("one caller, six checks of 100 KB", asking(callers=1, at_once=6, size=100_000)),
     "heavies": ("three callers, two checks of 100 KB each", asking(callers=3, at_once=2, size=100_000)),
     "many": ("one caller, 32 small checks at once", asking(callers=1, at_once=32, size=600)),
+    "repeats": ("one caller, 32 repeated checks at once", asking(callers=1, at_once=32, size=600, asks=Served.repeat)),
+    "screens": ("one caller, six screens of 500 passages", asking(callers=1, at_once=6, size=500, asks=Served.screen)),
+    "reads": (
+        "one caller, 60 long lists at once",
+        asking(callers=1, at_once=60, size=100, asks=Served.read),
+    ),
 }
 
 

@@ -7,9 +7,10 @@ The server is `assay serve` in a process of its own, with a database and API key
 attackers are in another (`benchmarks.attackers`), bounded in number and time, and the good caller is here. It checks
 short answers, one after the other, first alone and then beside each of: half-sent bodies at the pages where people
 sign in, silent connections, requests with bad keys, one caller with six checks of 100 KB at once, three such callers,
-and one caller with many small checks. Printed are the median time of a good request alone and beside the attack, their
-ratio, what share of one processor the attackers took, and how much they opened or asked. Runs alone and under attack
-take turns, so that a busy machine weighs on both; where fewer than three processors are free, the attackers' work
+and one caller with many small checks, with repeated ones, with screens of many passages, and with long lists. Printed
+are the median time of a good request alone and beside the attack, their ratio, what share of one processor the
+attackers took, and how much they opened or asked. Runs alone and under attack take
+turns, so that a busy machine weighs on both; where fewer than three processors are free, the attackers' work
 weighs on the ratio too. The good caller's requests are of new text each, so that nothing is remembered. Exit status 1
 where a ratio is above `--most`, by default 2.
 """
@@ -134,7 +135,8 @@ def _made_keys(database: str, count: int) -> list[str]:
     from assay.store.db.store import Store
 
     with Store(database) as store:
-        return [create_key(store, f"caller {n}", [Permission.CHECK])[0] for n in range(count)]
+        may = [Permission.CHECK, Permission.READ, Permission.AUDIT]
+        return [create_key(store, f"caller {n}", may)[0] for n in range(count)]
 
 
 def main(argv: list[str] | None = None) -> int:

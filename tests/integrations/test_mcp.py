@@ -16,8 +16,9 @@ pytest.importorskip("mcp.server.mcpserver", reason="needs the extra mcp: pip ins
 
 from mcp import Client, StdioServerParameters
 
+from assay.errors import InputError
 from assay.integrations.mcp import mcp_server
-from assay.schema import HallucinationReport
+from assay.schema import HallucinationReport, Stakes
 
 PASSAGES = [{"id": "orders", "text": FOUND[2]}]
 
@@ -56,6 +57,27 @@ def test_an_answer_that_does_not_pass_comes_with_words_and_reasons() -> None:
     assert found["claims"][0]["verdict"] == "contradicted"
     assert found["reasons"]
     assert found["report"] is None
+
+
+@pytest.mark.parametrize(("own", "asked"), [(own, asked) for own in Stakes for asked in (None, *Stakes)])
+def test_a_call_has_the_stakes_of_the_server_or_higher_ones(own: Stakes, asked: Stakes | None) -> None:
+    server, order = mcp_server(guard, stakes=own), list(Stakes)
+    named = {} if asked is None else {"stakes": asked.value}
+    for tool, given in (
+        ("check", {"answer": TRUE, "evidence": PASSAGES}),
+        ("check_run", {"transcript": transcript(TRUE, FOUND)}),
+    ):
+        found = called(tool, server, full_report=True, **given, **named)
+        if asked is not None and order.index(asked) < order.index(own):
+            assert found.is_error
+            assert f"may raise the stakes from {own.value}" in found.content[0].text
+        else:
+            assert found.structured_content["report"]["stakes"] == (asked or own).value
+
+
+def test_stakes_that_there_are_not_are_refused_before_the_server_starts() -> None:
+    with pytest.raises(InputError, match="low, medium or high"):
+        mcp_server(guard, stakes="huge")
 
 
 def test_an_answer_without_evidence_is_no_pass() -> None:

@@ -283,6 +283,25 @@ def test_a_wrong_member_of_the_body_is_an_error_and_nothing_is_sent(field: Any) 
         assert not here.asked
 
 
+@pytest.mark.parametrize(
+    ("field", "why"), [({"task": "creative"}, "may not declare it"), ({"stakes": "medium"}, "may raise the stakes")]
+)
+@pytest.mark.parametrize("around", [False, True])
+def test_a_body_asks_for_nothing_looser_than_the_program_set(field: dict[str, Any], why: str, around: bool) -> None:
+    """A program may hand on a body that somebody else wrote."""
+    own = {} if around else {"stakes": "high"}
+    with upstream(json_answer(chat_completion(FALSE))) as here, client(here.url, **own) as model:
+        with given([EVIDENCE], stakes="high" if around else None), pytest.raises(InputError, match=why):
+            model.chat.completions.create(**ALONE, extra_body={"assay": field})
+        assert not here.asked
+
+
+def test_what_the_program_declares_a_body_may_repeat() -> None:
+    body = {"assay": {"task": "creative", "stakes": "high"}}
+    with upstream(json_answer(chat_completion(FALSE))) as here, client(here.url, task="creative") as model:
+        assert model.chat.completions.create(**ALONE, extra_body=body).choices[0].message.content == FALSE
+
+
 def test_an_error_of_the_provider_is_the_clients_own() -> None:
     busy = Answer(b'{"error": {"message": "slow down"}}', status=429)
     with upstream(busy) as here, client(here.url) as model, pytest.raises(openai.RateLimitError, match="slow down"):

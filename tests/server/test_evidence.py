@@ -19,9 +19,14 @@ def test_given_evidence_stands_beside_tools_and_passages_unless_it_is_said_other
     assert read_request_options({"evidence": ["Bonn."], "sources": []}, None, None).counted == ()
 
 
-def test_a_header_comes_before_the_field() -> None:
-    asked = read_request_options({"policy": "rag", "stakes": "low"}, "high-stakes", "HIGH")
-    assert (asked.policy, asked.stakes) == ("high-stakes", Stakes.HIGH)
+def test_a_header_and_the_field_say_the_same_or_the_request_is_refused() -> None:
+    asked = read_request_options({"policy": "rag"}, None, "HIGH")
+    assert (asked.policy, asked.stakes) == ("rag", Stakes.HIGH)
+    asked = read_request_options({"policy": "rag", "stakes": "high"}, "rag", "HIGH")
+    assert (asked.policy, asked.stakes) == ("rag", Stakes.HIGH)
+    for policy, stakes in (("high-stakes", None), (None, "low")):
+        with pytest.raises(InputError, match="give one"):
+            read_request_options({"policy": "rag", "stakes": "high"}, policy, stakes)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -16,6 +18,7 @@ from tests.server.test_api import BODY
 from tests.server.test_gateway_receipts import keys
 from tests.server.test_recording import again, holds, kinds
 
+from assay.schema import Stakes
 from assay.schema.access import PERMISSIONS, Role
 from assay.server.caller import Caller
 from assay.server.checks import repeats
@@ -297,6 +300,37 @@ def test_a_row_that_was_led_to_another_record_gives_nothing_away(tmp_path: Path)
                     with writing(store.engine).begin() as connection:
                         connection.execute(update(tables.idempotency_keys).values(run=run))
                     assert (await sent(here, BODY))[0] == 422
+
+    play(scene)
+
+
+def test_a_receipt_of_another_report_is_not_given_under_the_key(keys: Path, tmp_path: Path) -> None:
+    async def scene() -> None:
+        with Store(str(tmp_path / "assay.db")) as store:
+            async with site(store=store, environ={"ASSAY_RECEIPT_KEYS": str(keys)}) as here:
+                right = {**BODY, "answer": "Partners are entitled to 2 weeks of leave."}
+                await sent(here, right)
+                _, told, _ = await sent(here, {**right, "question": None}, "k-2")
+                for receipt in (told["x-assay-receipt"], "{}"):
+                    with writing(store.engine).begin() as connection:
+                        connection.execute(update(tables.idempotency_keys).values(receipt=receipt))
+                    status, again_told, problem = await sent(here, right)
+                    assert (status, "x-assay-receipt" in again_told) == (503, False)
+                    assert "receipt" in problem["detail"]
+
+    play(scene)
+
+
+def test_a_request_that_names_no_stakes_is_repeated_after_the_operator_has_raised_them(tmp_path: Path) -> None:
+    async def scene() -> None:
+        with Store(str(tmp_path / "assay.db")) as store:
+            for own in Stakes:
+                async with site(store=store, settings=partial(replace, stakes=own)) as here:
+                    for path, body in ROUTES.items():
+                        status, _, found = await sent(here, body, path, path)
+                        found = found["results"][0]["report"] if path == "/v1/batch" else found
+                        assert (status, found["stakes"]) == (200, "low")
+            assert recorded(store) == 4
 
     play(scene)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from tests.server.gateway_site import Site, play, site
 
 from assay.receipt import open_keys, verify
 from assay.receipt.store import KeyStore
-from assay.schema import HallucinationReport
+from assay.schema import HallucinationReport, Stakes
 from assay.schema.access import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.store.db.store import Store
@@ -305,7 +306,9 @@ BLOCKED = HELD | {"answer": WRONG}
 
 def test_what_is_blocked_at_high_stakes_is_answered_at_once_and_seen_by_somebody_senior(store: Store) -> None:
     async def scene() -> None:
-        async with site(store=store, policy="support-desk") as here:
+        async with site(
+            store=store, policy="support-desk", settings=lambda told: replace(told, stakes=Stakes.LOW)
+        ) as here:
             desk = Desk(here)
             status, headers, body = await here.post("/v1/check?wait=30", BLOCKED)
             assert (status, json.loads(body)["action"], headers["x-assay-review-state"]) == (200, "block", "open")

@@ -22,7 +22,7 @@ def run_mcp(options: McpOptions) -> None:
             f"the MCP server asks for no key, so it listens on this machine only: expected a loopback address, got "
             f"{options.host!r}. Put a proxy before it that knows its users"
         )
-    server = mcp_server(build_guard(options.policy, options.verifier))
+    server = mcp_server(build_guard(options.policy, options.verifier), stakes=options.stakes)
     if options.http:
         server.run("streamable-http", host=options.host, port=options.port)
     else:

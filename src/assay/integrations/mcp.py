@@ -14,9 +14,11 @@ from pydantic import BaseModel, Field
 from assay._version import __version__
 from assay.errors import AssayError
 from assay.guard import Guard
+from assay.guard.request import stakes_of
 from assay.integrations.run_gate import missing
 from assay.policy import answer_of
-from assay.schema import HallucinationReport
+from assay.schema import HallucinationReport, Stakes
+from assay.wire import require_stakes
 
 try:
     from mcp.server.mcpserver import MCPServer
@@ -34,7 +36,10 @@ _WHAT = (
 )
 _EVIDENCE = "The passages, as texts or as objects with `text` and where known `id` and `source`."
 _Passages = Annotated[list[str | dict[str, Any]] | None, Field(description=_EVIDENCE)]
-_Stakes = Annotated[Literal["low", "medium", "high"], Field(description="How much depends on the answer.")]
+_Stakes = Annotated[
+    Literal["low", "medium", "high"] | None,
+    Field(description="How much depends on the answer: not less than what the server is set to, the default."),
+]
 _Full = Annotated[bool, Field(description="Whether to give the whole report as well.")]
 
 
@@ -68,13 +73,18 @@ class CheckResult(BaseModel):
     report: dict[str, Any] | None = Field(default=None, description="the whole report, where it was asked for")
 
 
-def mcp_server(guard: Guard, *, name: str = "assay") -> Any:
+def mcp_server(guard: Guard, *, name: str = "assay", stakes: Stakes | str = Stakes.MEDIUM) -> Any:
     """The server: an `mcp.server.mcpserver.MCPServer`, to be run on a transport or mounted.
 
     Args:
         guard: what checks.
         name: how the server calls itself.
+        stakes: how much depends on answers; a call may raise them, not lower them.
+
+    Raises:
+        InputError: there are no such stakes.
     """
+    least = stakes_of(stakes)
     server = MCPServer(name, instructions=_WHAT, version=__version__)
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False)
 
@@ -83,12 +93,12 @@ def mcp_server(guard: Guard, *, name: str = "assay") -> Any:
         answer: Annotated[str, Field(description="The answer, word for word.")],
         evidence: _Passages = None,
         question: Annotated[str | None, Field(description="What it answers.")] = None,
-        stakes: _Stakes = "medium",
+        stakes: _Stakes = None,
         full_report: _Full = False,
     ) -> CheckResult:
         """Says of each claim of an answer whether the evidence supports it, and whether the answer may be given."""
         try:
-            found = await guard.acheck(answer, evidence or (), question=question, stakes=stakes)
+            found = await guard.acheck(answer, evidence or (), question=question, stakes=_in_force(stakes, least))
         except AssayError as error:
             raise ToolError(str(error)) from error
         return _result(found, full_report)
@@ -103,7 +113,7 @@ def mcp_server(guard: Guard, *, name: str = "assay") -> Any:
             list[dict[str, Any]] | None, Field(description="Declarations that the transcript does not carry.")
         ] = None,
         evidence: _Passages = None,
-        stakes: _Stakes = "medium",
+        stakes: _Stakes = None,
         full_report: _Full = False,
     ) -> CheckResult:
         """Checks every tool call of a run, and its final answer against what the run has seen.
@@ -111,12 +121,18 @@ def mcp_server(guard: Guard, *, name: str = "assay") -> Any:
         Reads OpenAI chat messages and Responses items, Anthropic messages, OpenTelemetry GenAI spans and MCP calls.
         """
         try:
-            found = await guard.acheck_run(transcript, tools=tools or (), evidence=evidence or (), stakes=stakes)
+            found = await guard.acheck_run(
+                transcript, tools=tools or (), evidence=evidence or (), stakes=_in_force(stakes, least)
+            )
         except AssayError as error:
             raise ToolError(str(error)) from error
         return _result(found, full_report)
 
     return server
+
+
+def _in_force(asked: str | None, least: Stakes) -> Stakes:
+    return require_stakes(None if asked is None else Stakes(asked), least)
 
 
 def _result(report: HallucinationReport, full: bool) -> CheckResult:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from pydantic import BaseModel
@@ -23,7 +23,7 @@ from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
 from assay.server.gateway.asgi import header
 from assay.server.http.error_answers import AGAIN, MEND, OneEncoding, answer_errors
-from assay.server.http.permitted_options import require_permitted
+from assay.server.http.permitted_options import named_policy, require_claims, require_permitted
 from assay.server.http.problems import Problem, documented, problem
 from assay.server.recording import Kept, Records
 from assay.server.reviews.held_answers import Callback, Held, Wait
@@ -31,7 +31,7 @@ from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
 from assay.server.verdicts import VerdictCache
-from assay.wire import require_held
+from assay.wire import require_held, require_stakes
 
 
 class Health(BaseModel):
@@ -41,6 +41,7 @@ class Health(BaseModel):
     version: str = __version__
 
 
+_Body = TypeVar("_Body", CheckBody, RunBody)
 _log = logging.getLogger(__name__)
 LOOK_S: Final = 0.001
 """Seconds that a repeated request waits at least for a person: what was decided meanwhile is told."""
@@ -63,20 +64,26 @@ class Api:
         self._asked_until = 0.0
         self._trouble: str | None = None
 
+    def _permitted(self, body: _Body, request: Request, caller: Caller) -> tuple[Any, _Body]:
+        """The guard under which a request is checked for a caller, and its body with the stakes that are in force.
+
+        Raises:
+            InputError, PolicyError: it asks for something looser than the operator set.
+        """
+        guard = self._in_force(self._guard_for(body, request), caller)
+        stakes = require_stakes(body.stakes, self._settings.stakes)
+        return guard, body.model_copy(update={"stakes": stakes})
+
     def _guard_for(self, body: "CheckBody | RunBody", request: Request) -> Any:
         """The guard of the policy that a request names, in its body or in the header that the gateway reads."""
-        said = header(request.scope, b"x-assay-policy")
-        if said is not None and body.policy is not None and said != body.policy:
-            raise InputError(f"the body names the policy {body.policy!r}, the header x-assay-policy {said!r}; give one")
-        for other in (b"x-assay-stakes", b"x-assay-upstream"):
-            if header(request.scope, other) is not None:
-                raise InputError(f"the header {other.decode()} is for the gateway's routes; put it in the body")
         own = self._guard_of(None)
-        name = body.policy or said
+        name = named_policy(header(request.scope, b"x-assay-policy"), body.policy)
         guard = own if name is None else self._guard_of(name)
         if name is not None:
             require_permitted(guard.policy, own.policy, self._settings.policies)
         require_held(body.task, guard.policy, self._settings.tasks)
+        if isinstance(body, CheckBody) and guard.policy.groundedness:
+            require_claims(body.held_to(), self._settings.skip)
         return guard
 
     def _in_force(self, guard: Guard, caller: Caller) -> Any:
@@ -89,8 +96,8 @@ class Api:
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._in_force(self._guard_for(body, request), caller)
         about = _about("check", body, request, callback)
+        guard, body = self._permitted(body, request, caller)
         async with self._repeats.claimed(key, request.scope, caller, about) as (step,):
             report, kept = await self._checked(guard, body, caller, step, callback=callback)
         told = _told_report(report, kept, step)
@@ -102,7 +109,8 @@ class Api:
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
         self._held.require(callback, caller)
-        guard = self._in_force(self._guard_for(body, request), caller)
+        about = _about("run", body, request, callback)
+        guard, body = self._permitted(body, request, caller)
         now = datetime.now(UTC)
         asked = body.asked(now)
 
@@ -110,10 +118,9 @@ class Api:
             evidence = coerce_evidence(body.evidence)
             return guard.check_run(body.run, evidence=evidence, **body.options(now)), evidence
 
-        about = _about("run", body, request, callback)
         async with self._repeats.claimed(key, request.scope, caller, about) as (step,):
             if step.run is not None:
-                report = await step.report(asked, body.evidence, ("now",))
+                report = await step.report(asked, body.evidence, ("now", "stakes"))
                 kept = await self._records.again(guard, report, step, caller)
             else:
                 report, evidence = await self._checker.run(work)
@@ -143,7 +150,7 @@ class Api:
     ) -> BatchItem:
         where = f"#/requests/{number}"
         try:
-            guard = self._in_force(self._guard_for(body, request), caller)
+            guard, body = self._permitted(body, request, caller)
             report, kept = await self._checked(guard, body, caller, step, size=size)
         except (InputError, PolicyError) as error:
             said = problem(422, str(error), code="input.invalid", instance=where, todo=MEND)
@@ -169,7 +176,8 @@ class Api:
     ) -> tuple[HallucinationReport, Kept]:
         """The report of a check and what became of it: made and recorded now, or by an earlier request."""
         if step.run is not None:
-            report = await step.report(body.asked(), body.evidence, () if body.as_of is not None else ("as_of",))
+            beside = ("stakes",) if body.as_of is not None else ("stakes", "as_of")
+            report = await step.report(body.asked(), body.evidence, beside)
             return report, await self._records.again(guard, report, step, caller)
         body = _dated(guard, body)
         report, evidence = await self._verdicts.check(guard, body, caller.tenant, size=size)

@@ -42,8 +42,9 @@ from assay.server.guards import Guards, require_model
 from assay.server.http.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
 from assay.server.http.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
 from assay.server.http.head_requests import NOBODY_READS, AsGet
-from assay.server.http.permitted_options import unknown_headers
+from assay.server.http.permitted_options import unknown_headers, unread_headers
 from assay.server.http.problems import MEDIA_TYPE, encoded, problem
+from assay.server.http.turns import Turns, takes_turn
 from assay.server.logs.request_ids import current_id, request_id_of, telling
 from assay.server.recording import Records
 from assay.server.reviews.held_answers import Held
@@ -100,6 +101,7 @@ class Application:
         self._ready: Guards | None = None
         self._in_flight = Shares(limits.in_flight)
         self._bodies = Bodies(limits)
+        self._turns = Turns(limits.answers)
         self._owned = open_store(settings) if store is None else None
         kept = store or self._owned
         self._access = access or _access_of(settings, kept)
@@ -173,9 +175,10 @@ class Application:
             self._note(scope, found.status, found)
             await _refuse(scope, send, found)
             return
-        unknown = unknown_headers(scope["headers"])
-        if unknown is not None:
-            await _refuse(scope, send, Refusal(400, unknown, code="request.headers"))
+        named, path = scope["headers"], scope["path"]
+        wrong = unknown_headers(named) or unread_headers(path, named, gateway=is_gateway(path))
+        if wrong is not None:
+            await _refuse(scope, send, Refusal(400, wrong, code="request.headers"))
             return
         scope[SCOPE_KEY] = found
         if not forwards:
@@ -194,17 +197,20 @@ class Application:
                 asking.read = len(body)
                 receive = given_again(body, receive)
                 with answering(asking):
-                    await self._answer(scope, receive, send, forwards=forwards)
+                    await self._answer(scope, receive, send, asking.owner, forwards=forwards)
         except ClientGoneError:
             return
         finally:
             if scope["path"] not in OPEN:
                 self._in_flight.give_back(asking.owner)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, *, forwards: bool) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, owner: str, *, forwards: bool) -> None:
         if forwards:
             own = key_of(scope)
             await self.gateway.handle(scope, receive, send, None if own is None else own.encode())
+        elif takes_turn(scope):
+            async with self._turns.turn(owner, send) as sending:
+                await self._wall(scope, receive, sending)
         else:
             await self._wall(scope, receive, send)
 

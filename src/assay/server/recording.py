@@ -16,7 +16,7 @@ from assay.errors import AssayError, BusyError, InputError, ReceiptError, StoreE
 from assay.guard import Guard, Ruling
 from assay.guard.streams import Job
 from assay.policy import Mode
-from assay.receipt import Receipt, refusal
+from assay.receipt import Receipt, refusal, report_digest
 from assay.schema import Evidence, HallucinationReport
 from assay.server.caller import Caller
 from assay.server.checks.repeats import ALONE, Step
@@ -101,7 +101,7 @@ class Records:
         known = step.known
         if known is None or known.settled or not _signs(guard, report):
             text = None if known is None else known.receipt
-            return Kept(step.run, None if text is None else Receipt.from_text(text))
+            return Kept(step.run, None if text is None else _receipt_of(report, text))
         return Kept(step.run, await self.sign(lambda: guard.issue(report), step.run, caller, step))
 
     async def remember(
@@ -292,6 +292,21 @@ class Keeping:
 
 def _signs(guard: Guard, report: HallucinationReport) -> bool:
     return guard.has_keys and refusal(report) is None
+
+
+def _receipt_of(report: HallucinationReport, text: str) -> Receipt:
+    """The receipt that is kept under a key, if it is of the report that is recorded under it.
+
+    Raises:
+        StoreError: it is none, or one of another report.
+    """
+    try:
+        found = Receipt.from_text(text)
+    except ReceiptError as error:
+        raise StoreError(f"the receipt that is kept under this key cannot be read: {error}") from error
+    if found.statement.report != report_digest(report):
+        raise StoreError("the receipt that is kept under this key is of another report; nothing is given again")
+    return found
 
 
 def _waits(part: Part) -> bool:

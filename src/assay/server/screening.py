@@ -5,11 +5,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from assay.errors import InputError
 from assay.schema import Permission, Screening
 from assay.server.gateway.asgi import header
 from assay.server.http.days import OptionalDay
-from assay.server.http.permitted_options import require_permitted
+from assay.server.http.permitted_options import named_policy, require_permitted
 from assay.server.http.problems import documented
 from assay.server.patterns import SAYS_SOMETHING
 from assay.server.services import Services, allowed
@@ -44,10 +43,7 @@ def make_screening_router(services: Services) -> APIRouter:
     async def screen(body: ScreenBody, request: Request) -> Screening:
         """Decide which passages may be evidence: what is kept, what is dropped and why, conflicts, and the signal."""
         allowed(request.scope, Permission.CHECK)
-        said = header(request.scope, b"x-assay-policy")
-        if said is not None and body.policy is not None and said != body.policy:
-            raise InputError(f"the body names the policy {body.policy!r}, the header x-assay-policy {said!r}; give one")
-        own, name = services.guard_of(None), body.policy or said
+        own, name = services.guard_of(None), named_policy(header(request.scope, b"x-assay-policy"), body.policy)
         guard = own if name is None else services.guard_of(name)
         if name is not None:
             require_permitted(guard.policy, own.policy, services.settings.policies)

@@ -126,6 +126,9 @@ class Limits:
     """Checks that wait or run; one more is not made, and its answer counts as unchecked."""
     in_flight: int = 1024
     """Requests that a worker handles at once; half of them at most of one caller."""
+    answers: int = 10
+    """Requests that are neither checks nor the gateway's and that a worker answers at once, two of them at most of one
+    caller; others wait for their turn. Fewer than it has connections to its database."""
     head_s: float = 20.0
     """Seconds in which the head of a request has to come in."""
     heads: int = 2048
@@ -174,6 +177,12 @@ class ServerSettings:
     server's own."""
     tasks: tuple[str, ...] = ()
     """Of the tasks that a policy holds to no evidence, those that a request to the REST API may declare."""
+    stakes: Stakes = Stakes.MEDIUM
+    """The stakes of a request to the REST API that names none; one that names some may raise them."""
+    skip: tuple[str, ...] = ()
+    """Of the values of a structured output, as JSON Pointers, those that a request to the REST API may declare to be no
+    claims. What stands inside of one that is listed may be declared too, `*` is any key or index, and the empty pointer
+    the whole output."""
     model: Path | None = None
     """The directory of another cross-encoder."""
     keys: Path | None = None
@@ -247,7 +256,21 @@ def is_loopback(host: str) -> bool:
 
 
 _SECTIONS: Final = frozenset(
-    {"version", "upstreams", "routes", "policies", "tasks", "limits", "access", "notify", "audit", "judge", "cache"}
+    {
+        "version",
+        "upstreams",
+        "routes",
+        "policies",
+        "tasks",
+        "stakes",
+        "skip",
+        "limits",
+        "access",
+        "notify",
+        "audit",
+        "judge",
+        "cache",
+    }
 )
 
 
@@ -282,8 +305,10 @@ def parse_settings(given: Mapping[str, Any], environ: Mapping[str, str], base: S
         base,
         policies=_names(given, "policies", base.policies),
         tasks=_names(given, "tasks", base.tasks) or (),
+        stakes=_stakes(given["stakes"], "the section stakes") if "stakes" in given else base.stakes,
         upstreams=upstreams or base.upstreams,
         routes={**base.routes, **routes},
+        skip=_pointers(given, base.skip),
         limits=limits,
         access=access,
         notify=notify,
@@ -298,6 +323,22 @@ def _names(given: Mapping[str, Any], section: str, base: tuple[str, ...] | None)
     if listed is not None and (not isinstance(listed, list | tuple) or any(not isinstance(one, str) for one in listed)):
         raise PolicyError(f"{section} are a list of names that requests may give, got {listed!r}")
     return None if listed is None else tuple(listed)
+
+
+def _pointers(given: Mapping[str, Any], base: tuple[str, ...]) -> tuple[str, ...]:
+    listed = given.get("skip", base)
+    if not isinstance(listed, list | tuple) or any(
+        not isinstance(one, str) or (one and not one.startswith("/")) for one in listed
+    ):
+        raise PolicyError(f"skip is a list of JSON Pointers such as /confidence, got {listed!r}")
+    return tuple(listed)
+
+
+def _stakes(value: object, where: str) -> Stakes:
+    try:
+        return Stakes(str(value))
+    except ValueError as error:
+        raise PolicyError(f"{where} has stakes low, medium or high, got {value!r}") from error
 
 
 def _upstream(name: str, value: object, environ: Mapping[str, str]) -> Upstream:
@@ -324,11 +365,10 @@ def _route(name: str, value: object) -> Route:
     try:
         if "mode" in said:
             said["mode"] = Mode(said["mode"])
-        if "stakes" in said:
-            said["stakes"] = Stakes(said["stakes"])
     except ValueError as error:
-        modes = ", ".join(Mode)
-        raise PolicyError(f"the route {name!r} has a mode ({modes}) and stakes (low, medium, high): {error}") from error
+        raise PolicyError(f"the route {name!r} has a mode ({', '.join(Mode)}): {error}") from error
+    if "stakes" in said:
+        said["stakes"] = _stakes(said["stakes"], f"the route {name!r}")
     said |= {setting: tuple(said[setting] or ()) for setting in ("policies", "tasks") if setting in said}
     return Route(**said)
 

@@ -6,7 +6,7 @@ user and the system prompt state (`assay.guard.runs.evidence`).
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from assay.errors import InputError
 from assay.guard.runs import SOURCES
@@ -40,10 +40,10 @@ class RequestOptions:
 
 
 def read_request_options(field: object, policy: str | None, stakes: str | None) -> RequestOptions:
-    """Reads the body field `assay`; what headers say of the policy and the stakes comes before it.
+    """Reads the body field `assay`, and what headers say of the policy and the stakes.
 
     Raises:
-        InputError: the field, or a header, is not what it should be.
+        InputError: the field, or a header, is not what it should be, or the two differ.
     """
     if field is None:
         field = {}
@@ -59,14 +59,23 @@ def read_request_options(field: object, policy: str | None, stakes: str | None) 
     if not isinstance(claim_free, bool):
         raise InputError(f"assay.claim_free is true or false, got {claim_free!r}")
     return RequestOptions(
-        policy=policy or _text(field, "policy"),
-        stakes=_stakes(stakes or _text(field, "stakes")),
+        policy=_one(policy, _text(field, "policy"), "policy"),
+        stakes=_one(_stakes(stakes), _stakes(_text(field, "stakes")), "stakes"),
         evidence=None if evidence is None else coerce_evidence(evidence),
         sources=_sources(field.get("sources")),
         question=_text(field, "question"),
         task=_text(field, "task") or "qa",
         claim_free=claim_free,
     )
+
+
+_Said = TypeVar("_Said", str, Stakes)
+
+
+def _one(header: _Said | None, member: _Said | None, name: str) -> _Said | None:
+    if header is not None and member is not None and header != member:
+        raise InputError(f"the header x-assay-{name} says {header!s}, assay.{name} in the body {member!s}; give one")
+    return header if header is not None else member
 
 
 def _text(field: Mapping[str, Any], name: str) -> str | None:
@@ -106,11 +115,24 @@ def require_held(task: str, policy: Policy, listed: Collection[str] | None) -> N
         )
 
 
-def require_stakes(asked: Stakes | None, own: Stakes) -> None:
+def require_stakes(asked: Stakes | None, own: Stakes) -> Stakes:
     """Let a request raise the stakes and not lower them.
+
+    Args:
+        asked: what the request names; none where it names none.
+        own: what the operator set.
+
+    Returns:
+        The stakes in force.
 
     Raises:
         InputError: they are lower than those that the operator set.
     """
-    if asked is not None and _RANK[asked] < _RANK[own]:
-        raise InputError(f"a request may raise the stakes of this route from {own.value}; got {asked.value}")
+    if asked is None:
+        return own
+    if _RANK[asked] < _RANK[own]:
+        raise InputError(
+            f"a request may raise the stakes from {own.value}, as the operator set them, and not lower them; got "
+            f"{asked.value}"
+        )
+    return asked

@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.operations.engines import read_workers
 from assay.cli.options.shared import BaseUrlOption, GuardOptions
+from assay.schema import Stakes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +66,6 @@ class McpOptions(GuardOptions):
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP in place of standard input and output.")] = False
     host: Annotated[str, typer.Option(help="The loopback address to listen on.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8000
+    stakes: Annotated[Stakes, typer.Option(help="How much depends on answers; a call may raise it, not lower it.")] = (
+        Stakes.MEDIUM
+    )

@@ -21,7 +21,17 @@ from assay.guard.streams import StreamTiming
 from assay.policy import Mode
 from assay.schema import HallucinationReport, Stakes, coerce_evidence
 from assay.verify.tools import AttemptLog, CallCheck
-from assay.wire import FIELD, Exchange, RequestOptions, Wire, read_object, read_request_options, without_member
+from assay.wire import (
+    FIELD,
+    Exchange,
+    RequestOptions,
+    Wire,
+    read_object,
+    read_request_options,
+    require_held,
+    require_stakes,
+    without_member,
+)
 
 ON_WITHHELD: Final = ("answer", "raise")
 _log = logging.getLogger("assay.integrations")
@@ -211,7 +221,8 @@ class ClientGate:
         """What the answer to a request is checked against, and the body to send.
 
         Raises:
-            InputError: the request cannot be read, or asks for what could never be checked.
+            InputError: the request cannot be read, asks for what could never be checked, or for something looser than
+                the program set.
         """
         request = read_object(body, "the request")
         field_ = request.get(FIELD)
@@ -223,6 +234,9 @@ class ClientGate:
             told = read_request_options(field_, None, None)
             if told.policy is not None:
                 raise InputError("the policy is that of the client's guard: protect another client for another policy")
+            # The body may be somebody else's, handed on: what it says may raise what the program said, not lower it.
+            require_held(told.task, self.guard.policy, (asked.task,))
+            require_stakes(told.stakes, asked.stakes or Stakes.MEDIUM)
             default = RequestOptions()
             own = {name: getattr(told, name) for name in RequestOptions.__dataclass_fields__}
             asked = replace(asked, **{name: value for name, value in own.items() if value != getattr(default, name)})

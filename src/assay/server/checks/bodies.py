@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from assay.guard import CheckRequest
+from assay.guard.request import structure_of
 from assay.guard.runs import DEFAULT_SOURCES
 from assay.schema import Evidence, HallucinationReport, Stakes, Structure
 from assay.server.http.days import OptionalDay
@@ -17,6 +18,17 @@ def _number(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError(f"expected a whole number, got {str(value).lower()}")  # noqa: TRY004 pydantic tells of this one
     return value
+
+
+def _said(stakes: Stakes | None) -> str:
+    """The stakes of a check; the route has put in what the operator set where a request names none.
+
+    Raises:
+        ValueError: it has not.
+    """
+    if stakes is None:
+        raise ValueError("expected the stakes that are in force")
+    return stakes.value
 
 
 class CheckBody(BaseModel):
@@ -32,8 +44,9 @@ class CheckBody(BaseModel):
     """What the output answers."""
     policy: str | None = None
     """A preset; the server's own policy by default."""
-    stakes: Stakes = Stakes.MEDIUM
-    """How much depends on the answer."""
+    stakes: Stakes | None = None
+    """How much depends on the answer: `low`, `medium` or `high`, and not less than what the operator set; that by
+    default."""
     task: str = "qa"
     """The kind of task. One that the policy holds to no evidence, such as `creative`, may be declared only where the
     operator lists it."""
@@ -58,17 +71,25 @@ class CheckBody(BaseModel):
     def asked(self) -> dict[str, Any]:
         """What the check is given beside its evidence, as it is recorded."""
         return {
-            "answer": self.answer, "question": self.question, "stakes": self.stakes.value, "task": self.task,
+            "answer": self.answer, "question": self.question, "stakes": _said(self.stakes), "task": self.task,
             "schema": self.schema_, "citations": self.citations, "claim_free": self.claim_free,
             "revisions_failed": self.revisions_failed, "run_id": self.run_id,
             "structure": None if self.structure is None else self.structure.model_dump(mode="json"),
             "as_of": None if self.as_of is None else self.as_of.isoformat(),
         }  # fmt: skip
 
+    def held_to(self) -> Structure | None:
+        """How a structured output is checked beside its schema, wherever the request says it.
+
+        Raises:
+            InputError: the schema carries something else in its place.
+        """
+        return structure_of(CheckRequest("", schema=self.schema_, structure=self.structure))
+
     def request(self, evidence: Sequence[Evidence]) -> CheckRequest:
         """The check as the guard takes it."""
         return CheckRequest(
-            self.answer, evidence, self.question, self.stakes, self.task, self.schema_, self.citations,
+            self.answer, evidence, self.question, _said(self.stakes), self.task, self.schema_, self.citations,
             self.claim_free, self.revisions_failed, self.run_id, structure=self.structure, as_of=self.as_of,
         )  # fmt: skip
 
@@ -91,7 +112,8 @@ class RunBody(BaseModel):
     question: str | None = None
     policy: str | None = None
     """A preset; the server's own policy by default."""
-    stakes: Stakes = Stakes.MEDIUM
+    stakes: Stakes | None = None
+    """How much depends on the answer; see `/v1/check`."""
     task: str = "qa"
     claim_free: StrictBool = False
     revisions_failed: Annotated[int, BeforeValidator(_number)] = Field(default=0, ge=0)
@@ -101,7 +123,7 @@ class RunBody(BaseModel):
         """What the guard takes beside the run and its evidence."""
         return {
             "format": self.format, "tools": self.tools, "now": now, "sources": self.sources, "question": self.question,
-            "stakes": self.stakes.value, "task": self.task, "claim_free": self.claim_free,
+            "stakes": _said(self.stakes), "task": self.task, "claim_free": self.claim_free,
             "revisions_failed": self.revisions_failed, "run_id": self.run_id,
         }  # fmt: skip
 

@@ -74,7 +74,7 @@ UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "alerts": "what the sketches say, told again; raising, acknowledging, silencing and closing are entries of the log",
     "alert_silences": "whom not to tell; setting one is an entry of the log",
     "idempotency_keys": "which record a repeated request is answered with, for a day; what is answered is the record, "
-    "which is bound and held against the request again",
+    "which is bound and held against the request again, and a receipt, which is signed and held against the record",
     "verdict_cache": "a memory of reports, sealed under a secret that the database has not; what is found in it is "
     "recorded anew, and that record is bound",
     "observations": "numbers drawn from reports, which are bound; `assay monitor run --rebuild` draws them again",
