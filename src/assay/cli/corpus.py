@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.completing import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
@@ -124,7 +125,10 @@ def check(
     ] = None,
     most: Annotated[int, typer.Option(min=1, metavar="N", help="Entries of each list; all are counted.")] = 200,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
+        str | None,
+        typer.Option(
+            "--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="A preset or an assay.yaml."
+        ),
     ] = None,
     verifier: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
