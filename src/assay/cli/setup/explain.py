@@ -42,9 +42,11 @@ def explain(
         if code is None:
             return list(explanations().values())
         one = explanation_of(code)
-        family = [found for name, found in explanations().items() if name.startswith(f"{code.rstrip('.')}.")]
-        words = next((found for word, found in report_words().items() if word.lower() == code.lower()), ())
-        found = [*([one] if one is not None else family), *(report_words().get(code) or words)]
+        family = [other for name, other in explanations().items() if name.startswith(f"{code.rstrip('.')}.")]
+        plain = code.lower().replace(" ", "_")
+        words = next((all_of for word, all_of in report_words().items() if word.lower() == plain), ())
+        found: list[Explanation | ReportWord] = [one] if one is not None else list(family)
+        found += report_words().get(code) or words
         if found:
             return found
         near = get_close_matches(code, [*explanations(), *report_words()], 3, 0.4)

@@ -55,7 +55,7 @@ def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFindin
 
 
 def _language(text: str) -> str | None:
-    """The language of both together, told by their commonest words, articles and negations; none where it is English."""
+    """The language of a text, told by its commonest words, articles and negations; none where it is English."""
     votes = votes_of(text)
     words = frozenset(text.lower().split())
     told = {one: votes[one] + len(words & (GRAMMARS[one].negations | GRAMMARS[one].articles)) for one in BESIDE_ENGLISH}
