@@ -45,13 +45,19 @@ def test_init_writes_an_example_that_is_blocked_for_the_planted_reason(tmp_path:
     assert "::error file=answers-of-ours/answers/leave.md,line=1" in done.stdout
 
 
-def test_the_test_that_init_writes_passes(tmp_path: Path) -> None:
+def test_the_test_that_init_writes_names_the_wrong_words_until_they_are_right(tmp_path: Path) -> None:
     assert assay("init", tmp_path, "-y").returncode == 0
     env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 1, done.stdout
+    assert "words    “4”" in done.stdout
+    assert "The claim says '4 weeks'; the evidence says '2 weeks'." in done.stdout
+    assert "passage  [leave]" in done.stdout
+    example = tmp_path / "answers" / "leave.md"
+    example.write_text(example.read_text(encoding="utf-8").replace("4", "2"), encoding="utf-8")
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout
-    assert "2 passed" in done.stdout
 
 
 def test_init_writes_over_nothing_and_knows_its_presets(tmp_path: Path) -> None:
