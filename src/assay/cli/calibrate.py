@@ -14,6 +14,7 @@ import typer
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.operations.engines import judging
 from assay.cli.options.building import takes
+from assay.cli.options.completing import complete_policy
 from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption
 from assay.errors import InputError
 
@@ -60,7 +61,13 @@ class CalibrateOptions(GuardOptions, CrewOptions):
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the policy here, such as assay.yaml.")
     ] = None
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy to start from. [default: general]")
+        str | None,
+        typer.Option(
+            "--policy",
+            metavar="NAME|FILE",
+            autocompletion=complete_policy,
+            help="The policy to start from. [default: general]",
+        ),
     ] = None
     method: Annotated[
         How, typer.Option(help="learn-then-test holds with confidence 1 - D, conformal-risk-control in the mean only.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.completing import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
@@ -72,6 +73,12 @@ class Kind(StrEnum):
     GAP = "gap"
 
 
+PolicyChoice = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="A preset or an assay.yaml."),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusCheckOptions:
     """What the command line said."""
@@ -123,9 +130,7 @@ def check(
         list[Kind] | None, typer.Option(help="Findings that do not count for the exit status; may be repeated.")
     ] = None,
     most: Annotated[int, typer.Option(min=1, metavar="N", help="Entries of each list; all are counted.")] = 200,
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
-    ] = None,
+    policy: PolicyChoice = None,
     verifier: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")
     ] = None,

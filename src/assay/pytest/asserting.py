@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from assay.errors import InputError
+from assay.errors import AssayError, InputError
 from assay.guard import CheckOptions, require_options
 from assay.pytest.accepted import entry_of, evidence_digest, read_accepted, snapshot_path
 from assay.pytest.failure_text import failure_lines
@@ -16,6 +17,9 @@ from assay.schema.views import Problem, problems_of
 if TYPE_CHECKING:
     from assay.guard import Guard
     from assay.policy import Policy
+
+_IS_MISUSE: Final = methodcaller("errisinstance", AssayError)
+"""Has pytest leave a function out of a traceback where the error says all; a defect is shown whole."""
 
 
 class UnsupportedAnswerError(AssertionError):
@@ -124,6 +128,7 @@ def evidence_of(given: object) -> tuple[Evidence, ...]:
     Raises:
         InputError: none was given, or a path cannot be read.
     """
+    __tracebackhide__ = _IS_MISUSE
     if given is None:
         raise InputError(
             "no evidence was given to check the answer against: pass evidence=..., mark the test with "
@@ -149,6 +154,7 @@ def _read(path: Path) -> tuple[Evidence, ...]:
 
 def _checked(answer: str, evidence: object, options: AssertOptions) -> tuple[HallucinationReport, tuple[Evidence, ...]]:
     """The report, and the evidence that it is made with."""
+    __tracebackhide__ = _IS_MISUSE
     require_options(options, AssertOptions)
     further: dict[str, Any] = {**options}
     guard: Guard | None = further.pop("guard", None)

@@ -27,7 +27,8 @@ def summarise(told: Sequence[Mapping[str, Any]], terminal: pytest.TerminalReport
     seconds = sum(check["ms"] for check in checks) / 1000
     terminal.section("assay", sep="=")
     answers = f"{len(checks):,} {_plural('answer', len(checks))} checked in {seconds:.2f} s"
-    fails = f"{failed:,} not supported" if failed else "all supported"
+    passes = "all supported or accepted" if accepted else "all supported"
+    fails = f"{failed:,} not supported" if failed else passes
     terminal.write_line(f"{answers}, {fails}", red=bool(failed), green=not failed)
     parts = [f"{claims[name]:,} {name.replace('_', ' ')}" for name in _ORDER if claims[name]]
     terminal.write_line(f"{claims.total():,} {_plural('claim', claims.total())}: {', '.join(parts) or 'none'}")

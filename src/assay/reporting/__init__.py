@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from assay.reporting.curves import rates_by_threshold as rates_by_threshold
     from assay.reporting.curves import reliability as reliability
     from assay.reporting.explained import Explanation as Explanation
+    from assay.reporting.explained import ReportWord as ReportWord
     from assay.reporting.explained import explanation_of as explanation_of
     from assay.reporting.explained import explanations as explanations
+    from assay.reporting.explained import report_words as report_words
     from assay.reporting.html_writer import Child as Child
     from assay.reporting.html_writer import Markup as Markup
     from assay.reporting.html_writer import direction as direction
@@ -32,7 +34,7 @@ else:
         {
             ".claim_marks": ("Piece", "pieces"),
             ".curves": ("curve", "rates_by_threshold", "reliability"),
-            ".explained": ("Explanation", "explanation_of", "explanations"),
+            ".explained": ("Explanation", "ReportWord", "explanation_of", "explanations", "report_words"),
             ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "scrolled", "tag"),
             ".page_style": ("BASE",),
             "assay.schema.views": ("GRAVITY", "SIGNS", "WORDS", "deciding_spans"),

@@ -1,4 +1,4 @@
-"""What a finding's code means and what to do about it, for every code that there is (docs/findings.md)."""
+"""What a finding's code means and what to do about it, and what each word of a report means (docs/findings.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,3 +54,38 @@ def explanation_of(code: str) -> Explanation | None:
         return found[code]
     families = (one for name, one in found.items() if name.endswith("*") and code.startswith(name[:-1]))
     return max(families, key=lambda one: len(one.code), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWord:
+    """One word that a field of a report may have."""
+
+    word: str
+    field: str
+    """The path of the field in a report, such as `decision.route`."""
+    title: str
+    """What the field says."""
+    meaning: str
+
+
+@cache
+def report_words() -> Mapping[str, tuple[ReportWord, ...]]:
+    """What the words of a report mean, by word; a word may be one of several fields.
+
+    >>> [one.field for one in report_words()["retrieval_miss"]]
+    ['causes[].likely']
+
+    Raises:
+        InputError: the file of the package is damaged.
+    """
+    import yaml
+
+    value = yaml.safe_load(Path(__file__).with_name("report_words.yaml").read_text(encoding="utf-8"))
+    found: dict[str, tuple[ReportWord, ...]] = {}
+    try:
+        for field, one in value.items():
+            for word, meaning in one["words"].items():
+                found[word] = (*found.get(word, ()), ReportWord(word, field, one["title"], meaning))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"the words of the package are damaged ({error}); install it again") from error
+    return found

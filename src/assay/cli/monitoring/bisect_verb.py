@@ -9,6 +9,7 @@ import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.monitoring.monitor import Format, FormatOption
+from assay.cli.options.completing import complete_policy
 
 
 def bisect(
@@ -38,7 +39,10 @@ def bisect(
     seed: Annotated[int, typer.Option(help="The seed of the sample of rows.")] = 0,
     timeout: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For each run of the command.")] = 3_600.0,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy that judges the answers.")
+        str | None,
+        typer.Option(
+            "--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="The policy that judges the answers."
+        ),
     ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:

@@ -11,6 +11,7 @@ import typer
 from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.monitoring.monitor import Format, FormatOption, SettingsOption
+from assay.cli.options.completing import complete_policy
 
 app = typer.Typer(
     name="budget",
@@ -36,7 +37,10 @@ def check(
         typer.Option(metavar="FILE", help="Write the policy that is in force with the consequences, as an assay.yaml."),
     ] = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy that the overlay changes.")
+        str | None,
+        typer.Option(
+            "--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="The policy that the overlay changes."
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Report only, and put nothing into force.")] = False,
     format_: FormatOption = Format.TEXT,

@@ -12,6 +12,7 @@ from assay.cli.database import DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
 from assay.cli.options.building import VerifierCommand
+from assay.cli.options.completing import complete_policy
 
 app = typer.Typer(
     name="monitor",
@@ -143,7 +144,12 @@ def golden(
     settings: SettingsOption = None,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="NAME|FILE", help="Check under this policy. [default: as a server]"),
+        typer.Option(
+            "--policy",
+            metavar="NAME|FILE",
+            autocompletion=complete_policy,
+            help="Check under this policy. [default: as a server]",
+        ),
     ] = None,
     accept: Annotated[
         str | None, typer.Option(metavar="RUN", help="Check nothing: later runs are compared with this one.")
@@ -215,7 +221,12 @@ def rescore(
     tenant: TenantOption = _TENANT,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="NAME|FILE", help="Decide by this policy. [default: the one that decided]"),
+        typer.Option(
+            "--policy",
+            metavar="NAME|FILE",
+            autocompletion=complete_policy,
+            help="Decide by this policy. [default: the one that decided]",
+        ),
     ] = None,
     verifier: Annotated[
         Path | None,

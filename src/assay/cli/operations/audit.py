@@ -14,6 +14,7 @@ import typer
 from assay.cli.database import opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.options.building import VerifierCommand
+from assay.cli.options.completing import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import AuditError, InputError
 
@@ -190,7 +191,10 @@ def replay(
     ] = None,
     tenant: TenantOption = _TENANT,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="What another policy would decide.")
+        str | None,
+        typer.Option(
+            "--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="What another policy would decide."
+        ),
     ] = None,
     verifier: Annotated[Path | None, typer.Option("--verifier", metavar="DIR", help="Another network.")] = None,
     format_: FormatOption = Format.TEXT,

@@ -13,6 +13,7 @@ import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.operations.engines import AddressOption, Crew, Engine, WorkersOption, carried
+from assay.cli.options.completing import complete_policy
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ def batch(
         typer.Argument(metavar="[PATH]...", help="Files, folders or URLs of JSON Lines, CSV or Parquet."),
     ] = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml.")
+        str | None,
+        typer.Option(
+            "--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="A preset or an assay.yaml."
+        ),
     ] = None,
     verifier: Annotated[
         str | None,

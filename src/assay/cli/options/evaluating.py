@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.options.completing import complete_tool
 from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption, LimitOptions, ReportFormat
 
 
@@ -55,6 +56,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
         typer.Option(
             "--from",
             metavar="TOOL",
+            autocompletion=complete_tool,
             help="Their format: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
         ),
     ] = None

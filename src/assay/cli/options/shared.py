@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
+from assay.cli.options.completing import complete_policy
 
 
 class TextOrJson(StrEnum):
@@ -39,7 +40,12 @@ class Stakes(StrEnum):
 
 PolicyOption = Annotated[
     str | None,
-    typer.Option("--policy", metavar="NAME|FILE", help="A preset or an assay.yaml. [default: ASSAY_CONFIG or general]"),
+    typer.Option(
+        "--policy",
+        metavar="NAME|FILE",
+        autocompletion=complete_policy,
+        help="A preset or an assay.yaml. [default: ASSAY_CONFIG or general]",
+    ),
 ]
 VerifierOption = Annotated[
     Path | None,

@@ -11,6 +11,7 @@ import typer
 
 from assay.cli.database import DatabaseOption, TenantOption, opened
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
+from assay.cli.options.completing import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
@@ -130,7 +131,10 @@ def verify(
     receipt: Annotated[Path, typer.Argument(metavar="RECEIPT", help="The file of its receipt.")],
     ring: RingOption = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy that it must have passed.")
+        str | None,
+        typer.Option(
+            "--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="The policy that it must have passed."
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="The report that it must be about.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.database import TenantOption
+from assay.cli.options.completing import complete_policy
 from assay.cli.options.shared import CrewOptions
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ ModelOption = Annotated[
 ]
 TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds that one answer may take.")]
 PolicyOption = Annotated[
-    str | None, typer.Option("--policy", metavar="NAME|FILE", help="The policy of the verifier that judges.")
+    str | None,
+    typer.Option(
+        "--policy", metavar="NAME|FILE", autocompletion=complete_policy, help="The policy of the verifier that judges."
+    ),
 ]
 VerifierOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="A cross-encoder's folder in place of the shipped network.")

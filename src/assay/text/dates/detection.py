@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from assay.text.dates.clock_times import TRIGGERS, find_clock_words, find_later_clocks
 from assay.text.dates.months import MONTHS
+from assay.text.dates.other_languages import MONTH_FOLDS, other_dates
 from assay.text.dates.values import Bound, DateMention, DateRelation, relate_dates
 from assay.text.lexicon.lexemes import Words, find_words, word_list, word_set
 
@@ -376,6 +377,11 @@ def find_dates(
     """
     reader = _Reader(text, words if words is not None else find_words(text), skip, day_first)
     found = reader.read()
+    named = not MONTH_FOLDS.isdisjoint(reader.folds)
+    other = [one for one in other_dates(text) if not reader.skips(one.start)] if named else []
+    if other:  # a year alone was read inside of them
+        apart = [one for one in found if all(one.end <= o.start or o.end <= one.start for o in other)]
+        found = sorted([*apart, *other], key=lambda m: m.start)
     said = [*find_later_clocks(text), *(() if TRIGGERS.isdisjoint(reader.folds) else find_clock_words(text))]
     return tuple(_with_words(found, [one for one in said if not reader.skips(one.start)]) if said else found)
 

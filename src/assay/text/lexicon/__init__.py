@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from assay.text.lexicon.names import Name as Name
     from assay.text.lexicon.names import find_acronyms as find_acronyms
     from assay.text.lexicon.names import find_names as find_names
+    from assay.text.lexicon.other_negations import GRAMMARS as GRAMMARS
+    from assay.text.lexicon.other_negations import Spelled as Spelled
+    from assay.text.lexicon.other_negations import spelled as spelled
     from assay.text.lexicon.polarity import NEGATIONS as NEGATIONS
     from assay.text.lexicon.polarity import POLARITY_CUES as POLARITY_CUES
     from assay.text.lexicon.polarity import Condition as Condition
@@ -61,6 +64,7 @@ else:
                 "word_set",
             ),
             ".names": ("Name", "find_acronyms", "find_names"),
+            ".other_negations": ("GRAMMARS", "Spelled", "spelled"),
             ".polarity": ("Condition", "NEGATIONS", "Negation", "POLARITY_CUES", "find_conditions", "find_negations"),
             ".similarity": ("MOST_CHARACTERS", "grouped"),
             ".synonyms": ("GENERIC_NOUNS", "LIGHT_VERBS", "PRONOUNS", "SYNONYMS"),

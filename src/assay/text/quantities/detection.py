@@ -17,6 +17,7 @@ from assay.text.quantities.compounds import joined
 from assay.text.quantities.drafts import Draft
 from assay.text.quantities.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
 from assay.text.quantities.numerals import FRACTIONS, decode_number
+from assay.text.quantities.other_number_words import other_number_words
 from assay.text.quantities.ranges import merge_ranges
 from assay.text.quantities.units import (
     CURRENCY_CODES,
@@ -29,6 +30,7 @@ from assay.text.quantities.units import (
     UNIT_SYMBOLS,
     UNIT_WORDS,
     Unit,
+    stands_alone,
 )
 from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
 
@@ -116,7 +118,7 @@ class _Reader:
         return at > 0 and self.skip[at - 1][1] > start
 
     def read(self) -> list[Quantity]:
-        drafts = sorted([*self._digits(), *self._spelled()], key=lambda d: d.start)
+        drafts = sorted([*self._digits(), *self._spelled(), *self._spelled_elsewhere()], key=lambda d: d.start)
         kept: list[Draft] = []
         for draft in drafts:
             if kept and draft.start < kept[-1].end:
@@ -315,7 +317,7 @@ class _Reader:
                 and len(word) == 1
                 and word in "msghldBKAJWVLxX"
                 and not glued
-                and not _stands_alone(text, end)
+                and not stands_alone(text, end)
             ):
                 unit = None
         if unit is None and (word in CURRENCY_CODES or lowered in CURRENCY_WORDS):
@@ -409,6 +411,14 @@ class _Reader:
                 draft.bound = "about"
             yield draft
 
+    def _spelled_elsewhere(self) -> Iterator[Draft]:
+        for first, last, value in other_number_words(self.text, self.words):
+            start, end = self.words.starts[first], self.words.ends[last - 1]
+            if not (self.skip and self.skipped(start, end)) and not self._gaps(first, last).strip(" -\u00a0"):
+                draft = Draft(start, end, start, end, value, 0, _ONE, _COUNT)
+                self._read_right(draft)
+                yield draft
+
     def _span_of_years(self, first: int, last: int) -> Draft:
         """ "a decade"."""
         start, end = self.words.starts[first], self.words.ends[last]
@@ -475,12 +485,6 @@ class _Reader:
             previous = words.ends[at]
             at += 1
         return tuple(nouns)
-
-
-def _stands_alone(text: str, end: int) -> bool:
-    """Whether no letter word follows a one-letter unit, so that "5 m wide" is read and "5 A players" is not."""
-    following = text[end : end + 2].strip()
-    return not following or not following[0].isupper()
 
 
 def find_quantities(

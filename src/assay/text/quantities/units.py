@@ -191,6 +191,21 @@ points bp 0.01: bp
 factor x 1: x × X
 """
 
+_OTHER_LANGUAGES = """
+time s 1: sekunde sekunden seconde secondes segundo segundos secondo secondi
+time min 60: minuten minuto minutos minuti
+time h 3600: stunde stunden heure heures hora horas
+time d 86400: tage tagen jour jours día días dias giorno giorni
+time wk 604800: woche wochen semaine semaines semana semanas settimana settimane
+time mo 2629746: monat monate monaten mois meses mês mese mesi
+time yr 31556952: jahr jahre jahren année années año años anno anni ano anos
+length m 1: mètre mètres metro metros metri
+length km 1000: kilomètre kilomètres kilómetro kilómetros chilometro chilometri quilômetro quilômetros
+mass kg 1000: kilogramm kilogrammes kilogramos chilogrammi quilogramas
+share % 0.01: prozent pourcent por-ciento per-cento por-cento pour-cent
+"""
+"""German, French, Spanish, Italian and Portuguese names that are no English words ("ore" and "ans" are left out)."""
+
 
 def _read(table: str) -> dict[str, Unit]:
     units: dict[str, Unit] = {}
@@ -207,7 +222,10 @@ _CELSIUS = Unit("temperature", Decimal(1), "°C", Decimal("273.15"))
 _FAHRENHEIT = Unit("temperature", Decimal(5) / Decimal(9), "°F", Decimal("459.67") * Decimal(5) / Decimal(9))
 _KELVIN = Unit("temperature", Decimal(1), "K")
 
-UNIT_WORDS: dict[str, Unit] = _read(_SPELLED) | {
+OTHER_UNIT_WORDS: dict[str, Unit] = _read(_OTHER_LANGUAGES)
+"""Units by their names in other languages, in lower case."""
+
+UNIT_WORDS: dict[str, Unit] = (_read(_SPELLED) | OTHER_UNIT_WORDS) | {
     "degrees celsius": _CELSIUS,
     "degree celsius": _CELSIUS,
     "celsius": _CELSIUS,
@@ -320,3 +338,9 @@ CURRENCY_WORDS = {
 
 MINOR_CURRENCY_WORDS = {"cents": "USD", "cent": "USD", "pence": "GBP"}
 """Hundredths of a currency."""
+
+
+def stands_alone(text: str, end: int) -> bool:
+    """Whether no letter word follows a one-letter unit, so that "5 m wide" is read and "5 A players" is not."""
+    following = text[end : end + 2].strip()
+    return not following or not following[0].isupper()

@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from assay.text.sentences.code_identifiers import place_of as place_of
     from assay.text.sentences.code_identifiers import setting_of as setting_of
     from assay.text.sentences.hidden_characters import hidden_places as hidden_places
+    from assay.text.sentences.languages import BESIDE_ENGLISH as BESIDE_ENGLISH
     from assay.text.sentences.languages import UNSTATED as UNSTATED
     from assay.text.sentences.languages import is_foreign_word as is_foreign_word
     from assay.text.sentences.languages import language as language
+    from assay.text.sentences.languages import leans_from_english as leans_from_english
     from assay.text.sentences.languages import script_of as script_of
     from assay.text.sentences.languages import votes_of as votes_of
     from assay.text.sentences.line_structure import blocks as blocks
@@ -27,7 +29,15 @@ else:
         {
             ".code_identifiers": ("forbids", "is_code_name", "place_of", "setting_of"),
             ".hidden_characters": ("hidden_places",),
-            ".languages": ("UNSTATED", "is_foreign_word", "language", "script_of", "votes_of"),
+            ".languages": (
+                "BESIDE_ENGLISH",
+                "UNSTATED",
+                "is_foreign_word",
+                "language",
+                "leans_from_english",
+                "script_of",
+                "votes_of",
+            ),
             ".line_structure": ("blocks",),
             ".splitting": ("Sentence", "split_sentences"),
             ".tables": ("Table", "TableCell", "read_tables"),

@@ -54,6 +54,8 @@ _SCRIPTS: Final[Mapping[str, str]] = {
     "LATIN": "Latin script",
 }
 _LATIN: Final = "Latin script"
+BESIDE_ENGLISH: Final = ("German", "French", "Spanish", "Italian", "Portuguese")
+"""Languages beside English of which numbers, dates and negations are read by rules (docs/languages.md)."""
 LEAST_VOTES: Final = 2
 """Common words that tell a language: one alone may be a part of a name ("van", "de")."""
 _READ: Final = 600
@@ -68,6 +70,16 @@ def votes_of(text: str) -> dict[str, int]:
     """
     words = Counter(_WORD.findall(text[:_READ].lower()))
     return {name: sum(words[word] for word in common) for name, common in _COMMON.items()}
+
+
+def leans_from_english(text: str) -> bool:
+    """Whether a text has more of the commonest words of a language that is read beside English than of English.
+
+    >>> leans_from_english("Le congé dure deux semaines."), leans_from_english("It was due once.")
+    (True, False)
+    """
+    votes = votes_of(text)
+    return max(votes[name] for name in BESIDE_ENGLISH) > votes["English"]
 
 
 def is_foreign_word(word: str, text: str) -> bool:

@@ -12,6 +12,7 @@ from assay.verify.exact.compare.changed_words import compare_wording
 from assay.verify.exact.compare.dates import compare_dates
 from assay.verify.exact.compare.denials import compare_denials
 from assay.verify.exact.compare.names import compare_identifiers, compare_names
+from assay.verify.exact.compare.near_copies import compare_near_copies
 from assay.verify.exact.compare.numbers import Shares, compare_numbers
 from assay.verify.exact.compare.participants import compare_roles
 from assay.verify.exact.compare.polarity import compare_polarity
@@ -89,6 +90,8 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         polarity, negated, differs = compare_polarity(parsed, index)
         wording, changed = compare_wording(parsed, index)
         findings += without_denied(parsed, [*numbers, *dates, *names, *identifiers, *quotes, *polarity, *wording])
+        if all(one.code != "polarity.negation" for one in findings):
+            findings += compare_near_copies(parsed, index)
         findings += compare_denials(parsed, index)
         findings += compare_roles(parsed, index)
         findings += compare_ranks(parsed, index)

@@ -1,0 +1,101 @@
+"""Numbers in words, units and dates of German, French, Spanish, Italian and Portuguese, and English left as it is."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.text.dates import find_dates
+from assay.text.lexicon import GRAMMARS, spelled
+from assay.text.quantities import find_quantities
+from assay.text.sentences import BESIDE_ENGLISH
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("vier Wochen", 28),
+        ("vierundzwanzig Tage", 24),
+        ("14 Tage", 14),
+        ("deux semaines", 14),
+        ("vingt et un jours", 21),
+        ("soixante-quinze jours", 75),
+        ("quatre-vingt-dix-neuf jours", 99),
+        ("cuatro semanas", 28),
+        ("treinta y cinco días", 35),
+        ("veintiocho días", 28),
+        ("due settimane", 14),
+        ("ventotto giorni", 28),
+        ("trentuno giorni", 31),
+        ("duas semanas", 14),
+        ("quarenta e cinco dias", 45),
+    ],
+)
+def test_a_length_of_time_in_words_is_what_it_is_in_digits(text: str, days: int) -> None:
+    (found,) = find_quantities(text)
+    assert found.dimension == "time"
+    assert found.low == days * 86400
+    assert (found.start, found.end) == (0, len(text))
+
+
+def test_a_word_of_two_languages_is_a_number_only_in_the_other_one() -> None:
+    assert not find_quantities("The rent was due once, and an elf paid it.")
+    (found,) = find_quantities("En la sala hay once sillas para los que no se quedan.")
+    assert found.value == 11
+
+
+def test_a_share_in_other_words_is_a_share() -> None:
+    for text in ("20 Prozent", "20 pourcent", "20 por ciento", "20 per cento"):
+        (found,) = find_quantities(text, locale="de")
+        assert (found.dimension, found.start, found.end) == ("share", 0, len(text))
+
+
+def test_what_no_unit_and_no_language_tells_stays_a_word() -> None:
+    assert not find_quantities("Otto Dix")
+    assert not find_quantities("por ciento")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "am 3. März 2024",
+        "le 3 mars 2024 et les jours qui suivent",
+        "el 3 de marzo de 2024",
+        "il 3 marzo 2024",
+        "em 3 de março de 2024",
+    ],
+)
+def test_a_date_is_read_whole(text: str) -> None:
+    (found,) = find_dates(text)
+    assert (found.year, found.month, found.day) == (2024, 3, 3)
+
+
+def test_a_month_with_its_year_is_a_date_and_one_alone_is_none() -> None:
+    (found,) = find_dates("im Oktober 2023")
+    assert (found.year, found.month, found.day) == (2023, 10, None)
+    assert find_dates("le premier août fut beau") == ()
+
+
+def test_names_of_months_that_are_english_words_are_none_in_english() -> None:
+    assert find_dates("They sold 3 Mars bars and 2 mayo sandwiches.") == ()
+    assert [(d.month, d.day) for d in find_dates("The office opens on 3 March.")] == [(3, 3)]
+
+
+@given(st.text(max_size=80))
+def test_every_mention_lies_in_the_text_and_none_overlaps_another(text: str) -> None:
+    found = find_dates(text)
+    assert all(0 <= one.start < one.end <= len(text) for one in found)
+    assert all(first.end <= second.start for first, second in pairwise(found))
+    quantities = find_quantities(text)
+    assert all(first.end <= second.start for first, second in pairwise(quantities))
+
+
+@pytest.mark.parametrize("name", BESIDE_ENGLISH)
+def test_a_sentence_without_a_cue_is_not_negated(name: str) -> None:
+    grammar = GRAMMARS[name]
+    cue = min(grammar.negations)
+    assert not spelled("alpha beta gamma", grammar).cues
+    denied = spelled(f"alpha {cue} beta gamma", grammar)
+    assert denied.content == spelled("alpha beta gamma", grammar).content
+    assert denied.cues == ((6, 6 + len(cue)),)
