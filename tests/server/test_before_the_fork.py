@@ -40,7 +40,7 @@ def test_each_process_counts_what_passes_under_a_name_of_its_own(made: Applicati
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            made.after_fork()
+            made.after_fork(first=True)
             os.write(writer, made.services.passing.source.encode())
             os._exit(0)
         os.waitpid(pid, 0)
