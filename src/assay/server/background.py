@@ -108,9 +108,7 @@ _log = logging.getLogger("assay.server")
 class Background:
     """The tasks of one server."""
 
-    def __init__(
-        self, services: Services, own: Mapping[str, Task] = OWN, turns: Mapping[str, Task] = TURNS
-    ) -> None:
+    def __init__(self, services: Services, own: Mapping[str, Task] = OWN, turns: Mapping[str, Task] = TURNS) -> None:
         """Tasks over these services; none run without a database."""
         self._services = services
         self._own = own if services.kept is not None else {}
