@@ -14,6 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
+from benchmarks.workers_memory import memory_mb
 from tests.server.test_chat_stream import LATE, TRUE, asked, shown
 from tests.server.test_serve_command import serve
 from tests.server.upstream_script import chat_completion, chat_stream
@@ -103,15 +104,9 @@ def test_eight_workers_that_are_ready_take_at_most_1_6_times_the_memory_of_one(t
             before, now = -1.0, 0.0
             while now - before > 0.5:  # the last ones have started as well
                 time.sleep(2)
-                before, now = now, sum(map(proportional_mb, [process.pid, *children]))
+                before, now = now, memory_mb(process.pid)
             found.append(now)
     assert found[1] <= 1.6 * found[0]
-
-
-def proportional_mb(pid: int) -> float:
-    """Memory of a process, to which a page that several share counts by its part, in MB."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
 
 
 async def upstream_answer(request: web.Request) -> web.StreamResponse:
