@@ -1,14 +1,18 @@
 """An application that workers are forked from: nothing of it belongs to two processes."""
 
+import asyncio
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assay.server.app import Application, create_app
+from assay.server.background import OWN, TURNS, Background
 from assay.server.guards import Guards
+from assay.server.services import Services
 from assay.server.settings import ServerSettings
 from assay.server.telemetry.telemetry import Telemetry
 from assay.server.workers import warm
@@ -40,7 +44,7 @@ def test_each_process_counts_what_passes_under_a_name_of_its_own(made: Applicati
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            made.after_fork()
+            made.after_fork(first=True)
             os.write(writer, made.services.passing.source.encode())
             os._exit(0)
         os.waitpid(pid, 0)
@@ -60,3 +64,26 @@ def test_warming_up_leaves_no_thread_and_no_file(tmp_path: Path, monkeypatch: py
     warm(preset("general"), scorer, with_store=True)
     assert set(threading.enumerate()) <= before
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_of_several_workers_the_first_has_the_tasks_of_the_database(made: Application, *, first: bool) -> None:
+    begun: list[str] = []
+
+    def task(name: str) -> "Callable[[Services], Coroutine[Any, Any, None]]":
+        async def run(_: Services) -> None:
+            begun.append(name)
+            await asyncio.Event().wait()
+
+        return run
+
+    async def scene() -> None:
+        background = Background(made.services, {name: task(name) for name in OWN}, {name: task(name) for name in TURNS})
+        if not first:
+            background.leave_turns()
+        background.start()
+        await asyncio.sleep(0)
+        await background.stop()
+
+    asyncio.run(scene())
+    assert begun == [*OWN, *TURNS] if first else begun == [*OWN]

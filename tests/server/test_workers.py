@@ -7,12 +7,14 @@ import pickle
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
+from benchmarks.workers_memory import memory_mb
 from tests.server.test_chat_stream import LATE, TRUE, asked, shown
 from tests.server.test_serve_command import serve
 from tests.server.upstream_script import chat_completion, chat_stream
@@ -59,6 +61,52 @@ def test_workers_share_what_was_loaded_before_the_fork() -> None:
         # Each has far less of its own than the network alone would take.
         assert all(private_mb(worker) < 2 * size for worker in workers)
         assert all("assay" in Path(f"/proc/{worker}/cmdline").read_text() for worker in workers)
+
+
+def test_a_worker_that_replaces_another_has_its_number(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys, time\n"
+        "from pathlib import Path\n"
+        "from assay.server.workers import Workers\n"
+        "def work(number):\n"
+        "    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
+        "    (Path(sys.argv[1]) / f'{number}-{os.getpid()}').touch()\n"
+        "    time.sleep(300)\n"
+        "raise SystemExit(Workers(3, work, shutdown_s=5).run())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) as supervisor:
+        try:
+            assert numbers_of(tmp_path, 3) == [0, 1, 2]
+            os.kill(next(int(file.name.partition("-")[2]) for file in tmp_path.glob("1-*")), signal.SIGKILL)
+            assert numbers_of(tmp_path, 4) == [0, 1, 1, 2]
+        finally:
+            supervisor.terminate()
+    assert supervisor.returncode == 0
+
+
+def numbers_of(folder: Path, count: int) -> list[int]:
+    """The numbers of the workers that have begun, once there are so many."""
+    for _ in range(600):
+        found = sorted(int(file.name.partition("-")[0]) for file in folder.iterdir())
+        if len(found) >= count:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{count} workers were to begin; got {found}")
+
+
+@pytest.mark.slow
+def test_eight_workers_that_are_ready_take_at_most_1_6_times_the_memory_of_one(tmp_path: Path) -> None:
+    found = []
+    for workers in (1, 8):
+        with serve("--workers", str(workers), "--database", str(tmp_path / f"{workers}.db")) as (_, process):
+            while len(children_of(process.pid)) < (8 if workers == 8 else 0):
+                time.sleep(0.1)  # the first one answers before the last one is there
+            before, now = -1.0, 0.0
+            while now - before > 0.5:  # until the last ones have started as well
+                time.sleep(3)
+                before, now = now, memory_mb(process.pid)
+            found.append(now)
+    assert found[1] <= 1.6 * found[0]
 
 
 async def upstream_answer(request: web.Request) -> web.StreamResponse:

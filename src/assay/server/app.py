@@ -287,8 +287,14 @@ class Application:
             self._owned.release()
         self._telemetry.release()
 
-    def after_fork(self) -> None:
-        """In a new process: what tells processes apart is its own."""
+    def after_fork(self, *, first: bool) -> None:
+        """In a new process: what tells processes apart is its own.
+
+        Args:
+            first: whether this worker has the tasks of the database (`assay.server.background`).
+        """
+        if not first:
+            self._background.leave_turns()
         self.services.passing.source = new_source()
         self._telemetry.follow(self.checker, self._settings.limits.check_queue, self.services.kept)
 

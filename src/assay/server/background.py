@@ -86,22 +86,21 @@ async def _experiments(services: Services) -> None:
     await keep_experiments(services)
 
 
-TASKS: Final[Mapping[str, Task]] = {
+OWN: Final[Mapping[str, Task]] = {"refusals": _refusals, "overlays": _overlays, "passing": _passing}
+"""The tasks of every process, by name: they are about what the process itself holds in memory."""
+TURNS: Final[Mapping[str, Task]] = {
     "deadlines": _deadlines,
     "messages": _messages,
     "checkpoints": _checkpoints,
     "retention": _retention,
-    "refusals": _refusals,
     "watch": _watch,
-    "overlays": _overlays,
     "timer": _timer,
     "golden": _golden,
-    "passing": _passing,
     "redteam": _redteam,
     "experiments": _experiments,
 }
-"""The tasks of every server with a database, by name. Each worker process has its own: a task that only one of several
-may do takes turns through the database."""
+"""The tasks of a database, by name. Of several servers over one database one does each at a time, which they settle
+through the database; of the workers of one server the first has them (`assay.server.workers`)."""
 
 _log = logging.getLogger("assay.server")
 
@@ -109,15 +108,21 @@ _log = logging.getLogger("assay.server")
 class Background:
     """The tasks of one server."""
 
-    def __init__(self, services: Services, tasks: Mapping[str, Task] = TASKS) -> None:
+    def __init__(self, services: Services, own: Mapping[str, Task] = OWN, turns: Mapping[str, Task] = TURNS) -> None:
         """Tasks over these services; none run without a database."""
         self._services = services
-        self._tasks = tasks if services.kept is not None else {}
+        self._own = own if services.kept is not None else {}
+        self._turns = turns if services.kept is not None else {}
         self._running: list[asyncio.Task[None]] = []
+
+    def leave_turns(self) -> None:
+        """The tasks of the database are another process's; before the start."""
+        self._turns = {}
 
     def start(self) -> None:
         """Begin them."""
-        self._running = [asyncio.create_task(self._kept_up(name, task)) for name, task in self._tasks.items()]
+        tasks = {**self._own, **self._turns}
+        self._running = [asyncio.create_task(self._kept_up(name, task)) for name, task in tasks.items()]
 
     async def stop(self) -> None:
         """End them; each may finish what must not be left half done."""

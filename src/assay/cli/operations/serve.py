@@ -150,6 +150,7 @@ def run_serve(options: ServerOptions) -> None:
         host=settings.host,
         port=settings.port,
         http=timed_heads(limits.head_s, heads),
+        ws="none",  # there is no route over web sockets
         log_config=None,
         access_log=False,
         server_header=False,
@@ -214,6 +215,7 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
     make = functools.partial(create_app, settings, guards=lambda: guards, owns_process=True)
     # Traces are sent by threads, which a fork would leave behind: then each worker makes an application for itself.
     made = None if is_asked_for(os.environ) else make()
+    config(alone).get_loop_factory()  # imports the loop; one is made behind the fork
     if made is not None:
         made.before_fork()
     if not can_share():
@@ -222,14 +224,13 @@ def _run_workers(settings: "ServerSettings", config: Callable[..., Any], alone: 
         Multiprocess(config(alone, workers=settings.workers, timeout_worker_healthcheck=60), [shared]).run()
         return
 
-    def application() -> "Application":
-        if made is None:
-            return make()
-        made.after_fork()
-        return made
+    def application(number: int) -> "Application":
+        running = make() if made is None else made
+        running.after_fork(first=number == 0)
+        return running
 
-    def work() -> None:
-        uvicorn.Server(config(application)).run(sockets=[shared])
+    def work(number: int) -> None:
+        uvicorn.Server(config(functools.partial(application, number))).run(sockets=[shared])
 
     status = Workers(settings.workers, work, shutdown_s=settings.limits.shutdown_s).run()
     if status:

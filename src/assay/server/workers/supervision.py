@@ -53,16 +53,18 @@ def can_share() -> bool:
 class Workers:
     """Keeps a number of forked processes at work until it is told to stop."""
 
-    def __init__(self, count: int, work: Callable[[], None], *, shutdown_s: float) -> None:
+    def __init__(self, count: int, work: Callable[[int], None], *, shutdown_s: float) -> None:
         """Supervise `count` processes.
 
         Args:
             count: how many.
-            work: what each does; it returns when it gets SIGTERM and has finished.
+            work: what each does, told its number from 0 on; it returns when it gets SIGTERM and has finished. A worker
+                that replaces another has the number of that one.
             shutdown_s: seconds that this may take before it is killed.
         """
         self._count, self._work, self._shutdown_s = count, work, shutdown_s
-        self._born: dict[int, float] = {}
+        self._born: dict[int, tuple[int, float]] = {}
+        """By process id: the number, and the moment of birth."""
         self._early = 0
 
     def run(self) -> int:
@@ -82,8 +84,8 @@ class Workers:
             gc.unfreeze()
 
     def _supervise(self) -> int:
-        for _ in range(self._count):
-            self._fork()
+        for number in range(self._count):
+            self._fork(number)
         while True:
             # Blocked signals wait for this call: none is lost between two turns of the loop.
             told = signal.sigwaitinfo(_WATCHED)
@@ -93,13 +95,13 @@ class Workers:
                 if not self._replace(pid, status):
                     return 1
 
-    def _fork(self) -> None:
+    def _fork(self, number: int) -> None:
         pid = os.fork()
         if pid == 0:
             status = 1
             try:
                 self._begin()
-                self._work()
+                self._work(number)
                 status = 0
             except SystemExit as end:
                 status = end.code if isinstance(end.code, int) else 1
@@ -108,7 +110,7 @@ class Workers:
             finally:
                 logging.shutdown()
                 os._exit(status)
-        self._born[pid] = time.monotonic()
+        self._born[pid] = number, time.monotonic()
 
     def _begin(self) -> None:
         """In the new process: signals as they are by default, and nobody else's children."""
@@ -130,7 +132,8 @@ class Workers:
 
     def _replace(self, pid: int, status: int) -> bool:
         """Forks another in place of one that ended; false where they end again and again."""
-        lived = time.monotonic() - self._born.pop(pid)
+        number, born = self._born.pop(pid)
+        lived = time.monotonic() - born
         self._early = self._early + 1 if lived < SETTLED_S else 0
         _log.warning("worker %d ended with status %d after %.1f s", pid, os.waitstatus_to_exitcode(status), lived)
         if self._early >= STARTS * self._count:
@@ -138,7 +141,7 @@ class Workers:
             return False
         if self._early > self._count:
             time.sleep(PAUSE_S * 2 ** min(6, self._early // self._count))
-        self._fork()
+        self._fork(number)
         return True
 
     def _stop(self) -> None:

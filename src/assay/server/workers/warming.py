@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from assay.models import PairScorer
     from assay.policy import Policy
 
-SAMPLE: Final = "On 3 March 2024 Ada Byrne paid 20% of 1,200 euros. The staff did not get 4 weeks of leave [1]."
+SAMPLES: Final = (
+    "On 3 March 2024 Ada Byrne paid 20% of 1,200 euros. The staff did not get 4 weeks of leave [1].",
+    "Partners are entitled to 2 weeks of leave.",
+    "Partners get 3 weeks of leave, which they have to take within 12 months.",
+)
+"""What evidence says, what it contradicts and what it leaves open: each goes a way of its own through a check."""
 _ENDING_S: Final = 30.0
 """Seconds that a thread gets to end."""
-_EVIDENCE: Final = (SAMPLE, "Partners are entitled to 2 weeks of leave.")
+_EVIDENCE: Final = (SAMPLES[0], "Partners are entitled to 2 weeks of leave.")
 _QUESTION: Final = "How long is the leave?"
 
 
@@ -42,12 +47,13 @@ def warm(policy: "Policy", scorer: "PairScorer", *, with_store: bool) -> None:
     running = set(threading.enumerate())
     # Without a chat model and without sources: nobody outside hears of it.
     checking = Guard(policy, scorer=scorer)
-    with contextlib.suppress(AssayError):
-        checking.check(SAMPLE, list(_EVIDENCE), question=_QUESTION)
+    for sample in SAMPLES:
+        with contextlib.suppress(AssayError):
+            checking.check(sample, list(_EVIDENCE), question=_QUESTION)
     if with_store:
         # What cannot be warmed up is made by each worker: a server starts all the same.
         with contextlib.suppress(AssayError, OSError), _silence(), tempfile.TemporaryDirectory() as folder:
-            asyncio.run(_answer_one(Path(folder) / "warm.db", scorer))
+            asyncio.run(_answer_all(Path(folder) / "warm.db", scorer))
     for thread in set(threading.enumerate()) - running:
         thread.join(_ENDING_S)  # a pool that was closed does not wait for its last thread
 
@@ -63,21 +69,22 @@ def _silence() -> Iterator[None]:
         logging.disable(before)
 
 
-async def _answer_one(database: Path, scorer: "PairScorer") -> None:
-    """One check through a whole application over an empty database."""
+async def _answer_all(database: Path, scorer: "PairScorer") -> None:
+    """Checks through a whole application over an empty database."""
     from assay.server.app import create_app
     from assay.server.guards import Guards
     from assay.server.settings import ServerSettings
     from assay.server.telemetry.telemetry import Telemetry
 
     settings = ServerSettings(database=str(database))
-    body = json.dumps({"answer": SAMPLE, "evidence": list(_EVIDENCE), "question": _QUESTION}).encode()
     # No source is asked, and nothing is counted among the server's figures.
     made = create_app(
         settings, guards=lambda: Guards(scorer=scorer, environ={}, database=str(database)), telemetry=Telemetry()
     )
     async with made.lifespan():
-        await made(_scope(body), _Body(body), _ignore)
+        for sample in SAMPLES:
+            body = json.dumps({"answer": sample, "evidence": list(_EVIDENCE), "question": _QUESTION}).encode()
+            await made(_scope(body), _Body(body), _ignore)
 
 
 def _scope(body: bytes) -> dict[str, Any]:
