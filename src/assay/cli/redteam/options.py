@@ -84,6 +84,13 @@ class RunFormat(StrEnum):
     HTML = "html"
 
 
+class PlainFormat(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class TableFormat(StrEnum):
     """How a comparison is written to standard output."""
 
@@ -186,3 +193,39 @@ class CompareSettings(AskingOptions):
         typer.Option("--out", "-o", metavar="DIR", help="Keep all runs here; a comparison that was stopped goes on."),
     ] = None
     format: Annotated[TableFormat, typer.Option("--format", "-f", help="How to write the table.")] = TableFormat.TEXT
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings(AskingOptions):
+    """What `assay redteam search` is told."""
+
+    evidence: EvidenceOption
+    target: TargetOption
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a search that was stopped goes on.")
+    ]
+    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="Calls at most, over all.")] = 200  # type: ignore[assignment]
+    seed: SeedOption = 0
+    changes: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--change",
+            metavar="KIND=TEXT",
+            help="Aim at this change, such as index='annual-leave.md replaced'; may be repeated. Kinds: those of "
+            "`assay changes`.",
+        ),
+    ] = ()
+    changed_since: Annotated[
+        str | None,
+        typer.Option(
+            "--changed-since", metavar="TIME", help="Aim at what the change log of --database has since then."
+        ),
+    ] = None
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database with the change log."
+        ),
+    ] = None
+    tenant: TenantOption = "default"
+    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to say what was found.")] = PlainFormat.TEXT
