@@ -10,6 +10,7 @@ from assay.cli.database import DatabaseOption, TenantOption, opened, opened_reco
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.options.building import takes
 from assay.cli.options.shared import BaseUrlOption
+from assay.cli.redteam.deciding import DecidingSettings
 from assay.cli.redteam.options import (
     CompareSettings,
     EvidenceOption,
@@ -126,6 +127,16 @@ def run(settings: RunSettings) -> None:
 
     with reporting_errors():
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
+
+
+@app.command("judge")
+@takes(DecidingSettings)
+def judge(settings: DecidingSettings) -> None:
+    """List the answers of a run of which the rules are not sure, and decide on them by name; the run is scored anew."""
+    from assay.cli.redteam.deciding import run_judge
+
+    with reporting_errors():
+        run_judge(settings)
 
 
 @app.command("compare")

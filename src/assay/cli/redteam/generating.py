@@ -64,9 +64,7 @@ def run_generate(
     if twins:
         lines.append(f"{sum(case.benign for case in cases)} of them are benign: honest requests")
     if worded is not None:
-        lines.append(
-            f"{worded.taken} are worded by {clean(llm or '')}; {worded.kept} stay as the rules word them"
-        )
+        lines.append(f"{worded.taken} are worded by {clean(llm or '')}; {worded.kept} stay as the rules word them")
         if worded.failed is not None:
             lines.append(f"Some of its answers were of no use, the first: {clean(worded.failed)[:300]}")
     short = [one.value for one in wanted if counted[one.value] < per_category]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.database import TenantOption
-from assay.cli.options.shared import CrewOptions
+from assay.cli.options.shared import BaseUrlOption, CrewOptions
 
 if TYPE_CHECKING:
     from assay.redteam.runs import RunOptions
@@ -165,6 +165,11 @@ class RunSettings(CrewOptions, AskingOptions):
     at_most_once: Annotated[
         bool, typer.Option("--at-most-once", help="Never repeat a call that was under way when a run was killed.")
     ] = False
+    llm: Annotated[
+        str | None,
+        typer.Option("--llm", "-m", metavar="NAME", help="A chat model that is asked where the rules are not sure."),
+    ] = None
+    base_url: BaseUrlOption = None
     database: RecordOption = None
     tenant: TenantOption = "default"
     propose: Annotated[
@@ -204,7 +209,7 @@ class SearchSettings(AskingOptions):
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a search that was stopped goes on.")
     ]
-    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="Calls at most, over all.")] = 200  # type: ignore[assignment]
+    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="Calls at most, over all.")] = 200
     seed: SeedOption = 0
     changes: Annotated[
         tuple[str, ...],
