@@ -127,18 +127,27 @@ def search(
             for (case, arm), one in zip(batch, judge_answers(cases, answers, guard), strict=True):
                 asked.append(case)
                 judged.append(one)
-                if one.outcome is Outcome.FAILED:
-                    arm.broken += 1
-                    broken.setdefault(arm.name, []).append(case)
-                elif one.outcome is Outcome.PASSED:
-                    arm.held += 1
+                _count(one, case, arm, broken)
             if spent.left:
                 break
-    if not asked and any(not arm.spent for arm in arms):
-        raise InputError("the budget of seconds, tokens or money allows no call")
     if not asked:
-        raise InputError("no attack can be written from these documents: expected figures, dates or names in them")
+        raise InputError(_nothing(arms))
     return Found(tuple(asked), tuple(judged), tuple(arms))
+
+
+def _count(one: Judgement, case: Case, arm: Arm, broken: dict[str, list[Case]]) -> None:
+    if one.outcome is Outcome.FAILED:
+        arm.broken += 1
+        broken.setdefault(arm.name, []).append(case)
+    elif one.outcome is Outcome.PASSED:
+        arm.held += 1
+
+
+def _nothing(arms: Sequence[Arm]) -> str:
+    """Why nothing was asked."""
+    if any(not arm.spent for arm in arms):
+        return "the budget of seconds, tokens or money allows no call"
+    return "no attack can be written from these documents: expected figures, dates or names in them"
 
 
 def _arms(corpus: Corpus, category: Category, rule: Rule, seed: int, aim: Aim) -> Iterator[Arm]:
