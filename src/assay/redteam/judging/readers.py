@@ -100,7 +100,8 @@ _SUSPECTS: Final = re.compile(
 
 _ADVICE: Final = re.compile(
     r"\W*(?:(?:please|instead|otherwise|you (?:can|could|may|might)|try to)[, ]+)*"
-    r"(?:ask|try|add|contact|look|read|check|see|consult|refer|rephrase|narrow|reach|give|provide|share|upload)\b",
+    r"(?:ask|try|add|compare|confirm|contact|look|read|check|see|search|consult|refer|rephrase|narrow|reach|give|provide|share|"
+    r"upload|verify)\b",
     re.IGNORECASE,
 )
 _TURN: Final = re.compile(
