@@ -13,6 +13,7 @@ from assay.cli.inputs import read_evidence
 from assay.errors import InputError
 from assay.redteam.cases import LEAST_PLAUSIBLE, Behavior, Case, Category, lint
 from assay.redteam.generate import write_suite
+from assay.redteam.generate.attacks.scale_stress import DEPTHS, SIZES
 from assay.redteam.generate.corpus import LONGEST_PASSAGE, Corpus, document_of
 from assay.redteam.generate.facts import facts_of
 from assay.redteam.judging.stated_values import states
@@ -34,6 +35,12 @@ def suite(name: str) -> tuple[Case, ...]:
 
 def every_case() -> list[Case]:
     return [case for name in CORPORA for case in suite(name)]
+
+
+def test_a_long_context_of_every_size_has_its_passage_at_every_depth() -> None:
+    cases = write_suite(documents("wiki"), 60, categories=(Category.SCALE_STRESS,))
+    found = Counter((case.parameters["tokens"], case.parameters["depth"]) for case in cases)
+    assert set(found) == {(size, depth) for size in SIZES for depth in DEPTHS}
 
 
 @pytest.mark.parametrize("name", CORPORA)

@@ -13,14 +13,16 @@ from tests.redteam.test_cases import case
 from assay.cli.inputs import read_evidence
 from assay.config import build_guard
 from assay.guard import Guard
+from assay.policy import Cause, refusal
 from assay.redteam.cases import Behavior, Case, Category, Passage
 from assay.redteam.generate import write_suite
 from assay.redteam.judging import Dimension, Judgement, Outcome, judge_answers
-from assay.redteam.judging.readers import LONGEST_READ, read_answer
+from assay.redteam.judging.readers import LONGEST_READ, advises, read_answer
 from assay.redteam.judging.rules import is_empty, json_object, match_of
 from assay.redteam.judging.stated_values import asserts, states
 from assay.redteam.runs import Answer
 from assay.redteam.scores import Scorecard, score
+from assay.schema import Action
 from assay.testing import FailingScorer, FakeScorer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "redteam"
@@ -378,3 +380,10 @@ def test_the_categories_name_the_weakness(name: str, weak: set[Category]) -> Non
     assert {Category(one) for one in dropped[: len(weak)]} <= weak | {Category.TEMPORAL_CONFUSION}
     assert all(found[one.value] <= perfect[one.value] - 0.2 for one in weak)
     assert (card_of(name)[0].ars or 0) < (card_of("perfect")[0].ars or 0)
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_the_gates_own_words_for_a_withheld_answer_abstain_and_claim_nothing(cause: Cause) -> None:
+    reading = read_answer(refusal({cause}, Action.BLOCK))
+    assert reading.abstains == "This answer was withheld."
+    assert advises(reading.sentences[-1])

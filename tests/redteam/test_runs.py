@@ -11,11 +11,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.redteam.test_cases import case
 
 from assay.errors import InputError
-from assay.redteam.cases import Case, suite_digest, suite_text
+from assay.redteam.cases import Case, Category, suite_digest, suite_text
 from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
+from assay.redteam.runs.running import spread
 from assay.redteam.targets import PythonFunction, Reply, Request
 
 CASES = [case(f"What is the meaning of the number {number}?", accepted=(str(number),)) for number in range(12)]
@@ -77,6 +80,31 @@ def test_a_budget_of_calls_is_kept_and_the_next_run_goes_on(tmp_path: Path) -> N
     with opened(tmp_path) as log:
         assert run_cases(CASES, target, log).calls == 7
     assert set(target.calls.values()) == {1}
+
+
+def test_a_budget_leaves_no_category_out(tmp_path: Path) -> None:
+    cases = [
+        case(f"What is the meaning of {category} {number}?", category=category, accepted=("x",))
+        for category in (Category.KNOWLEDGE_BOUNDARY, Category.COMPOSITIONAL, Category.SCALE_STRESS)
+        for number in range(8)
+    ]
+    target = Counting()
+    with opened(tmp_path, cases) as log:
+        run_cases(cases, target, log, RunOptions(most_calls=7))
+    asked = Counter(one.category for one in cases if one.id in target.calls)
+    assert sorted(asked.values()) == [2, 2, 3]
+
+
+@given(st.lists(st.sampled_from(tuple(Category)), max_size=40))
+def test_spreading_changes_the_order_alone(categories: list[Category]) -> None:
+    cases = [case(f"What is {n}?", category=one, accepted=("x",)) for n, one in enumerate(categories)]
+    made = spread(cases)
+    assert Counter(one.id for one in made) == Counter(one.id for one in cases)
+    for category in set(categories):
+        kept = [[one.id for one in order if one.category is category] for order in (made, cases)]
+        assert kept[0] == kept[1]
+    first = [one.category for one in made[: len(set(categories))]]
+    assert set(first) == set(categories)
 
 
 def test_a_budget_of_time_is_kept(tmp_path: Path) -> None:
@@ -248,6 +276,7 @@ import sys
 from pathlib import Path
 from assay.redteam.cases import read_suite, suite_digest
 from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
+from assay.redteam.runs.running import spread
 from assay.redteam.targets import load_target
 cases = read_suite(Path("suite.jsonl"))
 target = load_target("python:system:answer", None, 10, {})

@@ -20,6 +20,7 @@ from assay.server.monitoring.budget import Budgeting
 from assay.server.redteam import due_runs
 from assay.server.redteam.due_runs import StoppedError, run_due, run_id_of
 from assay.server.redteam.proposals import decide_on
+from assay.server.redteam.recording import card_of
 from assay.server.redteam.schedules import Schedule, read_schedules, schedules_of
 from assay.server.redteam.tasks import schedules_of_server
 from assay.store.alerts import list_alerts
@@ -244,6 +245,16 @@ def test_tenants_have_schedules_of_their_own(store: Store, tmp_path: Path, sched
     assert theirs.id != runs(store)[0].id
 
 
+def test_a_run_is_bounded_by_tokens_and_money_and_each_category_has_its_share(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "static.jsonl").write_text(suite_text(CASES), encoding="utf-8")
+    due(store, made(tmp_path, name="tokens", most_tokens=400))
+    due(store, made(tmp_path, name="money", most_cost=0.004, price_in=10, price_out=10))
+    for run in runs(store):
+        judged = [group.cases - group.unjudged for group in card_of(store, "default", run).categories.values()]
+        assert 0 < sum(judged) < len(CASES), run.schedule
+        assert max(judged) - min(judged) <= 1, run.schedule
+
+
 YAML = """
 version: 1
 policy: rag
@@ -269,6 +280,7 @@ def test_schedules_stand_in_assay_yaml_beside_the_policy(tmp_path: Path) -> None
     assert nightly.when.last(DAY).isoformat() == "2026-02-27T02:30:00+00:00"
     assert nightly.begins == micros(datetime(2026, 3, 1, tzinfo=UTC))
     assert (hourly.when, hourly.suite, hourly.tenant) == (Every(3600), "approved", "globex")
+    assert hourly.target == f"python:{tmp_path / 'bot.py'}:answer"
     assert schedules_of_server(str(path), {}) == (nightly, hourly)
     assert schedules_of_server("rag", {"ASSAY_CONFIG": str(path)}) == (nightly, hourly)
     assert schedules_of_server("rag", {}) == ()
@@ -289,6 +301,9 @@ def test_schedules_stand_in_assay_yaml_beside_the_policy(tmp_path: Path) -> None
         ({"every": "1d", "since": "yesterday"}, "a day"),
         ({"every": "1d", "propose": 1}, "propose"),
         ({"every": "1d", "more": 1}, "more"),
+        ({"every": "1d", "most_tokens": 0}, "above 0"),
+        ({"every": "1d", "most_cost": 1.5}, "both prices"),
+        ({"every": "1d", "price_in": -1}, "prices"),
     ],
 )
 def test_a_schedule_that_is_none_is_refused_with_what_is_wrong(change: dict[str, Any], says: str) -> None:

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from assay.cli.inputs import read_evidence
 from assay.errors import InputError
 from assay.guard import Guard
+from assay.monitor import KINDS
 from assay.redteam.cases import Behavior, Case, Category, lint
 from assay.redteam.generate import write_suite
-from assay.redteam.search import Found, search
+from assay.redteam.generate.corpus import Corpus
+from assay.redteam.runs import RunOptions
+from assay.redteam.search import Changed, Found, search
+from assay.redteam.search.aiming import TOUCHES, aim_at
 from assay.redteam.search.mutations import mutated
 from assay.redteam.targets import Request
 from assay.schema import Evidence
@@ -104,3 +108,60 @@ def test_less_than_one_call_is_refused(tmp_path: Path) -> None:
 
 def test_every_category_has_arms(tmp_path: Path) -> None:
     assert {arm.category for arm in found(tmp_path, 1).arms} == set(Category)
+
+
+def test_chains_and_long_contexts_have_an_arm_for_each_depth(tmp_path: Path) -> None:
+    names = {arm.name for arm in found(tmp_path, 1).arms}
+    assert {f"compositional.chained steps {steps}" for steps in (3, 5, 7, 10)} <= names
+    assert len([name for name in names if name.startswith("scale_stress.buried depth ")]) == 5
+
+
+def aimed(folder: Path, calls: int, *changes: Changed) -> Found:
+    record = folder / "run.jsonl"
+    return search(documents(), Weak(), Guard(scorer=FakeScorer()), record, calls, seed=2, changes=changes)
+
+
+def test_a_change_of_the_index_is_attacked_first_where_it_says(tmp_path: Path) -> None:
+    named = "cheese.md"
+    plain = aimed(tmp_path / "a", 24)
+    told = aimed(tmp_path / "b", 24, Changed("index", f"{named} was replaced"))
+
+    def about(made: Found) -> int:
+        return sum(any(one.endswith(named) for one in case.lineage.documents) for case in made.cases)
+
+    assert about(told) > 2 * about(plain)
+
+
+def test_the_first_calls_go_to_the_categories_that_a_change_touches(tmp_path: Path) -> None:
+    touched = TOUCHES["tools"]
+    plain = aimed(tmp_path / "a", 24)
+    told = aimed(tmp_path / "b", 24, Changed("tools", "search v2"))
+    shares = [sum(case.category in touched for case in made.cases) for made in (plain, told)]
+    assert shares[1] > shares[0]
+
+
+def test_a_document_is_named_by_its_title_path_or_file_and_not_by_a_part_of_a_word() -> None:
+    corpus = Corpus([Evidence(id="wiki/port.md", text="# Harbour\n\nThe port has 4 cranes.")])
+    for words in ("port.md replaced", "wiki/port.md", "the HARBOUR page", "new text of port"):
+        assert aim_at([Changed("index", words)], corpus).documents, words
+    for words in ("report.md replaced", "support", "harbours"):
+        assert not aim_at([Changed("index", words)], corpus).documents, words
+
+
+def test_an_unknown_kind_of_change_is_refused() -> None:
+    with pytest.raises(InputError, match="kind of change"):
+        Changed("weather", "rain")
+
+
+def test_the_kinds_are_those_of_the_change_log() -> None:
+    assert set(TOUCHES) == set(KINDS)
+
+
+def test_a_search_ends_with_its_budget_of_tokens_and_keeps_what_was_asked(tmp_path: Path) -> None:
+    target = Weak()
+    options = RunOptions(most_tokens=4_000)
+    guard = Guard(scorer=FakeScorer())
+    made = search(documents(), target, guard, tmp_path / "run.jsonl", 200, seed=2, options=options)
+    assert 0 < target.calls == len(made.cases) < 200
+    with pytest.raises(InputError, match="allows no call"):
+        search(documents(), target, guard, tmp_path / "b.jsonl", 9, options=RunOptions(most_tokens=1))

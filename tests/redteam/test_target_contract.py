@@ -275,6 +275,15 @@ class TestMcpOnStandardInput(Contract):
             target.ask(request_of(case("please die")))
         assert "How long?" in reply_of(target.ask(request_of(case("How long?")))).text
 
+    def test_a_pointer_goes_into_json_that_is_given_as_text(self, made: Any, tmp_path: Path) -> None:
+        told = {"kind": "mcp", "command": [sys.executable, str(tmp_path / "mcp_system.py")], "tool": "ask"}
+        text = f"{json.dumps({**told, 'answer': '/prompt'})[:-1]}, arguments: {ARGUMENTS}}}"
+        (tmp_path / "target.yaml").write_text(text, encoding="utf-8")
+        assert reply_of(made(60.0).ask(request_of(case("How long?")))).text == "How long?"
+        (tmp_path / "target.yaml").write_text(text.replace("/prompt", "/missing"), encoding="utf-8")
+        with pytest.raises(TargetError, match="nothing at /missing"):
+            made(60.0).ask(request_of(case("How long?")))
+
 
 @needs_mcp
 class TestMcpOverHttp(Contract):

@@ -6,10 +6,11 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.redteam.campaigns import Campaign as Campaign
+    from assay.redteam.campaigns import decide as decide
     from assay.redteam.campaigns import keep as keep
     from assay.redteam.campaigns import read_campaign as read_campaign
     from assay.redteam.campaigns import run_campaign as run_campaign
 else:
     __all__, __getattr__, __dir__ = lazy(
-        __name__, {".campaigns": ("Campaign", "keep", "read_campaign", "run_campaign")}
+        __name__, {".campaigns": ("Campaign", "decide", "keep", "read_campaign", "run_campaign")}
     )

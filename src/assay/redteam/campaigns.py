@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +12,9 @@ from assay.evaluation.rows import write_file
 from assay.guard import Guard
 from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
 from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
+from assay.redteam.judging.decisions import Decision, add_decision, as_decided, digest_of, read_decisions
 from assay.redteam.runs import Answer, RunLog, RunOptions, Spent, run_cases
-from assay.redteam.scores import Scorecard, score
+from assay.redteam.scores import Scorecard, read_card, score
 from assay.redteam.targets import Target
 
 RECORD: Final = "run.jsonl"
@@ -20,6 +22,10 @@ RECORD: Final = "run.jsonl"
 JUDGEMENTS: Final = "judgements.jsonl"
 SUITE: Final = "suite.jsonl"
 SUMMARY: Final = "summary.json"
+
+
+Again = Callable[[Sequence[Case], Sequence[Judgement]], Sequence[Judgement]]
+"""Looks again at the judgements of a suite that are not sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ def run_campaign(
     version: str = "",
     told: Callable[[Answer], None] | None = None,
     judged: Judged | None = None,
+    again: Again | None = None,
 ) -> Campaign:
     """Runs, judges and scores a suite; what the folder already holds of the same suite and target is not run again.
 
@@ -57,6 +64,8 @@ def run_campaign(
         version: the version of the target, as its owner declares it.
         told: hears of each answer as it comes.
         judged: who judges in place of the guard; see `judge_answers`.
+        again: looks again at judgements that are not sure (`assay.redteam.judging.second_look`). What people decided of
+            answers of this folder stands before it (`decide`).
 
     Raises:
         InputError: the folder is of another suite, target or version, or cannot be written to.
@@ -66,20 +75,27 @@ def run_campaign(
     with RunLog(folder / RECORD, digest, target.name, version) as log:
         spent = run_cases(cases, target, log, options, told)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
-        judgements = list(judge_answers(cases, first, guard, judged))
+        judgements = _settled(cases, list(judge_answers(cases, first, guard, judged)), read_decisions(folder), again)
         for trial in range(2, 2 + reruns):
             failed = [at for at, one in enumerate(judgements) if one.outcome is Outcome.FAILED and not one.flaky]
-            again = [cases[at] for at in failed]
+            repeated = [cases[at] for at in failed]
             left = None if options.most_calls is None else max(0, options.most_calls - spent.calls)
-            more = run_cases(again, target, log, replace(options, trial=trial, most_calls=left), told)
+            more = run_cases(repeated, target, log, replace(options, trial=trial, most_calls=left), told)
             spent = replace(more, calls=spent.calls + more.calls, kept=spent.kept, left=spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
-            for at, one in zip(failed, judge_answers(again, answers, guard, judged), strict=True):
+            for at, one in zip(failed, judge_answers(repeated, answers, guard, judged), strict=True):
                 asked = judgements[at].trials + (one.outcome is not Outcome.UNJUDGED)
                 flaky = one.outcome is Outcome.PASSED
                 judgements[at] = judgements[at].model_copy(update={"trials": asked, "flaky": flaky})
     card = keep(folder, cases, judgements, target, guard, version)
     return Campaign(tuple(cases), tuple(judgements), card, spent)
+
+
+def _settled(
+    cases: Sequence[Case], judgements: Sequence[Judgement], decisions: Sequence[Decision], again: Again | None
+) -> list[Judgement]:
+    decided = [as_decided(one, decisions) for one in judgements]
+    return list(decided if again is None else again(cases, decided))
 
 
 def keep(
@@ -106,8 +122,52 @@ def keep(
         policy=guard.policy.digest,
     )
     write_file(folder / SUITE, suite_text(cases))
+    _write(folder, judgements, card)
+    return card
+
+
+def _write(folder: Path, judgements: Sequence[Judgement], card: Scorecard) -> None:
     write_file(folder / JUDGEMENTS, "".join(one.model_dump_json() + "\n" for one in judgements))
     write_file(folder / SUMMARY, json.dumps(card.model_dump(mode="json"), indent=1) + "\n")
+
+
+def decide(folder: Path, case: str, match: float, by: str, reason: str, now: datetime) -> Scorecard:
+    """Has a person decide what an answer of a run is worth; the run is scored anew.
+
+    Args:
+        folder: that of the run.
+        case: the id of the case.
+        match: how closely the answer does what was expected, in [0, 1].
+        by: who decides.
+        reason: why.
+        now: the time, with its zone.
+
+    Raises:
+        InputError: there is no such case or no answer to it, the match is out of range, or nobody decides.
+    """
+    if not by.strip():
+        raise InputError("expected the name of the person who decides: --by NAME")
+    if not 0 <= match <= 1:
+        raise InputError(f"expected a match in [0, 1], got {match}")
+    cases, judgements = read_campaign(folder)
+    answer = next((one.answer for one in judgements if one.case == case), None)
+    if answer is None:
+        raise InputError(f"{folder}: expected a case that was answered, got {case!r}")
+    before = read_card((folder / SUMMARY).read_text(encoding="utf-8"), str(folder / SUMMARY))
+    at = now.astimezone(UTC).isoformat(timespec="seconds")
+    made = Decision(case=case, answer=digest_of(answer), behavior_match=match, by=by, reason=reason, at=at)
+    add_decision(folder, made)
+    decided = [as_decided(one, (made,)) if one.case == case else one for one in judgements]
+    card = score(
+        cases,
+        decided,
+        suite=before.suite,
+        target=before.target,
+        target_version=before.target_version,
+        verifier=before.verifier,
+        policy=before.policy,
+    )
+    _write(folder, decided, card)
     return card
 
 

@@ -20,6 +20,7 @@ from assay.receipt import KeyRing, KeyState, SigningKey, canonical, faults, fits
 from assay.redteam.campaigns import JUDGEMENTS, RECORD, SUITE, SUMMARY, read_campaign
 from assay.redteam.cases import Case, suite_digest
 from assay.redteam.judging import Judgement, Outcome
+from assay.redteam.judging.decisions import DECISIONS
 from assay.redteam.runs import Record, read_record
 from assay.redteam.scores import Scorecard, read_card, score
 from assay.schema.base import Value
@@ -140,8 +141,13 @@ def examined(folder: Path) -> RunStatement:
         low=_figure(card.low),
         high=_figure(card.high),
         categories=categories,
-        files={name: _digest(folder / name) for name in _FILES},
+        files={name: _digest(folder / name) for name in (*_FILES, *_decided(folder))},
     )
+
+
+def _decided(folder: Path) -> tuple[str, ...]:
+    """The file of what people decided, where anybody did."""
+    return (DECISIONS,) if (folder / DECISIONS).exists() else ()
 
 
 def _disagreements(

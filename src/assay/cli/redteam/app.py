@@ -9,18 +9,20 @@ import typer
 from assay.cli.database import DatabaseOption, TenantOption, opened, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.options.building import takes
+from assay.cli.options.shared import BaseUrlOption
+from assay.cli.redteam.deciding import DecidingSettings
 from assay.cli.redteam.options import (
     CompareSettings,
-    ConcurrencyOption,
     EvidenceOption,
-    ModelOption,
     PolicyOption,
     RunSettings,
+    SearchSettings,
     SeedOption,
     SuiteArgument,
-    TargetOption,
-    TimeoutOption,
     VerifierOption,
+)
+from assay.cli.redteam.options import (
+    PlainFormat as Format,
 )
 from assay.errors import InputError
 
@@ -38,13 +40,6 @@ PlaceOption = Annotated[
     typer.Option("--database", metavar="URL|FILE", help="Propose and decide in a server's database, not in files."),
 ]
 _TENANT = "default"
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class CategoryName(StrEnum):
@@ -74,9 +69,19 @@ def generate(
     twins: Annotated[
         bool, typer.Option("--twins", help="Add to each attack an honest request of its shape (see `compare`).")
     ] = False,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            "--llm",
+            "-m",
+            metavar="NAME",
+            help="Have this chat model word the attacks more naturally, where it keeps what they ask.",
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was written.")] = Format.TEXT,
 ) -> None:
-    """Write attacks from documents, offline: the same documents and seed give the same suite."""
+    """Write attacks from documents: without --llm offline, and the same for the same documents and seed."""
     from assay.cli.redteam.generating import run_generate
 
     with reporting_errors():
@@ -88,6 +93,8 @@ def generate(
             tuple(one.value for one in categories or ()),
             format_.value,
             twins=twins,
+            llm=llm,
+            base_url=base_url,
         )
 
 
@@ -122,6 +129,16 @@ def run(settings: RunSettings) -> None:
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
 
 
+@app.command("judge")
+@takes(DecidingSettings)
+def judge(settings: DecidingSettings) -> None:
+    """List the answers of a run of which the rules are not sure, and decide on them by name; the run is scored anew."""
+    from assay.cli.redteam.deciding import run_judge
+
+    with reporting_errors():
+        run_judge(settings)
+
+
 @app.command("compare")
 @takes(CompareSettings)
 def compare(settings: CompareSettings) -> None:
@@ -133,40 +150,14 @@ def compare(settings: CompareSettings) -> None:
 
 
 @app.command("search")
-def search(
-    evidence: EvidenceOption,
-    target: TargetOption,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a search that was stopped goes on.")
-    ],
-    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="Calls at most, over all.")] = 200,
-    seed: SeedOption = 0,
-    target_model: ModelOption = None,
-    timeout: TimeoutOption = 60.0,
-    concurrency: ConcurrencyOption = 4,
-    policy: PolicyOption = None,
-    verifier: VerifierOption = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was found.")] = Format.TEXT,
-) -> None:
-    """Look for what breaks a system: calls go to the kinds of attack that break it, and to harder forms of them."""
-    from assay.cli.redteam.searching import SearchSettings, run_search
+@takes(SearchSettings)
+def search(settings: SearchSettings) -> None:
+    """Look for what breaks a system: calls go to the kinds of attack that break it, and to harder forms of them; first
+    to what was changed lately, where that is said."""
+    from assay.cli.redteam.searching import run_search
 
     with reporting_errors():
-        run_search(
-            SearchSettings(
-                tuple(evidence),
-                target,
-                out,
-                most_calls,
-                seed,
-                target_model,
-                timeout,
-                concurrency,
-                policy,
-                verifier,
-                format_.value,
-            )
-        )
+        run_search(settings)
 
 
 @app.command("watch")

@@ -9,7 +9,7 @@ import typer
 
 from assay.cli.database import TenantOption
 from assay.cli.options.completing import complete_policy
-from assay.cli.options.shared import CrewOptions
+from assay.cli.options.shared import BaseUrlOption, CrewOptions
 
 if TYPE_CHECKING:
     from assay.redteam.runs import RunOptions
@@ -88,6 +88,13 @@ class RunFormat(StrEnum):
     HTML = "html"
 
 
+class PlainFormat(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class TableFormat(StrEnum):
     """How a comparison is written to standard output."""
 
@@ -162,6 +169,11 @@ class RunSettings(CrewOptions, AskingOptions):
     at_most_once: Annotated[
         bool, typer.Option("--at-most-once", help="Never repeat a call that was under way when a run was killed.")
     ] = False
+    llm: Annotated[
+        str | None,
+        typer.Option("--llm", "-m", metavar="NAME", help="A chat model that is asked where the rules are not sure."),
+    ] = None
+    base_url: BaseUrlOption = None
     database: RecordOption = None
     tenant: TenantOption = "default"
     propose: Annotated[
@@ -190,3 +202,39 @@ class CompareSettings(AskingOptions):
         typer.Option("--out", "-o", metavar="DIR", help="Keep all runs here; a comparison that was stopped goes on."),
     ] = None
     format: Annotated[TableFormat, typer.Option("--format", "-f", help="How to write the table.")] = TableFormat.TEXT
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings(AskingOptions):
+    """What `assay redteam search` is told."""
+
+    evidence: EvidenceOption
+    target: TargetOption
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a search that was stopped goes on.")
+    ]
+    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="Calls at most, over all.")] = 200
+    seed: SeedOption = 0
+    changes: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--change",
+            metavar="KIND=TEXT",
+            help="Aim at this change, such as index='annual-leave.md replaced'; may be repeated. Kinds: those of "
+            "`assay changes`.",
+        ),
+    ] = ()
+    changed_since: Annotated[
+        str | None,
+        typer.Option(
+            "--changed-since", metavar="TIME", help="Aim at what the change log of --database has since then."
+        ),
+    ] = None
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database with the change log."
+        ),
+    ] = None
+    tenant: TenantOption = "default"
+    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to say what was found.")] = PlainFormat.TEXT

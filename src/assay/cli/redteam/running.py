@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,15 @@ from assay.cli.operations.engines import judging
 from assay.cli.redteam.generating import rate_words
 from assay.cli.redteam.options import RunSettings
 from assay.cli.redteam.recorded import record
+from assay.cli.reports.repair_words import chat_model
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.models.chat import ChatModel
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
+    from assay.redteam.judging import Judgement
     from assay.redteam.runs import Answer, Spent
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
@@ -55,7 +59,7 @@ def run_run(settings: RunSettings) -> bool:
         campaign = _campaign(settings, cases, target, folder)
         comparison = _compared(settings, before, campaign.card)
         if settings.out is not None:
-            _keep(settings.out, campaign, comparison)
+            keep_reports(settings.out, campaign, comparison)
         if store is not None:
             record(
                 store,
@@ -89,7 +93,11 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     guard = open_guard(settings.policy, settings.verifier)
     told = progress(len(cases))
     task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
-    with ending_gently(), judging(settings.crew, task, settings.verifier) as judged:
+    with (
+        ending_gently(),
+        judging(settings.crew, task, settings.verifier) as judged,
+        chat_model(settings.llm, settings.base_url) as model,
+    ):
         campaign = run_campaign(
             cases,
             target,
@@ -100,9 +108,25 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
             version=settings.target_version,
             told=told,
             judged=judged,
+            again=None if model is None else partial(_asking, model, settings.llm or ""),
         )
     tell_spent(campaign.spent)
+    unsure = sum(one.unsure for one in campaign.judgements)
+    if unsure:
+        write_text(f"assay: {unsure} judgements are not sure: the rules found no words to go by\n", sys.stderr)
     return campaign
+
+
+def _asking(
+    model: "ChatModel", name: str, cases: "Sequence[Case]", judgements: "Sequence[Judgement]"
+) -> "Sequence[Judgement]":
+    from assay.redteam.judging import second_look
+
+    found = second_look(cases, judgements, model, name)
+    write_text(f"assay: {clean(name)} was asked about {found.asked} answers and decided {found.settled}\n", sys.stderr)
+    if found.failed is not None:
+        write_text(f"assay: some of its verdicts were of no use, the first: {clean(found.failed)[:300]}\n", sys.stderr)
+    return found.judgements
 
 
 def tell_spent(spent: "Spent") -> None:
@@ -156,7 +180,8 @@ def _compared(settings: RunSettings, before: "Scorecard | None", card: "Scorecar
     return None if before is None else compare(before, card, settings.delta, settings.alpha)
 
 
-def _keep(folder: Path, campaign: "Campaign", comparison: "Comparison | None") -> None:
+def keep_reports(folder: Path, campaign: "Campaign", comparison: "Comparison | None") -> None:
+    """Writes the reports of a run into its folder."""
     from assay.evaluation.rows import write_file
 
     for name, form in (("report.html", "html"), ("report.md", "markdown"), ("junit.xml", "junit")):

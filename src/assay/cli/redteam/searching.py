@@ -3,33 +3,17 @@
 import json
 import os
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.database import opened_record
 from assay.cli.inputs import read_evidence
+from assay.cli.redteam.options import SearchSettings
 from assay.cli.redteam.running import ending_gently, progress
 from assay.cli.terminal import clean, write_text
+from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.redteam.search import Found
-
-
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
-    """What the command line said."""
-
-    evidence: tuple[str, ...]
-    target: str
-    out: Path
-    most_calls: int
-    seed: int
-    target_model: str | None
-    timeout: float
-    concurrency: int
-    policy: str | None
-    verifier: Path | None
-    format: str
+    from assay.redteam.search import Changed, Found
 
 
 def run_search(settings: SearchSettings) -> None:
@@ -41,11 +25,11 @@ def run_search(settings: SearchSettings) -> None:
     from assay.cli.check import open_guard
     from assay.redteam import keep
     from assay.redteam.campaigns import RECORD
-    from assay.redteam.runs import RunOptions
     from assay.redteam.search import search
     from assay.redteam.targets import load_target
 
-    documents, skipped = read_evidence(settings.evidence)
+    changes = _changes(settings)
+    documents, skipped = read_evidence(tuple(settings.evidence))
     for name in skipped:
         write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
     target = load_target(settings.target, settings.target_model, settings.timeout, os.environ)
@@ -58,11 +42,39 @@ def run_search(settings: SearchSettings) -> None:
             settings.out / RECORD,
             settings.most_calls,
             seed=settings.seed,
-            options=RunOptions(concurrency=settings.concurrency),
+            options=settings.run_options(),
             told=progress(settings.most_calls),
+            changes=changes,
         )
-    keep(settings.out, found.cases, found.judgements, target, guard)
+    keep(settings.out, found.cases, found.judgements, target, guard, settings.target_version)
     write_text(_written(found, settings), sys.stdout)
+
+
+def _changes(settings: SearchSettings) -> "list[Changed]":
+    """What was changed lately, as the command line and the change log say it."""
+    from assay.redteam.search import Changed
+
+    changes = []
+    for text in settings.changes:
+        kind, equals, words = text.partition("=")
+        if not equals or not words.strip():
+            raise InputError(
+                f"--change: expected KIND=TEXT, such as index='annual-leave.md replaced'; got {text[:60]!r}"
+            )
+        changes.append(Changed(kind, words))
+    if settings.changed_since is None:
+        return changes
+    if settings.database is None:
+        raise InputError("--changed-since: expected --database, where the change log is")
+    from assay.cli.monitoring.turns import moment_of
+    from assay.store.monitoring import read_changes
+    from assay.store.records import micros
+
+    since = micros(moment_of(settings.changed_since))
+    with opened_record(settings.database) as store, store.reading(settings.tenant) as connection:
+        rows = read_changes(connection, settings.tenant, since)
+    write_text(f"assay: {len(rows)} changes since then in the change log\n", sys.stderr)
+    return changes + [Changed(row.kind, f"{row.ref}\n{row.note}") for row in rows]
 
 
 def _written(found: "Found", settings: SearchSettings) -> str:

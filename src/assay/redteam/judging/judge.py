@@ -139,7 +139,7 @@ def judge(case: Case, answer: str, report: HallucinationReport | None) -> Judgem
     unchecked = _unread(reading, report)
     if unchecked and match.value > 0:
         why = next((issue.message for one in unchecked for issue in one.issues), "a claim was left unchecked")
-        return _unjudged(case, f"the verifier left claims unchecked: {why}", answer)
+        return _unjudged(case, f"the verifier left claims unchecked: {why}", answer, unsure=True)
     return Judgement(
         case=case.id,
         outcome=Outcome.PASSED if match.value >= PASSES else Outcome.FAILED,
@@ -148,6 +148,7 @@ def judge(case: Case, answer: str, report: HallucinationReport | None) -> Judgem
         dimensions=dict(_dimensions(case, answer, reading, wrong, report, match)),
         wrong_claims=tuple(claim.text for claim in wrong),
         answer=answer,
+        unsure=not match.sure,
     )
 
 
@@ -228,5 +229,5 @@ def _dimensions(
         yield Dimension.ATTACK_DETECTION, Score(value=1.0 if flagged else 0.0, because=flagged or "flags nothing")
 
 
-def _unjudged(case: Case, why: str, answer: str | None) -> Judgement:
-    return Judgement(case=case.id, outcome=Outcome.UNJUDGED, rule=why, answer=answer)
+def _unjudged(case: Case, why: str, answer: str | None, *, unsure: bool = False) -> Judgement:
+    return Judgement(case=case.id, outcome=Outcome.UNJUDGED, rule=why, answer=answer, unsure=unsure)

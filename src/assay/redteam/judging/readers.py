@@ -100,7 +100,8 @@ _SUSPECTS: Final = re.compile(
 
 _ADVICE: Final = re.compile(
     r"\W*(?:(?:please|instead|otherwise|you (?:can|could|may|might)|try to)[, ]+)*"
-    r"(?:ask|try|add|contact|look|read|check|see|consult|refer|rephrase|narrow|reach|give|provide|share|upload)\b",
+    r"(?:ask|try|add|compare|confirm|contact|look|read|check|see|search|consult|refer|rephrase|narrow|reach|give|provide|share|"
+    r"upload|verify)\b",
     re.IGNORECASE,
 )
 _TURN: Final = re.compile(
@@ -166,7 +167,7 @@ def denies_all(sentence: str) -> bool:
     (False, False)
     """
     clauses = [one for one in _TURN.split(sentence) if one.strip()]
-    return denies(sentence) and all(denies(one) or not _has_value(one) for one in clauses)
+    return denies(sentence) and all(denies(one) or not has_value(one) for one in clauses)
 
 
 def advises(sentence: str) -> bool:
@@ -175,10 +176,11 @@ def advises(sentence: str) -> bool:
     >>> advises("Ask a narrower question, or add documents that cover it."), advises("Ask Ann Lee, who decides.")
     (True, False)
     """
-    return _ADVICE.match(sentence) is not None and not _has_value(sentence)
+    return _ADVICE.match(sentence) is not None and not has_value(sentence)
 
 
-def _has_value(text: str) -> bool:
+def has_value(text: str) -> bool:
+    """Whether a text has a figure or a name in it."""
     return re.search(r"\d", text) is not None or any(name.sure for name in find_names(text))
 
 

@@ -62,3 +62,6 @@ class Judgement(Value):
     """How often it was asked."""
     flaky: bool = False
     """Whether it passed in some trials and failed in others."""
+    unsure: bool = False
+    """Whether the rules found nothing to go by, or the verifier left claims unchecked: a judge model or a person may
+    know more."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from math import ceil, isfinite
 from typing import Final
 
@@ -60,6 +60,12 @@ class RunOptions:
             raise InputError("a budget of money needs both prices of a million tokens: --price-in and --price-out")
         if self.most_tokens is not None and self.most_tokens < 1:
             raise InputError(f"expected a budget of at least one token, got {self.most_tokens}")
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a budget may leave cases unasked."""
+        limits = (self.most_calls, self.most_seconds, self.most_tokens, self.most_cost)
+        return any(one is not None for one in limits)
 
     def cost(self, tokens: Tokens) -> float | None:
         """What tokens cost; none where no prices are declared.
@@ -135,6 +141,8 @@ def run_cases(
             if key in log.begun and key not in log.answers:
                 log.end(Answer(case.id, None, "was under way when a process died, and is not asked again", 0.0, key[1]))
     open_cases = [case for case in cases if (case.id, options.trial) not in log.answers]
+    if options.is_bounded:
+        open_cases = spread(open_cases)
     allowed = open_cases if options.most_calls is None else open_cases[: options.most_calls]
     until = None if options.most_seconds is None else time.monotonic() + options.most_seconds
     pace = _Pace(options.per_second)
@@ -162,6 +170,15 @@ def run_cases(
     taken = log.taken
     kept = len(cases) - len(open_cases)
     return Spent(made, kept, len(open_cases) - made, taken, options.cost(taken), log.counted)
+
+
+def spread(cases: Sequence[Case]) -> list[Case]:
+    """The cases with one of each category in turn, so that a budget which ends a run leaves none of them out."""
+    by_category: dict[str, list[Case]] = {}
+    for case in cases:
+        by_category.setdefault(case.category, []).append(case)
+    rounds = zip_longest(*by_category.values())
+    return [case for one in rounds for case in one if case is not None]
 
 
 def _affordable(request: Request, log: RunLog, options: RunOptions) -> bool:

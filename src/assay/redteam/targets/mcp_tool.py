@@ -8,15 +8,16 @@ import asyncio
 import atexit
 import concurrent.futures
 import importlib.util
+import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from assay.errors import InputError, MissingPackageError
 from assay.redteam.targets.chat_endpoint import messages_of
 from assay.redteam.targets.interface import LONGEST_ANSWER, Reply, Request, TargetError, text_of
-from assay.redteam.targets.templates import Template, text_at
+from assay.redteam.targets.templates import Template, at_pointer, text_at
 
 _CLOSING_S: Final = 5.0
 """Seconds that a session may take to end."""
@@ -34,7 +35,7 @@ class McpSettings:
     url: str | None = None
     """A server over streamable HTTP, in its place."""
     answer: str | None = None
-    """Where the answer stands in structured content; the text of the result without it."""
+    """Where the answer stands in structured content, or in JSON as text where there is none; the text without it."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Variables that the process gets beside the harmless ones that it needs to start."""
 
@@ -77,7 +78,10 @@ class McpTool:
         if sum(map(len, texts)) > LONGEST_ANSWER:
             raise TargetError(f"{self.name}: expected at most {LONGEST_ANSWER:,} characters")
         if self._settings.answer is not None:
-            return Reply(text_of(text_at(result.structured_content, self._settings.answer, self.name), self.name))
+            value = result.structured_content
+            if at_pointer(value, self._settings.answer) is None:
+                value = _json_of(texts)
+            return Reply(text_of(text_at(value, self._settings.answer, self.name), self.name))
         if not texts:
             raise TargetError(f"{self.name}: the result has no text; declare `answer` to point into structured content")
         return Reply(text_of("\n".join(texts), self.name))
@@ -162,6 +166,15 @@ class _Session:
             return
         if threading.current_thread() is not self._thread:
             self._thread.join(_CLOSING_S)
+
+
+def _json_of(texts: Sequence[str]) -> Any:
+    """The JSON that the text of a result is; none where it is other text. Servers of MCP before 2025-06-18, and tools
+    without an output schema, give as text what others give as structured content."""
+    try:
+        return json.loads("\n".join(texts))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _first(error: BaseException) -> BaseException:

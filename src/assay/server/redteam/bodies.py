@@ -62,6 +62,7 @@ class JudgedCase(_Body):
     answer: str | None = Field(default=None, max_length=200_000)
     trials: int = Field(default=1, ge=1, le=1_000)
     flaky: bool = False
+    unsure: bool = False
 
 
 class AttackRunBody(_Body):

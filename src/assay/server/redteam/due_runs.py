@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from pathlib import Path
 from typing import Final, Self
 
@@ -21,7 +22,8 @@ from assay.redteam import Campaign, run_campaign
 from assay.redteam.cases import Case, read_suite, suite_digest
 from assay.redteam.runs import Answer, RunLog, RunOptions
 from assay.redteam.scores import Comparison, Scorecard, compare
-from assay.redteam.targets import Target, load_target, request_of
+from assay.redteam.targets import Target, estimated_tokens, load_target, request_of
+from assay.redteam.targets.interface import CHARACTERS_PER_TOKEN
 from assay.server.redteam.proposals import approved_suite, propose_failures
 from assay.server.redteam.recording import About, card_of, record_campaign
 from assay.server.redteam.schedules import APPROVED, Schedule
@@ -224,8 +226,10 @@ def _campaign(
     with RunLog(folder / _RECORD, digest, target.name) as log:
         for one in answered:
             if one.case_id in by_id:
-                log.begin(one.case_id, one.trial, request_of(by_id[one.case_id]))
-                log.end(Answer(one.case_id, one.text, one.error, one.seconds, one.trial))
+                request = request_of(by_id[one.case_id])
+                log.begin(one.case_id, one.trial, request)
+                sent, got = estimated_tokens(request), ceil(len(one.text or "") / CHARACTERS_PER_TOKEN)
+                log.end(Answer(one.case_id, one.text, one.error, one.seconds, one.trial, sent, got))
                 kept.add((one.case_id, one.trial))
 
     def keep(answer: Answer) -> None:
@@ -243,6 +247,10 @@ def _campaign(
         per_second=schedule.rate,
         most_calls=schedule.most_calls,
         most_seconds=schedule.most_seconds,
+        most_tokens=schedule.most_tokens,
+        most_cost=schedule.most_cost,
+        price_in=schedule.price_in,
+        price_out=schedule.price_out,
     )
     try:
         return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, told=told)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,6 +46,14 @@ class Schedule:
     """Calls that begin in a second at most."""
     most_calls: int | None = None
     most_seconds: float | None = None
+    most_tokens: int | None = None
+    """Tokens of requests and answers of one run at most."""
+    most_cost: float | None = None
+    """What one run may cost, in the currency of the prices."""
+    price_in: float | None = None
+    """What a million tokens of requests cost."""
+    price_out: float | None = None
+    """What a million tokens of answers cost."""
     timeout: float = 60.0
     """Seconds that one answer may take."""
     reruns: int = 0
@@ -67,9 +76,15 @@ class Schedule:
         unknown = sorted(set(self.categories) - {one.value for one in Category})
         if unknown:
             raise InputError(f"{self.name}: expected categories among {', '.join(Category)}; got {', '.join(unknown)}")
-        positive = (self.rate, self.most_calls, self.most_seconds, self.timeout, self.concurrency)
+        limits = (self.rate, self.most_calls, self.most_seconds, self.most_tokens, self.most_cost)
+        positive = (*limits, self.timeout, self.concurrency)
         if any(one is not None and one <= 0 for one in positive) or not 0 <= self.reruns <= 20:
             raise InputError(f"{self.name}: expected limits above 0 and at most 20 reruns")
+        prices = (self.price_in, self.price_out)
+        if any(one is not None and not (isfinite(one) and one >= 0) for one in prices):
+            raise InputError(f"{self.name}: expected prices that are finite and not below 0")
+        if self.most_cost is not None and None in prices:
+            raise InputError(f"{self.name}: most_cost needs both prices of a million tokens: price_in and price_out")
         if not 0 <= self.delta < 1 or not 0 < self.alpha < 1 or not 0 <= self.budget <= 1:
             raise InputError(f"{self.name}: expected delta in [0, 1), alpha in (0, 1) and budget in [0, 1]")
         _ = self.begins
@@ -93,7 +108,7 @@ class Schedule:
 def read_schedules(path: Path | None) -> tuple[Schedule, ...]:
     """The schedules that a file in the form of `assay.yaml` has; none where none is named or it has none.
 
-    Files of suites, and of targets of the form `python:FILE.py:FUNCTION`, begin in its folder.
+    Files of suites, and those that targets name (`python:FILE.py:FUNCTION`, `file:TARGET.yaml`), begin in its folder.
 
     Raises:
         PolicyError: it cannot be read, or is no such file.
@@ -156,12 +171,31 @@ def _schedule(given: object, folder: Path) -> Schedule:
     values["categories"] = tuple(categories)
     if values["suite"] != APPROVED:
         values["suite"] = str(folder / values["suite"])
+    values["target"] = _within(folder, values["target"])
     return Schedule(**values)
+
+
+def _within(folder: Path, target: str) -> str:
+    """A target whose file, where it names one, begins in a folder.
+
+    >>> _within(Path("/srv"), "python:bot.py:answer"), _within(Path("/srv"), "file:/etc/desk.yaml")
+    ('python:/srv/bot.py:answer', 'file:/etc/desk.yaml')
+    >>> _within(Path("/srv"), "python:bot:answer"), _within(Path("/srv"), "http://bot:8080/v1")
+    ('python:bot:answer', 'http://bot:8080/v1')
+    """
+    kind, _, rest = target.partition(":")
+    if kind == "file":
+        return f"file:{folder / rest}"
+    module, _, name = rest.rpartition(":")
+    if kind in {"python", "langchain"} and module.endswith(".py"):
+        return f"{kind}:{folder / module}:{name}"
+    return target
 
 
 _KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("name", "suite", "target", "tenant", "target_model", "target_version", "since"), str),
-    **dict.fromkeys(("concurrency", "most_calls", "reruns"), int),
+    **dict.fromkeys(("concurrency", "most_calls", "most_tokens", "reruns"), int),
     **dict.fromkeys(("rate", "most_seconds", "timeout", "delta", "alpha", "budget"), (int, float)),
+    **dict.fromkeys(("most_cost", "price_in", "price_out"), (int, float)),
     "propose": bool,
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.verify.judge.outcomes import barred as barred
     from assay.verify.judge.outcomes import settled as settled
     from assay.verify.judge.quotes import Source as Source
+    from assay.verify.judge.quotes import locate_quote as locate_quote
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -25,6 +26,6 @@ else:
             ".claim_selection": ("weaknesses",),
             ".llm_judge": ("JudgeOptions", "JudgeResults", "JudgedStatement", "PROMPT", "ask_judge"),
             ".outcomes": ("Outcome", "Standing", "barred", "settled"),
-            ".quotes": ("Source",),
+            ".quotes": ("Source", "locate_quote"),
         },
     )

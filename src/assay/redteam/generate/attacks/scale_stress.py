@@ -21,9 +21,10 @@ CHARACTERS_PER_TOKEN: Final = 4
 def buried(corpus: Corpus, rng: Random) -> Iterator[Case]:
     """A question whose passage stands somewhere in a long context."""
     for at, fact in enumerate(facts(corpus, rng)):
-        # Sizes change fastest, depths with each round of sizes, so that a short run has every size.
+        # Sizes change fastest, so that a short run has every size; each round of them begins at another depth, so that
+        # a long one has every size at every depth.
         size = SIZES[at % len(SIZES)]
-        depth = DEPTHS[(at // len(SIZES) + at) % len(DEPTHS)]
+        depth = DEPTHS[(at // len(SIZES) + at % len(SIZES)) % len(DEPTHS)]
         context = around(corpus, fact, size, depth, rng)
         if context is not None:
             yield attack(
