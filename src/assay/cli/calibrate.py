@@ -190,10 +190,10 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     guard = open_loosest(base, options.verifier)
     with (
         ResultLog(options.results, identity_of(guard)) as log,
-        progress_bar("judging", len(rows)) as told,
+        progress_bar("judging", len(rows)) as progress,
         judging(options.crew, Calibrating(base), options.verifier) as judged,
     ):
-        outcomes = judge(guard, base, rows, log, told, judged)
+        outcomes = judge(guard, base, rows, log, progress, judged)
         results = [log.results[key_of(row)] for row in rows]
     found = fit(base, rows, outcomes, wish, (guard.verifier.name, guard.verifier.digest), results)
     if options.out is not None and found.policy is not None and found.calibration is not None:
@@ -243,9 +243,9 @@ def run_prior(options: CalibrateOptions) -> None:
             rows = list(read_all(options.files, limit))
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
-        told = stack.enter_context(progress_bar("judging", most))
+        progress = stack.enter_context(progress_bar("judging", most))
         scored = stack.enter_context(judging(options.crew, EstimatingPrior(base), options.verifier))
-        found = prior_of(guard, requests, told, scored)
+        found = prior_of(guard, requests, progress, scored)
     fitted = base.model_copy(update={"prior": round(found.prior, 4)})
     if out is not None:
         write_file(out, policy_with_prior(fitted, found.claims))

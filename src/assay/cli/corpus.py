@@ -199,7 +199,7 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
         ),
     )
     guard = open_guard(options.policy, options.verifier)
-    with _record(options.database) as store, progress_lines() as told:
+    with _record(options.database) as store, progress_lines() as progress:
         report = check_corpus(
             str(root) if options.folder in {".", ""} else options.folder,
             guard,
@@ -207,7 +207,7 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
             chosen,
             store=store,
             tenant=options.tenant,
-            progress=told,
+            progress=progress,
         )
     if options.out is not None:
         write_file(options.out, corpus_page(report))
@@ -263,7 +263,7 @@ def progress_lines() -> "Iterator[Progress]":
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     last: tuple[str, int] | None = None
 
-    def told(step: str, done: int, total: int | None) -> None:
+    def progress(step: str, done: int, total: int | None) -> None:
         nonlocal last
         if total == 0:
             return
@@ -276,7 +276,7 @@ def progress_lines() -> "Iterator[Progress]":
         last = mark
 
     try:
-        yield told
+        yield progress
     finally:
         if live and last is not None:
             write_text("\r\x1b[K", sys.stderr)

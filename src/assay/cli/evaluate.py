@@ -87,11 +87,11 @@ def run_eval(options: EvalOptions) -> bool:
     task = Evaluating(guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ))
     with (
         ResultLog(path, identity) as log,
-        progress_bar("judging", len(rows) + len(fitting)) as told,
+        progress_bar("judging", len(rows) + len(fitting)) as progress,
         judging(options.crew, task, options.verifier) as judged,
     ):
-        results = evaluate(guard, rows, log, told, gates, judged)
-        fitted = evaluate(guard, fitting, log, told, gates, judged)
+        results = evaluate(guard, rows, log, progress, gates, judged)
+        fitted = evaluate(guard, fitting, log, progress, gates, judged)
     scored, notes = score_baselines(options, rows, results, fitting, fitted) if options.baselines else ([], [])
     summary = summarise(
         rows,
@@ -209,13 +209,13 @@ def progress_bar(words: str, total: int) -> Iterator[Progress]:
         return
     seen = 0
 
-    def told(done: int) -> None:
+    def progress(done: int) -> None:
         nonlocal seen
         before, seen = seen, seen + done
         if total and before * 10 // total != seen * 10 // total:
             write_text(f"assay: {words} {seen:,} of {total:,}\n", sys.stderr)
 
-    yield told
+    yield progress
 
 
 # Baselines
@@ -273,8 +273,8 @@ def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
     from assay.evaluation.figures import SentenceEmbedder
 
     embedder = SentenceEmbedder(folder)
-    with progress_bar("embedding", len(rows)) as told:
-        return baselines.cosines(rows, embedder, told)
+    with progress_bar("embedding", len(rows)) as progress:
+        return baselines.cosines(rows, embedder, progress)
 
 
 # Writing

@@ -77,9 +77,9 @@ class Gate:
         found = self.guard.screen(question, passages, historical=self.historical, as_of=self.as_of)
         if self.on_screening is not None:
             self.on_screening(found)
-        told = {one.id: one for one in found.passages}
+        screened = {one.id: one for one in found.passages}
         kept = tuple(
-            (taken[name], self._marks(found, told[name].relevance, told[name].standing)) for name in found.kept
+            (taken[name], self._marks(found, screened[name].relevance, screened[name].standing)) for name in found.kept
         )
         return Kept(kept, found)
 

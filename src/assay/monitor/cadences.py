@@ -107,20 +107,20 @@ def read_cadences(schedule: object, judge: object, golden: object, folder: Path)
     Raises:
         InputError: a setting is unknown, or is not what it should be.
     """
-    told = _mapping(schedule, "schedule", {step.value for step in TimedStep})
-    heard = None if judge is None else _judge(_mapping(judge, "judge", set(_JUDGE)))
+    steps = _mapping(schedule, "schedule", {step.value for step in TimedStep})
+    sampling = None if judge is None else _judge(_mapping(judge, "judge", set(_JUDGE)))
     rows = None if golden is None else _golden(_mapping(golden, "golden", {"rows", "tenant", "alpha"}), folder)
     plans: dict[TimedStep, When] = {}
     for step in TimedStep:
-        absent = (step is TimedStep.JUDGE and heard is None) or (step is TimedStep.GOLDEN and rows is None)
-        said = told.get(step.value)
+        absent = (step is TimedStep.JUDGE and sampling is None) or (step is TimedStep.GOLDEN and rows is None)
+        said = steps.get(step.value)
         if absent and said is not None:
             raise InputError(f"the schedule names {step.value}, and there is no section {step.value} that says of what")
         # YAML reads the bare word `off` as false.
         if absent or said is False or said == "off":
             continue
         plans[step] = DEFAULTS[step] if said is None else read_when(said, f"schedule.{step.value}")
-    return Cadences(plans, heard, rows)
+    return Cadences(plans, sampling, rows)
 
 
 _JUDGE: Final = ("fraction", "flagged", "most", "within", "tokens")

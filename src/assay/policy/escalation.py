@@ -319,7 +319,7 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
 
 def _value(found: Correction, claim: ClaimReport) -> Suggestion:
     """A correction that the check has found, with the sentence of the finding behind it."""
-    told = (
+    value = (
         issue.message
         for issue in claim.issues
         if issue.code == found.code and issue.span is not None and _meet(issue.span, found.span)
@@ -329,7 +329,7 @@ def _value(found: Correction, claim: ClaimReport) -> Suggestion:
         before=found.before,
         after=found.after,
         source="evidence",
-        reason=next(told, f"The evidence has “{found.after}” in the place of “{found.before}”."),
+        reason=next(value, f"The evidence has “{found.after}” in the place of “{found.before}”."),
         evidence=found.evidence,
     )
 

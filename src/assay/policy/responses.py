@@ -187,9 +187,9 @@ def disclosure_of(report: HallucinationReport) -> str | None:
 
 def answer_of(report: HallucinationReport) -> str:
     """What a reader gets of a report: the output with what is told behind it, or what takes its place."""
-    told = disclosure_of(report)
-    if told is not None:
-        return f"{report.output}\n\n{told}"
+    disclosure = disclosure_of(report)
+    if disclosure is not None:
+        return f"{report.output}\n\n{disclosure}"
     return report.output if report.action is Action.EMIT else fallback_response(report)
 
 

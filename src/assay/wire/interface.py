@@ -197,6 +197,6 @@ def words_of(error: object, names: Sequence[str]) -> Json:
     >>> words_of({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
     {'message': 'no', 'code': 7}
     """
-    told = error if isinstance(error, dict) else {"message": str(error)}
-    kept = {name: told[name] for name in names if name in told}
+    described = error if isinstance(error, dict) else {"message": str(error)}
+    kept = {name: described[name] for name in names if name in described}
     return {name: value for name, value in kept.items() if isinstance(value, str | int | None)}

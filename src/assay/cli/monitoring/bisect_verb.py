@@ -43,7 +43,7 @@ def bisect(
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Find which change made outputs worse, by deploying states; exits 1 where one did."""
-    from assay.cli.monitoring.bisect import Bisection, BisectOptions, judge_with, lines_of, told_result
+    from assay.cli.monitoring.bisect import Bisection, BisectOptions, judge_with, lines_of, result_json
     from assay.cli.terminal import clean, write_text
     from assay.monitor import SearchOptions
 
@@ -52,7 +52,7 @@ def bisect(
         options = BisectOptions(changes, rows, run, state, search, seed, timeout, policy)
         found = Bisection(options, judge_with(policy), lambda line: write_text(f"{clean(line)}\n", sys.stderr))
         result = found.run()
-        told = told_result(result, found.changes, search)
+        summary = result_json(result, found.changes, search)
         lines = lines_of(result, found.changes, search)
-        write_text((json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines)) + "\n", sys.stdout)
+        write_text((json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(lines)) + "\n", sys.stdout)
         raise typer.Exit(FINDINGS if result.verdict == "found" else CLEAN)

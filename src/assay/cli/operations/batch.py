@@ -117,15 +117,15 @@ def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:
 def _progress() -> "Callable[[Totals], None]":
     from assay.cli.terminal import write_text
 
-    begun = told = time.monotonic()
+    begun = last_shown = time.monotonic()
     rows = 0
 
     def add(totals: "Totals") -> None:
-        nonlocal rows, told
+        nonlocal rows, last_shown
         rows += totals.rows
         now = time.monotonic()
-        if now - told >= _EVERY_S:
-            told = now
+        if now - last_shown >= _EVERY_S:
+            last_shown = now
             write_text(f"assay: checked {rows:,} rows, {rows / (now - begun):,.0f} a second\n", sys.stderr)
 
     return add
@@ -142,9 +142,9 @@ def _print(totals: "Totals", out: Path, format_: Format) -> None:
     lines = [f"{totals.rows:,} rows, {totals.rejected:,} rejected"]
     lines += [f"  {name:<24}{count:>12,}" for name, count in {**totals.actions, **_verdicts(totals)}.items()]
     if totals.labelled:
-        told = summary["labelled"]
-        lines.append(f"  honest answers emitted  {told['honest_emitted']:>12,} of {told['honest']:,}")
-        lines.append(f"  wrong answers stopped   {told['wrong_stopped']:>12,} of {told['wrong']:,}")
+        labelled = summary["labelled"]
+        lines.append(f"  honest answers emitted  {labelled['honest_emitted']:>12,} of {labelled['honest']:,}")
+        lines.append(f"  wrong answers stopped   {labelled['wrong_stopped']:>12,} of {labelled['wrong']:,}")
     lines.append(
         f"results: {out / 'parts'}" + (f", rejected rows: {out / 'rejected.jsonl'}" if totals.rejected else "")
     )

@@ -110,8 +110,8 @@ class Server:
         try:
             parts = urlsplit(address)
             target = f"{parts.path}{'?' + parts.query if parts.query else ''}"
-            told = {"Accept": "text/html, */*;q=0.5", "Accept-Encoding": "identity", "User-Agent": self._agent}
-            connection.request("GET", target, headers={**told, **headers})
+            defaults = {"Accept": "text/html, */*;q=0.5", "Accept-Encoding": "identity", "User-Agent": self._agent}
+            connection.request("GET", target, headers={**defaults, **headers})
             answer = connection.getresponse()
             known: dict[str, str] = {}
             for name, value in answer.getheaders():

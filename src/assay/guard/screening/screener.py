@@ -174,11 +174,11 @@ def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evide
         VerifierError: the network failed: whether there are contradictions is not known then.
     """
     from assay.guard.check.tiers import tiers_of
-    from assay.guard.screening.conflicts import hear_pairs, told
+    from assay.guard.screening.conflicts import find_conflicts, read_pairs
 
     scorer = self._parts.scorer
-    heard = hear_pairs(pairs, items, scorer)
-    return told(heard, items, tiers_of(self._parts).judge_beside, frozenset(), scorer, len(pairs))
+    readings = read_pairs(pairs, items, scorer)
+    return find_conflicts(readings, items, tiers_of(self._parts).judge_beside, frozenset(), scorer, len(pairs))
 
 
 def screened(
@@ -276,7 +276,7 @@ def _drop_repeated(course: _Course, versions: Versions) -> None:
     """Drops what another passage says as well; of two the one that says more of its document stays."""
     from assay.retrieve import likenesses
 
-    ranked = sorted(course.left, key=lambda one: (-_told(one), -len(one.item.text), one.item.id))
+    ranked = sorted(course.left, key=lambda one: (-_details_known(one), -len(one.item.text), one.item.id))
     gone: set[str] = set()
     for pair in likenesses([one.item.text for one in ranked], INSIDE / 4):
         first, second = ranked[pair.first], ranked[pair.second]
@@ -311,7 +311,7 @@ def says_the_same(longer: str, shorter: str, share: float, contained: float) -> 
     return share >= NEARLY and values_of(longer) == values_of(shorter)
 
 
-def _told(one: Passage) -> int:
+def _details_known(one: Passage) -> int:
     """How much is known of a passage's document."""
     item = one.item
     return sum(x is not None for x in (one.document, item.version, item.effective_date, item.expiry_date, item.title))

@@ -168,9 +168,9 @@ class TextCheck:
     def _run(self) -> Run | None:
         if self.run is None or isinstance(self.run, Run):
             return self.run
-        told = getattr(self.run, "run", None)
-        if callable(told):  # a builder, or a watch
-            made: Run = told()
+        run = getattr(self.run, "run", None)
+        if callable(run):  # a builder, or a watch
+            made: Run = run()
             return made
         from assay.schema.traces import read_run
 

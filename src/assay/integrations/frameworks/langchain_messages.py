@@ -70,7 +70,7 @@ def _called(message: AIMessage) -> list[ToolCall]:
     return [*good, *bad]
 
 
-def told(system: BaseMessage | None, tools: Iterable[Any]) -> dict[str, Any]:
+def request_facts(system: BaseMessage | None, tools: Iterable[Any]) -> dict[str, Any]:
     """What only a model's request knows, in JSON: tools are as the model is told of them, without what is injected."""
     declared = [dict(tool) if isinstance(tool, Mapping) else convert_to_openai_tool(tool) for tool in tools]
     return {"system": None if system is None else str(system.text), "tools": declared}

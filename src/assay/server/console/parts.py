@@ -321,8 +321,8 @@ def pager(older: str | None, newest: str | None, words: str = "") -> Markup | No
 
 def field(label: str, control: Markup, hint: Child = None, style: str = "") -> Markup:
     """A control with its label around it."""
-    told = tag("small", hint) if hint is not None else None
-    return tag("label", tag("span", label), control, told, class_=f"field {style}".strip())
+    hint_tag = tag("small", hint) if hint is not None else None
+    return tag("label", tag("span", label), control, hint_tag, class_=f"field {style}".strip())
 
 
 def text_input(name: str, value: str | None = None, **attributes: str | float | bool | None) -> Markup:

@@ -283,7 +283,7 @@ class ReviewService:
             return self._guard_of(None).for_tenant(tenant)
 
 
-def told(error: AssayError) -> int:
+def status_of(error: AssayError) -> int:
     """The HTTP status that an error of the queue stands for."""
     if isinstance(error, ReviewError):
         return {"missing": 404, "stale": 412, "held": 409, "decided": 409}.get(error.code, 422)

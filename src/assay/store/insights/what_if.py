@@ -158,7 +158,7 @@ class _Trial:
         if was is not would and len(self.changed) < LISTED:
             self.changed.append(ChangedDecision(id_, moment_at(held.created), was, would, held.score))
 
-    def told(self) -> Tried:
+    def result(self) -> Tried:
         """What came of it so far."""
         return Tried(dict(self.moves), tuple(self.changed), self.recheck, self.unknown, len(self.ids) - self.at)
 
@@ -220,7 +220,7 @@ class WhatIf:
                 decisions.trials[after.digest] = trial
                 while len(decisions.trials) > TRIALS:
                     decisions.trials.popitem(last=False)
-            return trial.told()
+            return trial.result()
 
     def _place(self, key: tuple[str, str]) -> _Decisions:
         with self._lock:

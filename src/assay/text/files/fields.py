@@ -82,7 +82,7 @@ _LANGUAGES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FileFields:
     """What metadata say of a document; what they do not say is none."""
 
     document: str | None = None
@@ -106,7 +106,7 @@ def folded_name(name: object) -> str:
     return _KEY.sub("", str(name).casefold())
 
 
-def read_fields(fields: Mapping[str, Any]) -> Told:
+def read_fields(fields: Mapping[str, Any]) -> FileFields:
     """What metadata say, whatever their spelling.
 
     >>> found = read_fields({"Doc-Version": 3, "valid until": "30 June 2024", "validFrom": "03/04/2024"})
@@ -125,7 +125,7 @@ def read_fields(fields: Mapping[str, Any]) -> Told:
     _, until = _first_day(flat, EXPIRY, unread)
     version = _first(flat, VERSION)
     document = _first(flat, DOCUMENT)
-    return Told(
+    return FileFields(
         document=(str(document).strip() or None) if _is_plain(document) and not isinstance(document, float) else None,
         title=_text(flat, TITLE),
         source=_text(flat, SOURCE),

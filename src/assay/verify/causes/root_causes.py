@@ -182,13 +182,13 @@ def expired_issues(claim: ClaimReport, given: Circumstances) -> tuple[Issue, ...
     if claim.verdict is not Verdict.SUPPORTED:
         return ()
     by_id = {item.id: item for item in given.evidence}
-    told = []
+    issues = []
     for span in claim.evidence_spans:
         item = by_id.get(span.evidence_id)
         why = _not_holding(item, given.as_of) if item is not None and span.relation == "supports" else ""
         if why:
-            told.append(Issue(code="evidence.expired", message=why, span=claim.span, evidence=span, path=claim.path))
-    return tuple(told[:1])
+            issues.append(Issue(code="evidence.expired", message=why, span=claim.span, evidence=span, path=claim.path))
+    return tuple(issues[:1])
 
 
 def _weighed(seen: Iterator[_Seen], effects: Mapping[Cause, float]) -> tuple[tuple[CauseEstimate, ...], float]:
@@ -247,12 +247,12 @@ def _gaps(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
     new = len(said - everywhere) / len(said) if said else 0.0
     if new >= _MOSTLY:
         what = "What it says" if new == 1 else "Most of what it says"
-        told = any(span.relation == "contradicts" for span in claim.evidence_spans)
+        contradicted = any(span.relation == "contradicts" for span in claim.evidence_spans)
         yield _Seen(
             Cause.KNOWLEDGE_GAP,
             0.85 * covered * new,
             f"{what} instead stands in no passage, although one tells it."
-            if told
+            if contradicted
             else f"{what} beyond the passages stands in none of them, although they speak of the matter.",
             about,
         )

@@ -22,12 +22,12 @@ def telling(decision: Decision, untold: Sequence[str], text: str, *, document: b
     if not untold:
         return decision
     if decision.response is not None:
-        told = f"{decision.response} {silence_notice(untold)}"
+        response = f"{decision.response} {silence_notice(untold)}"
     elif decision.route == Route.SERVE and not document and not _is_json(text):
-        told = silence_notice(untold)
+        response = silence_notice(untold)
     else:
         return decision
-    return decision.model_copy(update={"response": told})
+    return decision.model_copy(update={"response": response})
 
 
 def _is_json(text: str) -> bool:

@@ -97,9 +97,9 @@ def status_error(where: str, status: int, body: object, headers: Mapping[str, st
     code, words = _said(body)
     exhausted = code in {"insufficient_quota", "billing_error"}
     retryable = (status in RETRYABLE or status >= 500) and not exhausted
-    told = f": {words}" if words else ""
+    detail = f": {words}" if words else ""
     return ChatError(
-        f"{where}: the endpoint answered with status {status}{told}",
+        f"{where}: the endpoint answered with status {status}{detail}",
         retryable=retryable,
         wait=_wait(headers) if retryable else None,
         calls=1,

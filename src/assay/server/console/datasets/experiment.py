@@ -191,9 +191,9 @@ def _sides(
 
 def _side(name: str, honest: Rate, wrong: Rate, actions: Sequence[str]) -> list[Child]:
     counts = [(one, sum(action == one.value for action in actions)) for one in ORDER]
-    told = ", ".join(f"{count} {one.value}" for one, count in counts)
-    bar = split_bar([(one.value, float(count), ACTION_TONES[one]) for one, count in counts], f"{name}: {told}")
-    return [foreign(shorten(name, 60)), _rate(honest), _rate(wrong), [bar, tag("small", told)]]
+    counted = ", ".join(f"{count} {one.value}" for one, count in counts)
+    bar = split_bar([(one.value, float(count), ACTION_TONES[one]) for one, count in counts], f"{name}: {counted}")
+    return [foreign(shorten(name, 60)), _rate(honest), _rate(wrong), [bar, tag("small", counted)]]
 
 
 def _rate(rate: Rate) -> Child:
@@ -235,8 +235,8 @@ def _flip(one: Flipped, question: str | None) -> list[Child]:
 
 def _left_out(after: Mapping[str, Outcome]) -> Markup | None:
     counts = {fault: sum(one.fault is fault for one in after.values()) for fault in Fault}
-    told = "; ".join(f"{count:,} {_FAULTS[fault]}" for fault, count in counts.items() if count)
-    return tag("p", f"Left out: {told}.", class_="soft") if told else None
+    counted = "; ".join(f"{count:,} {_FAULTS[fault]}" for fault, count in counts.items() if count)
+    return tag("p", f"Left out: {counted}.", class_="soft") if counted else None
 
 
 def _stop(request: Request, found: Experiment) -> Markup:

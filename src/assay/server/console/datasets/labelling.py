@@ -128,6 +128,6 @@ def _form(request: Request, path: str, row: DatasetRow, report: HallucinationRep
 
 def _claim(at: int, claim: ClaimReport, row: DatasetRow) -> Markup:
     sign = tag("span", SIGNS[claim.verdict], class_=f"sign {VERDICT_TONES[claim.verdict]}", aria_hidden="true")
-    told = tag("span", f"Claim {at + 1}, judged {WORDS[claim.verdict]}: ", class_="hidden")
+    label = tag("span", f"Claim {at + 1}, judged {WORDS[claim.verdict]}: ", class_="hidden")
     box = tag("input", type_="checkbox", name_="claim", value=at, checked=at in row.wrong_claims)
-    return tag("label", box, sign, told, foreign(shorten(claim.text, 200)))
+    return tag("label", box, sign, label, foreign(shorten(claim.text, 200)))

@@ -378,9 +378,9 @@ def _row(id_: str, row: DatasetRow, now: datetime, *, may: bool) -> list[Child]:
     words = shorten(row.question, 160) if row.question else ("erased" if row.erased else f"Run {row.run[:12]}")
     label: Child = label_badge(row)
     if may:
-        told = f"Choose the run: {words[:80]}"
+        hint = f"Choose the run: {words[:80]}"
         label = [
-            tag("input", type_="checkbox", name_="run", value=row.run, aria_label=told, class_="choose"),
+            tag("input", type_="checkbox", name_="run", value=row.run, aria_label=hint, class_="choose"),
             label,
         ]
     return [

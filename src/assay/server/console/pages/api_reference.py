@@ -50,9 +50,11 @@ def _reference(request: Request) -> Response:
     document = request.app.openapi()
     by_tag: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {}
     for path, methods in document.get("paths", {}).items():
-        for method, told in methods.items():
+        for method, operation in methods.items():
             if method in _METHODS:
-                by_tag.setdefault(next(iter(told.get("tags") or ()), "other"), []).append((method, path, told))
+                by_tag.setdefault(next(iter(operation.get("tags") or ()), "other"), []).append(
+                    (method, path, operation)
+                )
     parts = [panel(name.capitalize(), [_route(document, *one) for one in routes]) for name, routes in by_tag.items()]
     columns = (Column("Method"), Column("Path", "main"), Column("What it is"))
     gateway = table("Routes of the gateway", columns, ([m, tag("code", p), words] for m, p, words in _GATEWAY))
@@ -67,18 +69,18 @@ def _reference(request: Request) -> Response:
     )
 
 
-def _route(document: Mapping[str, Any], method: str, path: str, told: Mapping[str, Any]) -> Markup:
-    summary = str(told.get("description") or told.get("summary") or "").strip()
+def _route(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> Markup:
+    summary = str(operation.get("description") or operation.get("summary") or "").strip()
     head = group(badge(method.upper(), _METHODS[method]), " ", tag("code", path), " ", tag("span", _first(summary)))
     parameters: list[list[Child]] = [
         [tag("code", str(one.get("name", ""))), str(one.get("in", "")), _type(document, one.get("schema", {})),
          str(one.get("description") or ("required" if one.get("required") else ""))]
-        for one in told.get("parameters", ())
+        for one in operation.get("parameters", ())
     ]  # fmt: skip
-    body = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     answers = (
         tag("li", tag("code", str(status)), " ", str(one.get("description", "")))
-        for status, one in told.get("responses", {}).items()
+        for status, one in operation.get("responses", {}).items()
     )
     return details(
         head,

@@ -70,8 +70,8 @@ def confirm_page(
         if may_send and checked.action is not Action.EMIT:
             more.append(_ACCEPT)
     if act == "reject" and package is not None:
-        told = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
-        more.append(field("What is said in its place", text_area("response", told, rows=3, maxlength=20_000)))
+        refusal = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
+        more.append(field("What is said in its place", text_area("response", refusal, rows=3, maxlength=20_000)))
     if act != "ask" and package is not None and package.flagged_claims:
         more.append(_label_fields(package))
     if may_send:

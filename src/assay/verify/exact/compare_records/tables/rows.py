@@ -238,8 +238,8 @@ def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple
     most = max((len(c.stems & stems) for c in named), default=0)
     best = [c for c in named if len(c.stems & stems) == most] or [c for c in numeric if c.stems & kinds]
     if not best and not kinds:
-        told = {kind for word in statement.lexemes for kind in FIELDS_OF_VERBS.get(word.fold, ())}
-        best = [c for c in numeric if c.stems & told] or (numeric if len(numeric) == 1 else [])
+        implied = {kind for word in statement.lexemes for kind in FIELDS_OF_VERBS.get(word.fold, ())}
+        best = [c for c in numeric if c.stems & implied] or (numeric if len(numeric) == 1 else [])
     return rows.field(best[0].stems) if len(best) == 1 else None
 
 
