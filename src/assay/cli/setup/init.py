@@ -154,9 +154,9 @@ def run_init(folder: Path, preset: str, ci: Ci, *, force: bool = False) -> None:
     for path, text in files.items():
         write_file(path, text)
         write_text(f"written: {clean(str(path))}\n", sys.stdout)
-    prefix = "" if folder == Path() else f"cd {folder} && "
+    told = "" if folder == Path() else f"cd {folder} && "
     write_text(
-        f"\nNext: {prefix}assay check answers --evidence evidence --policy assay.yaml\n"
+        f"\nNext: {told}assay check answers --evidence evidence --policy assay.yaml\n"
         "It blocks the example, and says why. With pytest installed, `pytest` does the same.\n",
         sys.stdout,
     )

@@ -170,10 +170,8 @@ class CrewChecks:
     def _run(self, output: Any, seen: _Seen) -> Run:
         """What a task was asked, what the tasks that it quotes have seen, and what it has seen itself."""
         if seen.quoted is None:
-            prompts = [
-                str(one.get("content") or "") for one in output.messages if one.get("role") in ("user", "system")
-            ]
-            seen.quoted = "\n".join(prompts)
+            told = [str(one.get("content") or "") for one in output.messages if one.get("role") in ("user", "system")]
+            seen.quoted = "\n".join(told)
         return self._history(output.description, seen.quoted, seen)
 
     def _history(self, asked: str, quoting: str, seen: _Seen) -> Run:

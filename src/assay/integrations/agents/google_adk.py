@@ -159,9 +159,9 @@ class AssayPlugin(BasePlugin):
     def _run(self, context: Any, request: Any, end: Iterable[Step]) -> Run:
         """What the session has seen, and what it ends with."""
         steps: list[Step] = [*self._gate.declared(_declared(request))]
-        instructions = "" if request is None else _instructions(request.config.system_instruction)
-        if instructions.strip():
-            steps.append(SystemPrompt(content=text_parts(instructions)))
+        told = "" if request is None else _instructions(request.config.system_instruction)
+        if told.strip():
+            steps.append(SystemPrompt(content=text_parts(told)))
         for event in context.session.events:
             if event.content is not None and not event.partial:
                 steps += _steps(event.author, event.content.parts or ())

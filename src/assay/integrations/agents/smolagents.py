@@ -223,14 +223,14 @@ class _Checked:
         memory = self._agent.memory.steps
         if memory is not self._memory:
             self._memory, self._seen = memory, []
-        timed: list[tuple[float, Step]] = [
+        told: list[tuple[float, Step]] = [
             (place, UserInput(content=text_parts(step.task)))
             for place, step in enumerate(memory)
             if isinstance(step, TaskStep)
         ]
-        timed += [(place + 0.5, step) for place, step in self._seen]
+        told += [(place + 0.5, step) for place, step in self._seen]
         declared = self._gate.declared(_declared(tool) for tool in self._tools if tool.name != _ANSWERS)
-        return run_from([*declared, *(step for _, step in sorted(timed, key=lambda one: one[0]))])
+        return run_from([*declared, *(step for _, step in sorted(told, key=lambda one: one[0]))])
 
 
 def answer_words(end: CallRejectedError | HallucinationReport) -> str:

@@ -128,8 +128,8 @@ class _Asked:
 
     def run(self, *messages: Any) -> Run:
         """The run with these messages behind those of the question."""
-        context = self.context
-        return _run_of(self.gate, context.tool_specs, context.system_prompt, [*context.messages, *messages])
+        told = self.context
+        return _run_of(self.gate, told.tool_specs, told.system_prompt, [*told.messages, *messages])
 
     async def settled(self, message: Any, reason: str) -> tuple[Any, str]:
         """The message as it may go on, and why it ends.
@@ -164,7 +164,7 @@ class _Asked:
             return feedback.output if any("toolUse" in block for block in again["content"]) else _text_of(again)
 
         passed: list[bool] = []
-        gate = replace(self.gate, on_report=_report_sinks(self.gate, passed))
+        gate = replace(self.gate, on_report=_told(self.gate, passed))
         said = await gate.aanswer(self.run(_saying(text)), author)
         if said == text:
             return message, reason
@@ -176,15 +176,15 @@ class _Asked:
         return isinstance(known.get(name), StructuredOutputTool)
 
 
-def _report_sinks(gate: RunGate, passed: list[bool]) -> Any:
+def _told(gate: RunGate, passed: list[bool]) -> Any:
     """What gets the reports of an answer: the one of the options, and a list of which passed."""
 
-    def report_failure(report: Any) -> None:
+    def told(report: Any) -> None:
         passed.append(gate.passes(report))
         if gate.on_report is not None:
             gate.on_report(report)
 
-    return report_failure
+    return told
 
 
 def _saying(text: str) -> dict[str, Any]:
@@ -205,9 +205,9 @@ def _text_of(message: Any) -> str:
 def _run_of(gate: RunGate, specs: Iterable[Any], system: Any, messages: Iterable[Any]) -> Run:
     """The run that an agent's messages tell of."""
     steps: list[Step] = [*gate.declared(map(_declared, specs))]
-    system_text = system if isinstance(system, str) else "\n".join(block.get("text", "") for block in system or ())
-    if system_text.strip():
-        steps.append(SystemPrompt(content=text_parts(system_text)))
+    told = system if isinstance(system, str) else "\n".join(block.get("text", "") for block in system or ())
+    if told.strip():
+        steps.append(SystemPrompt(content=text_parts(told)))
     for message in messages:
         steps += _steps(message)
     return run_from(steps)

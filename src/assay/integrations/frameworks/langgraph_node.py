@@ -60,13 +60,9 @@ def check_node(
             on_report(report)
         passes, left = report.action is Action.EMIT, most - failed
         feedback = gate.feedback(report, left) if not passes and left > 0 else None
-        answered = answer_of(report)
+        told = answer_of(report)
         return {
-            answer: answered
-            if not isinstance(said, BaseMessage)
-            else said
-            if answered == said.text
-            else with_text(said, answered),
+            answer: told if not isinstance(said, BaseMessage) else said if told == said.text else with_text(said, told),
             "assay_action": _action(report, feedback).value,
             "assay_report": report.model_dump(mode="json"),
             "assay_feedback": feedback or "",

@@ -141,11 +141,11 @@ def _of_span(span: Span, first: int) -> Node:
     used = [span.attributes.get(f"gen_ai.usage.{way}_tokens", (None, ""))[0] for way in ("input", "output")]
     tokens = [int(one) for one in used if isinstance(one, int) or (isinstance(one, str) and one.isdigit())]
     status = span.rest.get("status")
-    message = _text(status.get("message", status.get("description"))) if isinstance(status, Mapping) else ""
+    told = _text(status.get("message", status.get("description"))) if isinstance(status, Mapping) else ""
     return Node(
         kind,
         name,
-        _short(message or span.text("error.type") or (named if named and named not in name else "") or ""),
+        _short(told or span.text("error.type") or (named if named and named not in name else "") or ""),
         (span.start - first) / _NS_PER_MS if span.start is not None else None,
         max(0.0, ((span.end or 0) - (span.start or 0)) / _NS_PER_MS) if timed else None,
         span.failed,
@@ -190,8 +190,8 @@ def _of_steps(run: Run) -> list[Node]:
 
 
 def _arguments(call: ToolCall) -> str:
-    arguments = call.arguments
-    return arguments.verbatim or json.dumps(arguments.value or {}, ensure_ascii=False)
+    told = call.arguments
+    return told.verbatim or json.dumps(told.value or {}, ensure_ascii=False)
 
 
 def _finished(roots: list[Node], unread: int = 0) -> Trace:
