@@ -66,14 +66,18 @@ class CalibrateOptions(GuardOptions, CrewOptions):
         How, typer.Option(help="learn-then-test holds with confidence 1 - D, conformal-risk-control in the mean only.")
     ] = How.LTT
     horizon: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Promise of the next N hallucinated outputs, not of a rate.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Make the promise for the next N hallucinated outputs, not for a rate."),
     ] = None
-    leak: Annotated[float | None, typer.Option("--cost-leak", min=0, help="A hallucination that passes.")] = None
+    leak: Annotated[
+        float | None, typer.Option("--cost-leak", min=0, help="The cost of a hallucination that passes.")
+    ] = None
     false_block: Annotated[
-        float | None, typer.Option("--cost-false-block", min=0, help="A correct output that is withheld.")
+        float | None, typer.Option("--cost-false-block", min=0, help="The cost of a correct output that is withheld.")
     ] = None
     abstain: Annotated[
-        float | None, typer.Option("--cost-abstention", min=0, help="An output neither passed nor withheld.")
+        float | None,
+        typer.Option("--cost-abstention", min=0, help="The cost of an output that is neither passed nor withheld."),
     ] = None
     loss: Annotated[
         Loss, typer.Option(help="Weigh every row alike, or correct and hallucinated rows one half each.")

@@ -47,7 +47,7 @@ class JudgeSampling:
 
     def __post_init__(self) -> None:
         if not 0 < self.fraction <= 1:
-            raise InputError("expected the fraction of outputs that a judge hears above 0 up to 1")
+            raise InputError("expected the fraction of outputs that are sampled for the judge, above 0 and at most 1")
         if not (isinstance(self.most, int) and 1 <= self.most <= MOST_AT_ONCE) or self.within_s < 1 or self.tokens < 1:
             raise InputError(f"expected from 1 to {MOST_AT_ONCE} outputs for a judge in one turn, and numbers above 0")
 

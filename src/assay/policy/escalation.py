@@ -350,7 +350,7 @@ def _alternatives(report: HallucinationReport) -> Iterator[Alternative]:
 # What a person makes of it
 
 _UNAPPROVED: Final = (
-    "This answer was withheld. The person who reviewed it did not approve it. Ask whoever is responsible for the "
+    "This answer was withheld. The person who reviewed it did not approve it. Ask the person responsible for the "
     "subject."
 )
 

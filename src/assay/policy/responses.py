@@ -74,7 +74,7 @@ _TEXTS: dict[Cause, tuple[str, str]] = {
     Cause.FABRICATED: ("It cited a source that could not be found.", _READ_SOURCES),
     Cause.CONFLICT: (
         "The available sources contradict each other on this, so no single answer is given.",
-        "Please compare the sources and ask whoever keeps them which of them holds.",
+        "Please compare the sources and ask the people who maintain them which one is right.",
     ),
     Cause.CONTRADICTION: ("Part of it does not agree with the available documents.", _READ_SOURCES),
     Cause.CITATION: ("A source that it cited does not say what it was cited for.", _READ_SOURCES),

@@ -124,7 +124,7 @@ def verify(
     problems = [*_of_key(read, key), *_of_output(read.statement, given)]
     problems += _of_demands(read.statement, policy, verifier, report)
     if evidence is not None and read.statement.evidence != evidence_digest(evidence):
-        reason = "the output was held against other evidence than the one that is asked for"
+        reason = "the output was checked against other evidence than what is asked for"
         if read.statement.evidence is None:
             reason = "the receipt is of version 1, which does not name the evidence"
         problems.append(Problem(ProblemCode.OTHER_EVIDENCE, reason))

@@ -174,7 +174,7 @@ def _unchecked(answer: str, reason: str) -> Verification:
 def _why(claim: ClaimReport) -> str:
     if claim.issues:
         return claim.issues[0].message.rstrip(".")
-    reasons = {Verdict.CONTRADICTED: "the contexts say otherwise", Verdict.UNSUPPORTED: "no context says so"}
+    reasons = {Verdict.CONTRADICTED: "the contexts say otherwise", Verdict.UNSUPPORTED: "no context says it"}
     return reasons.get(claim.verdict, "it could not be checked")
 
 

@@ -42,7 +42,7 @@ def bisect(
     ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Find which change made outputs worse, by deploying states; exits 1 where one did."""
+    """Find which change made outputs worse, by deploying states. Exit status 1: a change is named."""
     from assay.cli.monitoring.bisect import Bisection, BisectOptions, judge_with, lines_of, result_json
     from assay.cli.terminal import clean, write_text
     from assay.monitor import SearchOptions

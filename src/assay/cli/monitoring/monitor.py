@@ -52,7 +52,8 @@ def design(
     baseline: Annotated[float, typer.Option("--baseline", metavar="P", help="The rate or mean score without a shift.")],
     shift: Annotated[float, typer.Option("--shift", metavar="D", help="The change that is to be found.")],
     false_alarm_every: Annotated[
-        float, typer.Option("--false-alarm-every", metavar="N", help="Observations between false alarms, at least.")
+        float,
+        typer.Option("--false-alarm-every", metavar="N", help="The least number of observations between false alarms."),
     ],
     kind: Annotated[Kind, typer.Option(help="Observations are 0 or 1, or scores from 0 to 1.")] = Kind.RATE,
     direction: Annotated[Side, typer.Option(help="Which shifts; both draws a chart for each.")] = Side.BOTH,

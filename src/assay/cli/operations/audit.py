@@ -154,7 +154,7 @@ def prove(
 def export(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the bundle here.")],
     database: DatabaseOption,
-    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with all that it saw.")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with everything that it saw.")] = None,
     tenant: TenantOption = _TENANT,
     keys: KeysOption = None,
     partial: Annotated[

@@ -48,11 +48,11 @@ def batch(
         str | None, typer.Option("--query", metavar="SQL", help="Rows of this query; name columns with AS.")
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="The outputs that are recorded in --database, the oldest first.")
+        bool, typer.Option("--record", help="Check the outputs recorded in --database, oldest first.")
     ] = False,
     tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose record.")] = "default",
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Of the record, only from this moment on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Of the record, only before this moment.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only from this moment on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only before this moment.")] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Processes of this machine, or actors of Ray.")] = (
         Engine.LOCAL
     ),
@@ -62,7 +62,7 @@ def batch(
     reports: Annotated[bool, typer.Option("--reports", help="Keep whole reports, in the column `report`.")] = False,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the summary.")] = Format.TEXT,
 ) -> None:
-    """Check any number of rows by many processes; the same command goes on where it was stopped.
+    """Check any number of rows with many processes; the same command resumes where it was stopped.
 
     A row is one of `assay eval`: an id, evidence, an answer or a claim. Each has exactly one result in DIR/parts, as
     Parquet. Exit status 1: some rows were rejected, and DIR/rejected.jsonl says why.

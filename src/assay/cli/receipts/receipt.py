@@ -157,7 +157,7 @@ def uses(
     database: DatabaseOption,
     tenant: TenantOption = "default",
     everything: Annotated[
-        bool, typer.Option("--all", help="All uses that are remembered, not those alone without an outcome.")
+        bool, typer.Option("--all", help="All recorded uses, not only those without an outcome.")
     ] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:

@@ -27,7 +27,7 @@ _STYLE: Final = {
     Verdict.NOT_CHECKABLE: "",
 }
 _RESPONSE: Final = {
-    True: ("Told      ", "what its reader has to be told behind it"),
+    True: ("Told      ", "a disclosure for its reader, after the text"),
     False: ("Instead   ", "what would be answered in its place"),
 }
 """The heading of the response of a decision, by whether it follows the output."""

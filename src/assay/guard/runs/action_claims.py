@@ -359,7 +359,7 @@ def _call_as_sentence(call: ToolCall, result: ToolResult | None, *, failed: bool
     given = given or (call.arguments.verbatim or "")
     said = f" {result.text[:MOST_CALL]}" if result is not None and result.text.strip() else ""
     if said and _EMPTY.fullmatch(said) is not None:
-        said = f" It found nothing, there is none: {said.strip()}"
+        said = f" It found nothing: {said.strip()}"
     if failed:  # in both ways in which failures are reported
         what = " ".join(name_words(call.name)) or call.name
         return f"I could not {what} with {given[:MOST_CALL]}. The {what} failed.{said}"

@@ -243,7 +243,7 @@ def _drop_injected(course: _Course) -> None:
         found = find_orders(f"{one.item.title or ''}\n{one.item.text}")
         if found:
             shown = _short(found[0].text, 80)
-            course.drop(one, DropReason.INJECTED, f"It gives orders to whoever reads it by machine: “{shown}”.")
+            course.drop(one, DropReason.INJECTED, f"It gives orders to a model that reads it: “{shown}”.")
 
 
 def _drop_foreign(course: _Course, question: str) -> None:

@@ -132,7 +132,7 @@ _ACTS: Final = {
     "ask_evidence": ("asked for evidence", "doubt"),
     "supply_evidence": ("gave evidence", "quiet"),
     "next_tier": ("went up a tier: the deadline passed", "doubt"),
-    "remind": ("told people again: the deadline passed", "doubt"),
+    "remind": ("sent a reminder: the deadline passed", "doubt"),
     "expire": ("rejected it: the deadline passed", "bad"),
 }
 """What is done to a review item, in words, with its tone."""

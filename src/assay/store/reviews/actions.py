@@ -392,7 +392,7 @@ def required_words(reason: str) -> str:
     """A reason that must be given, as it is stored."""
     words = words_of(reason)
     if not words:
-        raise ReviewError("expected a reason for the decision: whoever reads the record has nothing else", "refused")
+        raise ReviewError("expected a reason for the decision: it is all that a reader of the record has", "refused")
     return words
 
 

@@ -251,9 +251,9 @@ def _gaps(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
         yield _Seen(
             Cause.KNOWLEDGE_GAP,
             0.85 * covered * new,
-            f"{what} instead stands in no passage, although one tells it."
+            f"{what} is in none of the passages, and one of them contradicts it."
             if contradicted
-            else f"{what} beyond the passages stands in none of them, although they speak of the matter.",
+            else f"{what} goes beyond the passages: they deal with the subject, but none of them says it.",
             about,
         )
     if claim.text in known.given.diverged:
@@ -344,11 +344,11 @@ def _poison(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
             evidence_id=item.id, start=order.start(), end=order.end(), text=order[0], relation="related", score=0.0
         )
         if item.id in behind:
-            presence, reason = 0.9, f"{item.id} gives orders to whoever reads it, and this repeats its words."
+            presence, reason = 0.9, f"{item.id} gives orders to a model that reads it, and this repeats its words."
         elif item.id in near:
-            presence, reason = 0.5, f"{item.id} gives orders to whoever reads it."
+            presence, reason = 0.5, f"{item.id} gives orders to a model that reads it."
         else:  # a model that obeys it may say anything anywhere, but nothing ties this claim to it
-            presence, reason = 0.25, f"{item.id} gives orders to whoever reads it, and says nothing of this."
+            presence, reason = 0.25, f"{item.id} gives orders to a model that reads it, and does not mention this."
         yield _Seen(Cause.POISONING, presence, reason, (span,))
 
 

@@ -61,7 +61,7 @@ def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) 
     return Issue(
         code=IRRELEVANT,
         message=(
-            "No passage speaks of what was asked, and neither does the output: retrieve evidence on the question, or "
+            "Neither the passages nor the output deal with what was asked: retrieve evidence on the question, or "
             "say that there is none."
         ),
     )

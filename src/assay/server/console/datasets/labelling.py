@@ -94,7 +94,7 @@ def _about(row: DatasetRow, at: int, count: int) -> Child:
 
 def _form(request: Request, path: str, row: DatasetRow, report: HallucinationReport) -> Markup:
     choices = (
-        ("right", "Right: everything in it is borne out"),
+        ("right", "Right: the evidence supports everything in it"),
         ("wrong", "Wrong: something in it is not"),
         ("none", "No label"),
     )

@@ -180,7 +180,7 @@ class _Pages:
             Column("When", "num"),
         )
         rows = (entry_line(one.idx, by_index.get(one.idx), names.get(one.idx), self._store.now()) for one in entries)
-        empty = ("No such entry", "No entry is about this run, or there is none before that one.")
+        empty = ("No such entry", "No entry is about this run, or none comes before that one.")
         older = None
         if len(entries) == SHOWN and entries[-1].idx > 0:
             older = address(_PATH, before=entries[-1].idx, run=run)

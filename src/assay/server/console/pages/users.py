@@ -108,7 +108,7 @@ class _Pages:
         users = list_users(self._store, caller.tenant, limit=MOST_LISTED)
         columns = (Column("Name", "main"), Column("Roles"), Column("Since", "less"), Column("Change", hidden=True))
         rows = ((_named(user, caller), _roles(user), moment(user.created), _changes(request, user)) for user in users)
-        empty = ("Nobody yet", "Until there is a user, whoever reaches this machine is let in.")
+        empty = ("Nobody yet", "Until there is a user, anyone who can reach this machine is let in.")
         return render(
             request,
             "Access",

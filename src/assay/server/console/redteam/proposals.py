@@ -246,7 +246,7 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
     )
 
 
-_MAY_NOT: Final = note("quiet", "Whoever has the role of a reviewer decides on it.")
+_MAY_NOT: Final = note("quiet", "Anyone with the reviewer role can decide on it.")
 
 
 def _decided(row: ProposedCase, now: datetime) -> Markup:

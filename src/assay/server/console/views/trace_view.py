@@ -38,7 +38,7 @@ def _about(trace: Trace) -> str:
     parts.append("without times in this format" if trace.total_ms is None else f"{millis(trace.total_ms)} in all")
     if trace.tokens is not None:
         parts.append(f"{trace.tokens:,} tokens of models")
-    return ", ".join(parts) + ". As whoever ran the agent tells it."
+    return ", ".join(parts) + ". As reported by the client that ran the agent."
 
 
 def _node(node: Node, trace: Trace) -> Markup:

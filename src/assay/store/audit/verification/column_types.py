@@ -52,7 +52,7 @@ def _foreign(column: Column[Any]) -> ColumnElement[bool]:
     return kind.not_in(["null", *wanted])
 
 
-NO_TEXT: Final = "a text in the tables is no text, and what stands beside it cannot be read"
+NO_TEXT: Final = "a text column holds something that is not text, and its row cannot be read"
 """What is said of bytes that stand as a text and are none."""
 
 

@@ -111,10 +111,12 @@ class LogVerification:
         are covered from outside.
 
         >>> LogVerification("example.com/log", 7, b"", 1, 0).caution
-        'no checkpoint from outside was held against it: who has the key could have written all of it anew'
+        'it was not compared with a checkpoint from outside: whoever has the key could have rewritten all of it'
         """
         if not self.outside:
-            return "no checkpoint from outside was held against it: who has the key could have written all of it anew"
+            return (
+                "it was not compared with a checkpoint from outside: whoever has the key could have rewritten all of it"
+            )
         if self.outside < self.size:
             return (
                 f"a checkpoint from outside covers the first {self.outside:,} of {self.size:,} entries: who has the "

@@ -140,7 +140,7 @@ class UnitCheck:
             if data.get("was") != last:
                 self._findings.add(
                     FindingCode.ALTERED_CONTENT,
-                    f"{where}: its rows were altered before entry {index}, and no entry tells of it",
+                    f"{where}: its rows were altered before entry {index}, and no entry records it",
                 )
             last, told_at = data.get("now"), index
         if last is None and state is None:
@@ -149,7 +149,7 @@ class UnitCheck:
             said = "entry {} says that it was dropped" if history[-1][1]["kind"] == ROWS else "entry {} binds none"
             self._add(FindingCode.UNLOGGED, f"{where}: it has rows, and {said.format(told_at)}", id_)
         elif state is None:
-            self._add(FindingCode.MISSING_CONTENT, f"{where}: its rows are gone, and no entry tells of it", id_)
+            self._add(FindingCode.MISSING_CONTENT, f"{where}: its rows are gone, and no entry records that", id_)
         elif state.bound() != last:
             named = ", ".join(part.name for part in (unit.head, *(part.table for part in unit.parts)))
             self._add(
@@ -172,7 +172,7 @@ def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
         logged = exists().where(log.tenant == head.tenant, log.record == name, log.kind == kind)
         rows = connection.execute(select(id_.label("id")).where(head.tenant == tenant, ~logged).limit(100)).scalars()
         for one in rows:
-            yield f"{_said(unit)} {one}".rstrip() + " stands in the tables, and no entry tells of it"
+            yield f"{_said(unit)} {one}".rstrip() + " is in the tables, and no entry records it"
     for unit, part in ((one, part) for one in UNITS for part in one.parts):
         # Rows of a run that is not there are in no unit.
         table, owner = part.table.c, unit.head if part.via is None else part.via
