@@ -55,7 +55,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="Format of the rows: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
+            help="Format of rows: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
         ),
     ] = None
     mapped: Annotated[
