@@ -170,8 +170,11 @@ def _sides(
     """Both rates, and what was decided, in two rows."""
     pairs = list(pairs_of(rows, after, before).values())
     columns = (
-        Column("Side"), Column("Honest emitted", "num"), Column("Wrong stopped", "num"), Column("Decisions", "main"),
-    )  # fmt: skip
+        Column("Side"),
+        Column("Honest emitted", "num"),
+        Column("Wrong stopped", "num"),
+        Column("Decisions", "main"),
+    )
     drawn = (
         _side(name, side.honest_emitted, side.wrong_stopped, [pair[place] for pair in pairs])
         for place, (name, side) in enumerate(zip(names, (made.before, made.after), strict=True))
@@ -208,9 +211,12 @@ def _flipped(made: Comparison, rows: Sequence[DatasetRow], names: tuple[str, str
         return note("quiet", f"No decision differs over {made.compared:,} runs.")
     questions = {row.run: row.question for row in rows}
     columns = (
-        Column("What it means"), Column("Run", "main"), Column("Label", "less"), Column(f"{shorten(names[0], 30)}"),
+        Column("What it means"),
+        Column("Run", "main"),
+        Column("Label", "less"),
+        Column(f"{shorten(names[0], 30)}"),
         Column(f"{shorten(names[1], 30)}"),
-    )  # fmt: skip
+    )
     listed = (_flip(one, questions.get(one.run)) for one in made.flipped[:MOST_FLIPPED])
     worse = sum(one.regression is True for one in made.flipped)
     better = sum(one.regression is False for one in made.flipped)

@@ -110,8 +110,12 @@ def _form(request: Request, path: str, row: DatasetRow, report: HallucinationRep
     marks = [_claim(at, claim, row) for at, claim in enumerate(report.claims[:MOST_CLAIMS])]
     claims = None
     if marks:
-        claims = tag("fieldset", tag("legend", "If wrong: in which claims (none, where it is not one of them)"), marks,
-                     class_="boxes tall")  # fmt: skip
+        claims = tag(
+            "fieldset",
+            tag("legend", "If wrong: in which claims (none, where it is not one of them)"),
+            marks,
+            class_="boxes tall",
+        )
     return panel(
         "Label",
         form(

@@ -102,9 +102,12 @@ class _Pages:
         with self._store.reading(caller.tenant) as connection:
             found = list_datasets(connection, caller.tenant)
         columns = (
-            Column("Dataset", "main"), Column("Runs", "num"), Column("Labelled", "num"), Column("Made by", "less"),
+            Column("Dataset", "main"),
+            Column("Runs", "num"),
+            Column("Labelled", "num"),
+            Column("Made by", "less"),
             Column("Made", "num less"),
-        )  # fmt: skip
+        )
         rows: list[list[Child]] = [
             [
                 tag("a", foreign(one.name), href=f"{PATH}/{one.id}", class_="row"),
@@ -350,9 +353,13 @@ def label_badge(row: DatasetRow) -> Child:
 
 def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime, *, may: bool) -> Markup:
     columns = (
-        Column("Label"), Column("Question", "main"), Column("Decided"), Column("Score", "num less"),
-        Column("Labelled by", "less"), Column("Added", "num less"),
-    )  # fmt: skip
+        Column("Label"),
+        Column("Question", "main"),
+        Column("Decided"),
+        Column("Score", "num less"),
+        Column("Labelled by", "less"),
+        Column("Added", "num less"),
+    )
     listed = (_row(id_, row, now, may=may) for row in rows)
     shown = table("Runs of the dataset", columns, listed, style="rows chosen" if may else "rows")
     if not may:
@@ -415,9 +422,13 @@ def _experiments(experiments: Sequence[Experiment], now: datetime) -> Markup | N
     if not experiments:
         return None
     columns = (
-        Column("Experiment", "main"), Column("State"), Column("Policy", "less"), Column("Verifier", "less"),
-        Column("By", "less"), Column("Begun", "num"),
-    )  # fmt: skip
+        Column("Experiment", "main"),
+        Column("State"),
+        Column("Policy", "less"),
+        Column("Verifier", "less"),
+        Column("By", "less"),
+        Column("Begun", "num"),
+    )
     rows = (
         [
             tag("a", foreign(one.name), href=f"/console/experiments/{one.id}", class_="row"),

@@ -73,10 +73,14 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
     summary = str(operation.get("description") or operation.get("summary") or "").strip()
     head = group(badge(method.upper(), _METHODS[method]), " ", tag("code", path), " ", tag("span", _first(summary)))
     parameters: list[list[Child]] = [
-        [tag("code", str(one.get("name", ""))), str(one.get("in", "")), _type(document, one.get("schema", {})),
-         str(one.get("description") or ("required" if one.get("required") else ""))]
+        [
+            tag("code", str(one.get("name", ""))),
+            str(one.get("in", "")),
+            _type(document, one.get("schema", {})),
+            str(one.get("description") or ("required" if one.get("required") else "")),
+        ]
         for one in operation.get("parameters", ())
-    ]  # fmt: skip
+    ]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     answers = (
         tag("li", tag("code", str(status)), " ", str(one.get("description", "")))
@@ -104,10 +108,14 @@ def _body(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Markup:
     found = _resolved(document, schema)
     required = set(found.get("required", ()))
     rows: list[list[Child]] = [
-        [tag("code", name), "required" if name in required else "optional", _type(document, one),
-         str(_resolved(document, one).get("description") or "")[:400]]
+        [
+            tag("code", name),
+            "required" if name in required else "optional",
+            _type(document, one),
+            str(_resolved(document, one).get("description") or "")[:400],
+        ]
         for name, one in found.get("properties", {}).items()
-    ]  # fmt: skip
+    ]
     return _fields("The body, as JSON", rows)
 
 
