@@ -10,6 +10,17 @@ _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u2028\u2029\u202
 
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML forbids or that UTF-8 cannot carry."""
+_UNSEEN: Final = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""What is there and cannot be seen: signs that reorder text, that have no width or no ink, or break a line."""
+_MARKS: Final = frozenset("\u061c\u200e\u200f")
+"""Signs that tell a direction without overriding one; texts from right to left have them."""
+_JOINERS: Final = frozenset("\u180e\u200b\u200c\u200d")
+"""Signs without width that some scripts and emoji need."""
+_RIGHT_TO_LEFT: Final = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 
 
 def clean(text: str) -> str:
@@ -25,6 +36,35 @@ def clean(text: str) -> str:
 def _written_out(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def seen(text: str) -> str:
+    r"""Foreign text as it is shown on a page: what is there and cannot be seen is written out, so that a reader sees
+    what was checked.
+
+    What a script needs stays: joiners between characters that are not ASCII, soft hyphens between letters, and marks of
+    direction in a text that has letters from right to left. What overrides a direction never does.
+
+    >>> seen("pay 2\u200b0 to \u202e321")
+    'pay 2\\u200b0 to \\u202e321'
+    >>> persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    >>> seen(persian) == persian
+    True
+    """
+    return _UNSEEN.sub(_seen, text) if _UNSEEN.search(text) else text
+
+
+def _seen(match: re.Match[str]) -> str:
+    sign, text = match.group(), match.string
+    beside = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    if sign in _MARKS:
+        stays = _RIGHT_TO_LEFT.search(text) is not None
+    elif sign in _JOINERS:
+        stays = all(one and not one.isascii() for one in beside)
+    else:
+        stays = sign == "\u00ad" and all(one.isalpha() for one in beside)
+    code = ord(sign)
+    return sign if stays else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def one_line(text: str, limit: int | None = None) -> str:

@@ -4,22 +4,30 @@ import csv
 import io
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from tests.console.site import GUARD, app_over, record, site
 from tests.console.test_pages import HOSTILE, is_harmless
 
 from assay.evaluation.rows.reading import read_rows
+from assay.schema import Evidence
 from assay.schema.access import PERMISSIONS, Role
 from assay.server.caller import Caller
+from assay.server.console.pages import run_bulk
 from assay.server.console.pages.run_bulk import CSV_COLUMNS
 from assay.server.datasets.running import run_experiments
-from assay.store.db.store import Store
-from assay.store.records.erasure import erase_runs
+from assay.server.http.spreadsheets import csv_text
+from assay.store.db.store import Store, read_check
+from assay.store.records.erasure import erase_evidence, erase_runs
+from assay.store.records.interface import CheckRecord
+from assay.store.records.row_evidence import NoRow, why_no_row
 
 EVIDENCE = {"hr-2": "Partners are entitled to 2 weeks of leave. It may be split into two parts."}
 RIGHT, WRONG = "Partners are entitled to 2 weeks of leave.", "Partners are entitled to 4 weeks of leave."
@@ -54,6 +62,33 @@ def test_the_list_shows_chosen_columns_and_refuses_unknown_ones(tmp_path: Path) 
         assert RIGHT in client.get("/console/runs").text  # the beginning of the output
 
 
+@pytest.mark.parametrize("query", ["verdict=zz", "hour=9999-12-31T23&hours=9999", "hour=0000-01-01T00", "hours=-1"])
+def test_a_filter_that_cannot_be_is_told_of(tmp_path: Path, query: str) -> None:
+    with site(tmp_path) as (client, store):
+        record(store, RIGHT, EVIDENCE, "How long?")
+        for path in ("/console/runs", "/console/runs.csv"):
+            assert client.get(f"{path}?{query}").status_code == 422, path
+        post(client, "/console/runs/views", 422, name="x", query=query)
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({"verdict": "maybe"}, 422),
+        ({"verdict": "wrong", "claim": "-1"}, 422),
+        ({"verdict": "wrong", "claim": "999"}, 404),
+        ({"verdict": "wrong", "comment": "x" * 10_001}, 422),
+    ],
+)
+def test_feedback_that_cannot_be_is_refused_and_not_taken_for_another(
+    tmp_path: Path, said: dict[str, str], status: int
+) -> None:
+    with site(tmp_path) as (client, store):
+        run = record(store, RIGHT, EVIDENCE, "How long?")
+        post(client, f"/console/runs/{run}/feedback", status, **said)
+        assert "Nobody has said anything about this output yet" in client.get(f"/console/runs/{run}").text
+
+
 def test_a_view_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
     with site(tmp_path) as (client, store):
         record(store, RIGHT, EVIDENCE)
@@ -79,6 +114,29 @@ def test_an_export_holds_no_formula(tmp_path: Path) -> None:
     told = dict(zip(head, line, strict=True))
     assert (told["question"][0], told["output"][0], told["caller"][0]) == ("'", "'", "'")
     assert float(told["duration_ms"]) > 0
+
+
+_CELLS = st.text(st.sampled_from("=+-@\uff1d;\t\n\r \"',a1"), max_size=12)
+
+
+@given(st.lists(st.lists(_CELLS, min_size=2, max_size=2), min_size=1, max_size=3), st.sampled_from([",", ";", "\t"]))
+def test_no_cell_of_an_export_is_a_formula_whatever_separates_cells_for_its_reader(
+    rows: list[list[str]], separator: str
+) -> None:
+    text = csv_text(("one", "two"), rows)
+    for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+        for cell in line:
+            assert cell.lstrip(' \t\r\n"')[:1] not in set("=+-@\uff1d"), (cell, text)
+
+
+def test_an_export_that_is_not_all_says_so_in_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_bulk, "MOST_EXPORTED", 2)
+    with site(tmp_path) as (client, store):
+        for number in range(3):
+            assert 'filename="assay-runs.csv"' in client.get("/console/runs.csv").headers["content-disposition"]
+            record(store, RIGHT, EVIDENCE, f"How long, {number}?")
+        answer = client.get("/console/runs.csv")
+    assert 'filename="assay-runs-newest-2.csv"' in answer.headers["content-disposition"]
 
 
 def test_an_export_has_the_filters_of_the_list(tmp_path: Path) -> None:
@@ -123,6 +181,77 @@ def test_an_erased_run_stands_in_no_export_and_no_figure(tmp_path: Path) -> None
         begun = post(client, f"{path}/experiments", policy="general").headers["location"].partition("?")[0]
         run_all(store)
         assert "1 erased since" in client.get(begun).text
+
+
+def test_a_run_that_lost_its_evidence_stands_in_no_export_though_another_has_the_same(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        path, (bare, whole) = dataset(client, store)
+        erase_evidence(store, [bare], "retention", "default")
+        answer = client.get(f"{path}/export.jsonl")
+        assert [json.loads(line)["id"] for line in answer.text.splitlines()] == [whole]
+        assert answer.headers["x-assay-left-out-why"] == "evidence_erased=1"
+        assert "Rows for assay eval leave out 1 evidence erased" in client.get(path).text
+        for page in (f"{path}/rows/{bare}", f"/console/runs/{bare}"):
+            assert EVIDENCE["hr-2"] not in client.get(page).text, page  # it was erased of this run
+        assert EVIDENCE["hr-2"] in client.get(f"/console/runs/{whole}").text
+        assert "No export has a row of it: evidence erased" in client.get(f"{path}/rows/{bare}").text
+
+
+def test_a_run_that_lost_a_part_of_its_evidence_makes_no_row(tmp_path: Path) -> None:
+    with site(tmp_path) as (_, store):
+        run = record(store, RIGHT, {**EVIDENCE, "hr-3": "Leave has to be asked for in writing."}, "How long?")
+        with store.reading("default") as connection:
+            check = read_check(connection, "default", run)
+        assert check is not None
+        (name, digest, _), *others = check.evidence
+        assert why_no_row(check) is None
+        part = replace(check, evidence=((name, digest, None), *others))
+        assert why_no_row(part) is NoRow.EVIDENCE_ERASED
+
+
+def test_the_run_of_an_agent_makes_no_row_of_a_part_of_its_evidence(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        run = record_run(store)
+        path = post(client, "/console/runs/bulk", run=[run], act="dataset", name="Agents").headers["location"]
+        path = path.partition("?")[0]
+        answer = client.get(f"{path}/export.jsonl")
+        assert (answer.text, answer.headers["x-assay-left-out-why"]) == ("", "agent_run=1")
+        assert "Rows for assay eval leave out 1 run of an agent" in client.get(path).text
+        begun = post(client, f"{path}/experiments", policy="general").headers["location"].partition("?")[0]
+        run_all(store)
+        assert "erased since" not in client.get(begun).text  # it can be checked again
+
+
+def test_what_was_erased_is_not_taken_into_a_dataset(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        path, _ = dataset(client, store)
+        erased, bare, whole = (record(store, RIGHT, EVIDENCE, f"How long, {number}?") for number in range(3))
+        erase_runs(store, [erased], "request", "default")
+        erase_evidence(store, [bare], "retention", "default")
+        id_ = path.rpartition("/")[2]
+        refused = post(client, "/console/runs/bulk", 422, run=[erased, bare, whole], act="dataset", dataset=id_)
+        assert f"leave out {erased[:12]}, {bare[:12]}" in refused.text
+        assert whole not in client.get(path).text
+        post(client, "/console/runs/bulk", run=[whole], act="dataset", dataset=id_)
+
+
+def record_run(store: Store) -> str:
+    """A real check of an agent's run, with evidence beside its transcript, recorded; its id."""
+    transcript = [
+        {"role": "user", "content": "How long is my leave?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "leave", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": EVIDENCE["hr-2"]},
+        {"role": "assistant", "content": RIGHT},
+    ]
+    beside = (Evidence(id="other", text="The canteen opens at noon."),)
+    report = GUARD.check_run(transcript, evidence=beside)
+    made = CheckRecord(report, {"run": transcript}, beside, GUARD.policy, "run", "agent", "default")
+    store.record(made)
+    return made.id
 
 
 def test_an_experiment_shows_both_rates_and_what_flipped(tmp_path: Path) -> None:

@@ -353,7 +353,9 @@ def test_every_preset_says_what_it_reads_and_where_that_is_described() -> None:
     assert [name for name in PRESETS if f"| `{name}` |" not in page] == []
 
 
-def told_in_otlp(trace: str, answer: str, *, evidence: bool = True, model: str = "m-1") -> dict[str, Any]:
+def told_in_otlp(
+    trace: str, answer: str, *, evidence: bool = True, model: str = "m-1", stop: str = "stop"
+) -> dict[str, Any]:
     """A trace as an exporter writes it in OTLP JSON: a model that calls a tool, the tool, and the model again."""
 
     def span(number: int, name: str, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -373,7 +375,7 @@ def told_in_otlp(trace: str, answer: str, *, evidence: bool = True, model: str =
     history = (
         [asked, {"role": "assistant", "parts": [call]}, {"role": "tool", "parts": [result]}] if evidence else [asked]
     )
-    said = [{"role": "assistant", "parts": [{"type": "text", "content": answer}], "finish_reason": "stop"}]
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": answer}], "finish_reason": stop}]
     chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model}
     last = {**chat, "gen_ai.input.messages": json.dumps(history), "gen_ai.output.messages": json.dumps(said)}
     tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1"}
@@ -394,6 +396,27 @@ def test_otlp_traces_are_rows_one_of_each(tmp_path: Path) -> None:
     assert second.text == LEAVE
     whole = {"resourceSpans": [one["resourceSpans"][0] for one in exports]}
     assert [row.text for row in read(write(tmp_path, "traces.json", whole), "otel")] == [SAID, LEAVE]
+
+
+@pytest.mark.parametrize("stop", ["length", "max_tokens", "FinishReason.MAX_TOKENS", "content-filter", "error"])
+def test_a_trace_whose_answer_was_cut_off_is_no_row(tmp_path: Path, stop: str) -> None:
+    exports = [told_in_otlp("a" * 32, SAID[:-3], stop=stop), told_in_otlp("b" * 32, LEAVE, stop="end_turn")]
+    assert [row.text for row in read(write(tmp_path, "traces.jsonl", exports), "otel")] == [LEAVE]
+    told = json.loads(json.dumps(exports[0]).replace('\\"finish_reason\\"', '\\"was\\"'))
+    assert "finish_reason" not in str(told)
+    span = told["resourceSpans"][0]["scopeSpans"][0]["spans"][-1]
+    reasons = {"arrayValue": {"values": [{"stringValue": stop}]}}
+    span["attributes"].append({"key": "gen_ai.response.finish_reasons", "value": reasons})
+    assert [row.text for row in read(write(tmp_path, "told.jsonl", [told, exports[1]]), "otel")] == [LEAVE]
+    with pytest.raises(InputError, match="1 cut off, and left out"):
+        read(write(tmp_path, "cut.jsonl", exports[:1]), "otel")
+
+
+def test_a_trace_whose_last_call_of_the_model_failed_is_no_row(tmp_path: Path) -> None:
+    failed = told_in_otlp("a" * 32, SAID[:-3])
+    failed["resourceSpans"][0]["scopeSpans"][0]["spans"][-1]["status"] = {"code": 2}
+    exports = [failed, told_in_otlp("b" * 32, LEAVE)]
+    assert [row.text for row in read(write(tmp_path, "traces.jsonl", exports), "otel")] == [LEAVE]
 
 
 def test_traces_without_content_say_what_is_lacking(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.guard.runs import CANCELLED, FALSE, FOUND, ORDER, TRUE, Call, transcr
 from assay.errors import InputError, VerifierError
 from assay.guard import Guard
 from assay.guard.runs.evidence import run_evidence
+from assay.guard.runs.tool_calls import CUT_OFF, is_cut_off
 from assay.policy import PRESETS, permissiveness
 from assay.schema import Action, ConsistencyProbe, HallucinationReport, Verdict
 from assay.schema.run.arguments import read_arguments
@@ -127,6 +128,18 @@ def test_a_run_that_cannot_be_taken_as_it_stands_is_never_clean_and_says_why(pol
     report = Guard(policy, scorer=FakeScorer()).check_run(raw)
     assert report.action is not Action.EMIT
     assert any(why in reason for reason in report.decision.reasons), report.decision.reasons
+
+
+@given(st.sampled_from(sorted(CUT_OFF)), st.sampled_from([str.upper, str.title, str.lower]), st.booleans())
+def test_a_reason_to_stop_is_read_in_whatever_spelling(reason: str, cased: Any, dashes: bool) -> None:
+    written = cased(reason.replace("_", "-") if dashes else reason)
+    assert is_cut_off(written)
+    assert is_cut_off(f"FinishReason.{written}")
+
+
+@pytest.mark.parametrize("reason", ["stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "STOP", "eos", ""])
+def test_a_reason_that_is_an_end_is_none(reason: str) -> None:
+    assert not is_cut_off(reason)
 
 
 def test_a_run_without_steps_is_never_clean() -> None:

@@ -102,8 +102,8 @@ def test_an_honest_run_is_what_it_would_be_without_the_middleware(way: str) -> N
 
 
 @ways
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why(way: str) -> None:
-    shop, chat = Shop(), model(calling("W-99"), calling("W-17", first=1), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why(way: str) -> None:
+    shop, chat = Shop(), model(calling("W-99"), calling("W-17", first=1), calling("W-99", first=2), TRUE)
     found = run(agent(shop, chat), way)
     assert shop.asked == ["W-17"]
     refused = chat.asked[1][-1]
@@ -393,6 +393,50 @@ def test_a_node_checks_the_answer_in_the_state_and_the_edge_goes_by_the_action(w
     assert found["answer"].startswith(WITHHELD)
     assert found["assay_action"] == "block"
     assert len(told) == 3
+
+
+def test_what_failed_in_one_turn_does_not_count_in_the_next() -> None:
+    node = check_node(guard)
+    state: dict[str, Any] = {"question": ASKED, "documents": [FOUND]}
+    told = []
+    for said in (FALSE, FALSE, FALSE, FALSE, TRUE, FALSE, TRUE):
+        state |= node.invoke({**state, "answer": said})
+        told.append((state["assay_action"], state["assay_failed"]))
+    assert told == [("revise", 1), ("revise", 2), ("block", 3), ("revise", 1), ("emit", 1), ("revise", 1), ("emit", 1)]
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"finish_reason": "length"}, {"stop_reason": "max_tokens"}, {"status": "incomplete"}]
+)
+def test_an_answer_that_is_cut_off_does_not_pass(metadata: dict[str, str]) -> None:
+    cut, whole = (
+        AIMessage(TRUE, response_metadata=metadata),
+        AIMessage(TRUE, response_metadata={"finish_reason": "stop"}),
+    )
+    state = {"question": ASKED, "documents": [FOUND]}
+    found = check_node(guard).invoke({**state, "answer": cut})
+    assert found["assay_action"] == "revise"
+    assert found["answer"].text.startswith(WITHHELD)
+    assert "cut off" in found["assay_feedback"]
+    assert check_node(guard, attempts=0).invoke({**state, "answer": cut})["assay_action"] == "block"
+    assert check_node(guard).invoke({**state, "answer": whole})["answer"] is whole
+    for script, passes in (((whole,), True), ((cut,), False), ((AIMessage(FALSE), cut), False)):
+        messages = {"messages": [HumanMessage(ASKED)]}
+        settled = agent(Shop(), model(calling("W-17"), *script), attempts=1).invoke(messages)["messages"][-1].text
+        assert (settled == TRUE) is passes
+        assert passes or settled.startswith(WITHHELD)
+
+
+def test_content_of_a_message_that_no_check_reads_does_not_come_out() -> None:
+    text, refusal = {"type": "text", "text": TRUE}, {"type": "refusal", "refusal": FALSE}
+    said = AIMessage([text, refusal], tool_calls=[{"name": "get_order", "args": {"order_id": "W-99"}, "id": "c1"}])
+    found = check_node(guard).invoke({"question": ASKED, "documents": [FOUND], "answer": said})["answer"]
+    assert (found.text, found.tool_calls) == (TRUE, [])
+    assert "9 May" not in str(found)
+    beside = AIMessage([{"type": "text", "text": FALSE}, refusal], tool_calls=calling("W-17").tool_calls)
+    state = agent(Shop(), model(beside, TRUE)).invoke({"messages": [HumanMessage(ASKED)]})
+    assert "9 May" not in str(state["messages"][1])
+    assert state["messages"][-1].text == TRUE
 
 
 def test_a_state_that_was_not_checked_goes_where_what_is_blocked_goes() -> None:

@@ -183,8 +183,8 @@ def test_an_honest_run_is_what_it_would_be_without_the_guard() -> None:
     ]
 
 
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why() -> None:
-    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why() -> None:
+    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), calling("W-99"), TRUE)
     assert run(agent(shop, script)) == [TRUE]
     assert shop.asked == ["W-17"]
     assert "was not executed" in str(script.asked[1][-1].content)

@@ -145,8 +145,8 @@ def test_an_honest_run_is_what_it_would_be_without_guardrails(run: Any) -> None:
 
 
 @ways
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why(run: Any) -> None:
-    shop, chat = Shop(), Scripted(calling("W-99"), calling("W-17"), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why(run: Any) -> None:
+    shop, chat = Shop(), Scripted(calling("W-99"), calling("W-17"), calling("W-99"), TRUE)
     assert run(agent(shop, chat)) == TRUE
     assert shop.asked == ["W-17"]
     assert "was not executed" in chat.asked[1][-1]["output"]
@@ -177,6 +177,18 @@ def test_an_answer_that_does_not_pass_trips_the_output_guardrail(run: Any) -> No
     assert isinstance(report, HallucinationReport)
     assert report.action is not Action.EMIT
     assert len(chat.asked) <= 2 + guard.policy.max_revisions
+
+
+def cut_off(words: str) -> list[ResponseOutputMessage]:
+    part = ResponseOutputText(type="output_text", text=words, annotations=[])
+    return [ResponseOutputMessage(id="m1", type="message", role="assistant", status="incomplete", content=[part])]
+
+
+@ways
+@pytest.mark.parametrize("script", [(cut_off(TRUE),), (FALSE, cut_off(TRUE))], ids=["answer", "correction"])
+def test_what_is_cut_off_trips_the_output_guardrail(run: Any, script: tuple[Any, ...]) -> None:
+    with pytest.raises(OutputGuardrailTripwireTriggered):
+        run(agent(Shop(), Scripted(calling("W-17"), *script), attempts=1))
 
 
 @ways

@@ -42,6 +42,8 @@ class Script:
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         self.asked.append(list(messages))
         said = self.said.pop(0)
+        if isinstance(said, ModelResponse):
+            return said
         return ModelResponse(parts=[TextPart(said)] if isinstance(said, str) else said)
 
     async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> Any:
@@ -93,8 +95,8 @@ def test_an_honest_run_is_what_it_would_be_without_the_capability(run: Run) -> N
 
 
 @ways
-def test_an_invented_id_never_reaches_the_tool_and_the_model_is_told_why(run: Run) -> None:
-    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), TRUE)
+def test_an_invented_id_never_reaches_the_tool_not_even_sent_again_and_the_model_is_told_why(run: Run) -> None:
+    shop, script = Shop(), Script(calling("W-99"), calling("W-17"), calling("W-99"), TRUE)
     assert run(agent(shop, script)) == TRUE
     assert shop.asked == ["W-17"]
     told = script.asked[1][-1]
@@ -132,6 +134,26 @@ def test_an_output_that_does_not_pass_does_not_come_out(run: Run) -> None:
         run(agent(Shop(), script))
     assert isinstance(caught.value.report, HallucinationReport)
     assert len(script.asked) <= 2 + guard.policy.max_revisions
+
+
+def cut_off(words: str) -> ModelResponse:
+    return ModelResponse(parts=[TextPart(words)], finish_reason="length")
+
+
+@ways
+@pytest.mark.parametrize("script", [(cut_off(TRUE),), (FALSE, cut_off(TRUE))], ids=["answer", "correction"])
+def test_what_is_cut_off_is_withheld(run: Run, script: tuple[Any, ...]) -> None:
+    with pytest.raises(WithheldError):
+        run(agent(Shop(), Script(calling("W-17"), *script)))
+
+
+def test_no_stream_shows_an_answer_that_is_cut_off() -> None:
+    async def streamed(made: Agent[None, Any]) -> str:
+        async with made.run_stream(ASKED) as shown:
+            return str(await shown.get_output())
+
+    with pytest.raises(WithheldError):
+        asyncio.run(streamed(agent(Shop(), Script(calling("W-17"), cut_off(TRUE)), retries=0)))
 
 
 @ways

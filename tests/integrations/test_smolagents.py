@@ -10,7 +10,7 @@ from assay.schema import HallucinationReport
 
 pytest.importorskip("smolagents", reason="needs the extra smolagents: pip install 'assay-ai[smolagents]'")
 
-from smolagents import ChatMessage, CodeAgent, Model, ToolCallingAgent, tool
+from smolagents import ChatMessage, CodeAgent, Model, PythonInterpreterTool, ToolCallingAgent, tool
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 
 from assay.integrations.agents.smolagents import checked_agent
@@ -69,6 +69,30 @@ def coding(shop: Shop, *said: str, **options: Any) -> Any:
     model = Scripted(*(f"Thought.\n<code>\n{code}\n</code>" for code in said))
     agent = CodeAgent(tools=[shop_tool(shop)], model=model, max_steps=6, verbosity_level=0)
     return checked_agent(agent, guard, **options)
+
+
+def clerk(shop: Shop, *said: Any, **options: Any) -> Any:
+    return ToolCallingAgent(
+        tools=[shop_tool(shop)],
+        model=Scripted(*said),
+        name="clerk",
+        description="Looks up orders.",
+        verbosity_level=0,
+        **options,
+    )
+
+
+def ask(task: str) -> list[tuple[str, dict[str, str]]]:
+    return [("clerk", {"task": task})]
+
+
+def managing(inner: Any, *said: Any) -> Any:
+    manager = ToolCallingAgent(tools=[], managed_agents=[inner], model=Scripted(*said), verbosity_level=0)
+    return checked_agent(manager, guard, on_withheld="answer")
+
+
+PACKED = "Order W-17 was packed by Maria."
+"""What no tool says."""
 
 
 def told(model: Scripted) -> str:
@@ -163,18 +187,122 @@ def test_a_conversation_goes_on_with_what_was_seen_and_a_new_one_does_not() -> N
         agent.run(ASKED)
 
 
-def test_a_managed_agent_is_behind_the_guard_as_well() -> None:
+def test_a_managed_agent_is_behind_the_guard_and_its_manager_has_what_its_tools_returned() -> None:
     shop = Shop()
-    inner = ToolCallingAgent(
+    manager = managing(clerk(shop, order("W-17"), answer(TRUE)), ask("Where is order W-17?"), answer(TRUE))
+    assert manager.run(ASKED) == TRUE
+    assert shop.asked == ["W-17"]
+
+
+def test_what_a_manager_asks_is_no_evidence_of_what_it_says() -> None:
+    """The words of its task are a model's: they bear out no answer and trace no argument."""
+    shop = Shop()
+    assert managing(clerk(shop, answer(PACKED)), ask(PACKED), answer(PACKED)).run(ASKED).startswith(WITHHELD)
+    inner = clerk(shop, order("W-99"), answer("I do not know."))
+    managing(inner, ask("Where is order W-99?"), answer("I do not know.")).run(ASKED)
+    assert shop.asked == []
+
+
+def test_a_managed_agent_has_the_evidence_of_its_manager() -> None:
+    shop = Shop()
+    inner = clerk(Shop(), answer(TRUE))
+    manager = ToolCallingAgent(
         tools=[shop_tool(shop)],
-        model=Scripted(order("W-17"), answer(TRUE)),
-        name="clerk",
-        description="Looks up orders.",
+        managed_agents=[inner],
+        model=Scripted(order("W-17"), ask("Say where it is."), answer(TRUE)),
         verbosity_level=0,
     )
-    asked = [("clerk", {"task": "Where is order W-17?"})]
-    manager = ToolCallingAgent(tools=[], managed_agents=[inner], model=Scripted(asked, answer(TRUE)), verbosity_level=0)
     assert checked_agent(manager, guard).run(ASKED) == TRUE
+
+
+@pytest.mark.parametrize("summary", [False, True])
+def test_what_a_managed_agent_reports_is_no_evidence(summary: bool) -> None:
+    """A summary has the answers that were rejected, too."""
+    inner = clerk(Shop(), order("W-17"), answer(PACKED), answer(TRUE), provide_run_summary=summary)
+    assert managing(inner, ask("Where is order W-17?"), answer(PACKED)).run(ASKED).startswith(WITHHELD)
+
+
+def test_a_managed_agent_that_is_asked_by_itself_later_has_nothing_of_the_manager() -> None:
+    inner = clerk(Shop(), answer("I do not know."), answer(PACKED))
+    managing(inner, ask(PACKED), answer("I do not know.")).run(ASKED)
+    assert inner.run(f"I say: {PACKED} Who packed it?") == PACKED  # a user says so
+    managing_again = clerk(Shop(), answer("I do not know."), answer(PACKED))
+    managing(managing_again, ask(PACKED), answer("I do not know.")).run(ASKED)
+    assert managing_again.run("Who packed it?", reset=False).startswith(WITHHELD)
+
+
+def test_what_a_model_lets_a_program_print_is_no_evidence() -> None:
+    code = [("python_interpreter", {"code": f"print({PACKED!r})"})]
+    agent = ToolCallingAgent(tools=[PythonInterpreterTool()], model=Scripted(code, answer(PACKED)), verbosity_level=0)
+    assert checked_agent(agent, guard, on_withheld="answer").run(ASKED).startswith(WITHHELD)
+
+
+def test_an_invented_id_that_was_refused_once_is_refused_again() -> None:
+    """The refusal quotes it, and is no source."""
+    shop = Shop()
+    calling(shop, Scripted(order("W-99"), order("W-17"), order("W-99"), answer(TRUE))).run(ASKED)
+    assert shop.asked == ["W-17"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'get_order._inner(order_id="W-99")',
+        'get_order.forward(order_id="W-99")',
+        'getattr(get_order, "_inner")(order_id="W-99")',
+        'get_order._checked._agent.tools["get_order"]._inner(order_id="W-99")',
+        'get_order("W-17", "W-99")',
+        'get_order("W-17", order_id="W-99")',
+        'get_order({"order_id": "W-99"})',
+        "frames = (x for x in [1])\nprint(frames.gi_frame.f_back)",
+        """class Name(str):
+    def startswith(self, *found):
+        return False
+    def endswith(self, *found):
+        return False
+cells = getattr(get_order, Name("__closure__"))
+for cell in cells:
+    for way in (cell.cell_contents, getattr(cell.cell_contents, "_inner")):
+        way(order_id="W-99")""",
+        """class Order(str):
+    def __str__(self):
+        return "W-99"
+get_order(Order("W-17"))""",
+    ],
+)
+def test_code_finds_no_way_around_the_check_of_a_tool(code: str) -> None:
+    shop = Shop()
+    assert coding(shop, code, f'get_order("W-17")\nfinal_answer("{TRUE}")').run(ASKED) == TRUE
+    assert "W-99" not in shop.asked
+
+
+def test_what_comes_out_is_plain_data_as_it_was_checked() -> None:
+    hides = f"""get_order("W-17")
+class Answer:
+    text = "{FALSE}"
+    def __repr__(self):
+        return "{TRUE}"
+final_answer(Answer())"""
+    found = coding(Shop(), hides).run(ASKED)
+    assert found == TRUE
+    assert type(found) is str
+    assert coding(Shop(), f'get_order("W-17")\nfinal_answer({{"where": ("{TRUE}",)}})').run(ASKED) == {"where": [TRUE]}
+
+
+@pytest.mark.parametrize("said", [TRUE, None, [], {}])
+def test_the_names_in_a_structured_answer_are_checked_where_they_are_sentences(said: Any) -> None:
+    with pytest.raises(WithheldError):
+        calling(Shop(), Scripted(order("W-17"), answer({"where": TRUE, FALSE: said}))).run(ASKED)
+
+
+def test_tools_that_are_added_later_are_checked_as_well() -> None:
+    shop = Shop()
+    agent = ToolCallingAgent(
+        tools=[], model=Scripted(order("W-99"), order("W-17"), answer(TRUE)), max_steps=8, verbosity_level=0
+    )
+    checked_agent(agent, guard)
+    agent.tools["get_order"] = shop_tool(shop)
+    assert agent.run(ASKED) == TRUE
     assert shop.asked == ["W-17"]
 
 
@@ -194,3 +322,28 @@ def test_what_would_go_around_the_check_is_refused() -> None:
         checked_agent(agent, guard)
     with pytest.raises(InputError, match="agent of smolagents"):
         checked_agent(object(), guard)
+    without_tools = CodeAgent(tools=[], model=Scripted("x"), verbosity_level=0)
+    checked_agent(without_tools, guard)
+    with pytest.raises(InputError, match="already"):
+        checked_agent(without_tools, guard)
+    assert len(without_tools.final_answer_checks) == 1
+
+
+def test_an_agent_whose_code_has_had_its_tools_unchecked_is_refused() -> None:
+    code = 'Thought.\n<code>\nkept = get_order\nfinal_answer("I do not know.")\n</code>'
+    agent = CodeAgent(tools=[shop_tool(Shop())], model=Scripted(code), verbosity_level=0)
+    agent.run(ASKED)
+    with pytest.raises(InputError, match="before its first run"):
+        checked_agent(agent, guard)
+
+
+def test_where_one_agent_is_refused_none_is_changed() -> None:
+    inner = clerk(Shop(), answer(TRUE))
+    checked_agent(inner, guard)
+    manager = ToolCallingAgent(
+        tools=[shop_tool(Shop())], managed_agents=[inner], model=Scripted(answer(TRUE)), verbosity_level=0
+    )
+    before = dict(manager.tools)
+    with pytest.raises(InputError, match="already"):
+        checked_agent(manager, guard)
+    assert manager.tools == before

@@ -263,8 +263,9 @@ assert len(json.loads(os.environ["ASSAY_STATE_CHANGES"])) == index
 rows = [json.loads(line) for line in open(os.environ["ASSAY_ROWS"], encoding="utf-8")]
 assert [json.loads(line) for line in sys.stdin] == rows
 log = open(os.environ["LOG"], "a")
+draw = random.Random(f"{index} {log.tell()}")
 for row in rows:
-    bad = random.random() < (0.5 if index >= 3 else 0.1)
+    bad = draw.random() < (0.5 if index >= 3 else 0.1)
     print(json.dumps({"id": row["id"], "bad": bad}))
 log.write(f"{index} {len(rows)}\\n")
 """

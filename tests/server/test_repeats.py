@@ -19,6 +19,7 @@ from tests.server.test_recording import again, holds, kinds
 from assay.schema.access import PERMISSIONS, Role
 from assay.server.caller import Caller
 from assay.server.checks import repeats
+from assay.server.checks.bodies import BatchBody, CheckBody, RunBody
 from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.store import Store
@@ -378,5 +379,31 @@ def test_many_that_come_at_once_are_recorded_once(tmp_path: Path) -> None:
                 assert {status for status, _, _ in found} <= {200, 409}
                 ids = {told["x-assay-report-id"] for status, told, _ in found if status == 200}
                 assert (len(ids), recorded(store)) == (1, 1)
+
+    play(scene)
+
+
+@pytest.mark.parametrize("path", sorted(ROUTES))
+def test_a_body_is_written_out_only_where_a_key_asks_for_it(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    for body in (CheckBody, RunBody, BatchBody):
+        original = body.model_dump
+
+        def counted(self: Any, *args: Any, original: Any = original, **options: Any) -> Any:
+            written.append(type(self).__name__)
+            return original(self, *args, **options)
+
+        monkeypatch.setattr(body, "model_dump", counted)
+
+    async def scene() -> None:
+        with Store(str(tmp_path / "assay.db")) as store:
+            async with site(store=store) as here:
+                status, _, _ = await here.post(path, ROUTES[path])
+                assert (status, written) == (200, [])
+                status, _, _ = await sent(here, ROUTES[path], path=path)
+                assert status == 200
+                assert len(written) == 1
 
     play(scene)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from assay.schema import Verdict
 from assay.schema.coerce import coerce_evidence
 from assay.schema.escalation import ReviewAct
 from assay.store.db.store import Store
+from assay.store.records.erasure import erase_evidence
 from assay.store.records.interface import CheckRecord
 from assay.store.reviews.actions import Verdicts
 from assay.store.reviews.deadlines import sweep
@@ -63,6 +65,26 @@ def test_each_kind_of_decision_has_its_rows(url: str) -> None:
     assert [row.set for row in parsed] == ["reviews"] * 5
     assert parsed[0].evidence[0].id == "hr-2"
     assert parsed[2].whole
+
+
+def test_a_decision_on_what_lost_its_evidence_is_no_row_though_another_run_has_the_same(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db")) as store:
+        queue = Reviews(store)
+        first, second = held(), held()
+        for record in (first, second):
+            store.record(record)
+            queue.decide(TENANT, record.id, ANN, Verdicts(ReviewAct.APPROVE, "It holds.", approved(record.report)))
+        erase_evidence(store, [first.id], "retention", TENANT)
+        assert [row["id"] for row in rows_of(store)] == [second.id]
+
+
+def test_a_decision_on_the_run_of_an_agent_is_no_row(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db")) as store:
+        record = replace(held(), kind="run")
+        store.record(record)
+        verdicts = Verdicts(ReviewAct.APPROVE, "It holds.", approved(record.report))
+        Reviews(store).decide(TENANT, record.id, ANN, verdicts)
+        assert rows_of(store) == []
 
 
 def test_what_expired_says_nothing(tmp_path: Path) -> None:

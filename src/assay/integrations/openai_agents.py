@@ -21,6 +21,7 @@ from typing import Any, Unpack
 
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import CallDecision, Guard
+from assay.integrations.agents.turns import correction
 from assay.integrations.run_gate import GateOptions, Recent, RunGate, before_call, in_words, missing, not_executed
 from assay.rewrite.revise import Feedback
 
@@ -44,6 +45,7 @@ try:
         events_of,
         hosted,
         run_of,
+        stop_reason,
         text_of,
         with_text,
     )
@@ -140,18 +142,19 @@ class AssayGuardrails:
             except CallRejectedError as error:
                 known = error
             self._calls.put(_call_key(call.call_id, call.name), known)
-        text = text_of(response.output)
+        text, stopped = text_of(response.output), stop_reason(response.output)
         if not text:
             return response
         if any(item.type == "function_call" for item in response.output):
-            if await self.gate.abeside(run_of(self.gate, request, text)):
+            if await self.gate.abeside(run_of(self.gate, request, text, stopped)):
                 return response
             return _replaced(response, [item for item in response.output if item.type != "message"])
         schema = request.schema if request.schema is not None and not request.schema.is_plain_text() else None
         words = text if schema is None else in_words(schema.validate_json(text))
         gate = self.gate if schema is None else replace(self.gate, on_withheld="raise")
         try:
-            said = await gate.aanswer(run_of(self.gate, request, words), request.author if schema is None else None)
+            run = run_of(self.gate, request, words, stopped)
+            said = await gate.aanswer(run, request.author if schema is None else None)
         except WithheldError as error:
             found = GuardrailFunctionOutput(error.report, tripwire_triggered=True)
             raise OutputGuardrailTripwireTriggered(
@@ -221,10 +224,11 @@ class _Request:
         return await self._model.get_response(self.system, items, *self._args, **self._named)
 
     async def author(self, feedback: Feedback) -> str:
-        """The model's own corrected version; the same again where it calls tools instead."""
+        """The model's own corrected version; the same again where it calls tools instead or is cut off."""
         more = [{"role": "assistant", "content": feedback.output}, {"role": "user", "content": feedback.text}]
         found = (await self.ask([*self.items, *more])).output
-        return feedback.output if any(item.type == "function_call" for item in found) else text_of(found)
+        calls = any(item.type == "function_call" for item in found)
+        return correction(feedback, text_of(found), stop_reason(found), calls=calls)
 
 
 def _replaced(response: Any, output: list[Any]) -> Any:

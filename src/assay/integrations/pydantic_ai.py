@@ -19,6 +19,7 @@ from typing import Any, Unpack
 
 from assay.errors import InputError, WithheldError
 from assay.guard import Guard
+from assay.integrations.agents.turns import correction
 from assay.integrations.run_gate import GateOptions, RunGate, before_call, in_words, missing
 from assay.policy import fallback_response
 from assay.rewrite.revise import Feedback
@@ -135,9 +136,9 @@ def _output_check(gate: RunGate, *, streams: bool) -> Callable[[Any, Any], Await
         tools = ctx.tool_manager.tools if ctx.tool_manager is not None and ctx.tool_manager.tools is not None else {}
         declared = gate.declared(_declared(tool.tool_def for tool in tools.values()))
         said = list(ctx.messages)
-        if said and isinstance(said[-1], ModelResponse):
-            said.pop()
-        report = await gate.areport(run_of(declared, said, in_words(output)), ctx.retry)
+        last = said.pop() if said and isinstance(said[-1], ModelResponse) else None
+        stopped = None if last is None else last.finish_reason
+        report = await gate.areport(run_of(declared, said, in_words(output), stopped), ctx.retry)
         if gate.passes(report):
             return gate.words(report) if isinstance(output, str) else output
         left = min(ctx.max_retries, gate.versions()) - ctx.retry
@@ -175,16 +176,16 @@ class _HeldBack(WrapperModel):
         declared = self._gate.declared(_declared(asked[1].function_tools))
         answers = [call for call in response.tool_calls if call.tool_name in outputs]
         for call in answers:
-            await self._gate.aanswer(run_of(declared, messages, in_words(call.args_as_dict())))
+            await self._gate.aanswer(run_of(declared, messages, in_words(call.args_as_dict()), response.finish_reason))
         if response.tool_calls or not response.text:
             return await _quiet(self._gate, _declared(asked[1].function_tools), messages, response)
 
         async def author(feedback: Feedback) -> str:
             more = [ModelResponse(parts=[TextPart(feedback.output)]), ModelRequest([UserPromptPart(feedback.text)])]
             found = await self.wrapped.request([*messages, *more], *asked)
-            return feedback.output if found.tool_calls else found.text or ""
+            return correction(feedback, found.text or "", found.finish_reason, calls=bool(found.tool_calls))
 
-        said = await self._gate.aanswer(run_of(declared, messages, response.text), author)
+        said = await self._gate.aanswer(run_of(declared, messages, response.text, response.finish_reason), author)
         if said == response.text:
             return response
         parts = [part for part in response.parts if not isinstance(part, TextPart)]
@@ -195,7 +196,7 @@ async def _quiet(gate: RunGate, tools: list[dict[str, Any]], messages: list[Any]
     """A response without what it says beside its calls, where that does not pass."""
     if not response.tool_calls or not (response.text or "").strip():
         return response
-    if await gate.abeside(run_of(gate.declared(tools), messages, response.text)):
+    if await gate.abeside(run_of(gate.declared(tools), messages, response.text, response.finish_reason)):
         return response
     return replace(response, parts=[part for part in response.parts if not isinstance(part, TextPart)])
 

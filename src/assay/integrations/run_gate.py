@@ -288,8 +288,19 @@ def text_parts(text: str) -> tuple[TextPart, ...]:
 
 
 def tool_result(call_id: str | None, name: str | None, result: object, *, failed: bool) -> ToolResult:
-    """What a tool returned, as text where it is one and as JSON where it is not."""
+    """What a tool returned, as text where it is one and as JSON where it is not.
+
+    The guard's own refusal has no text here: it quotes what the model sent, and a value that was refused as invented
+    must not be found in it when the model sends it again.
+
+    >>> told = 'The call of "find" was not executed: the identifier "W-99" comes from nowhere.'
+    >>> refused = tool_result("c1", "find", told, failed=True)
+    >>> refused.text, refused.is_error
+    ('', True)
+    """
     value = plain(result)
+    if isinstance(value, str) and was_not_executed(value):
+        return ToolResult(call_id=call_id, name=name, is_error=True)
     text, structured = (value, None) if isinstance(value, str) else ("", value)
     return ToolResult(
         call_id=call_id, name=name, content=text_parts(text), structured=structured, is_error=failed or None
@@ -299,24 +310,36 @@ def tool_result(call_id: str | None, name: str | None, result: object, *, failed
 def in_words(value: object) -> str:
     """A structured answer as text that can be checked: a sentence as it is, everything else with its name before it.
 
+    A name of several words is the model's own and may be a sentence, so that it is said in any case.
+
     >>> print(in_words({"summary": "It is in Hamburg.", "order": {"id": "W-17"}, "days": 3}))
     It is in Hamburg.
     order id: W-17
     days: 3
+    >>> print(in_words({"It arrives on 3 May.": "It is in Hamburg."}))
+    It arrives on 3 May.:
+    It is in Hamburg.
     """
     return "\n".join(_leaves("", plain(value)))
 
 
-def _leaves(name: str, value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
+def _leaves(name: str, value: Any, *, worded: bool = False) -> Iterator[str]:
+    """The texts below a value of that name; `worded` says that part of the name is several words."""
+    if worded and (value is None or value in ({}, [])):
+        yield f"{name}:"
+    elif isinstance(value, dict):
         for key, member in value.items():
-            yield from _leaves(f"{name} {key}".replace("_", " ").strip(), member)
+            below = f"{name} {key}".replace("_", " ").strip()
+            yield from _leaves(below, member, worded=worded or " " in key.strip())
     elif isinstance(value, list):
         for member in value:
-            yield from _leaves(name, member)
+            yield from _leaves(name, member, worded=worded)
     elif value is not None:
         said = value if isinstance(value, str) else json.dumps(value)
-        yield said if " " in said.strip() or not name else f"{name}: {said}"
+        if " " not in said.strip() and name:
+            yield f"{name}: {said}"
+        else:
+            yield from [f"{name}:", said] if worded else [said]
 
 
 def plain(value: object) -> Any:

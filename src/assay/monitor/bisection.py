@@ -37,9 +37,10 @@ NAMING: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
 LEVEL: Final = 0.5
 """The part of it for finding a cause where there is none."""
-SECOND: Final = 14.0
+SECOND: Final = 18.0
 """In error rates, how probable two causes that are just as large as the shift may make the data beside one cause, where
-one is named. At 8 two causes are told in 94% and one costs a tenth more, at 0.5 in 97% and a third (docs/adr/0104)."""
+one is named. At 18 two causes are told in 95% and one costs 0.49 of a search of a fixed size, at 14 in 99% and 0.52
+(docs/adr/0104)."""
 TWO: Final = 0.3
 """The part of it for naming wrong ones where two are named: a pair has twice as many neighbours as one cause."""
 PARTS: Final = (1 / 2,)

@@ -4,6 +4,9 @@
 self-contained: the style sheet, and a script where a page has one, are inside, named by their digests in a content
 security policy that allows nothing else, so that neither another script, nor an image, nor a request can come out of
 foreign text even where an escape were missed.
+
+What is there and cannot be seen, such as a sign that reverses the order of what follows, is written out (`seen`) but in
+what a person may send back: values of fields and text areas.
 """
 
 import base64
@@ -13,12 +16,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from assay.harmless import escape
+from assay.harmless import escape, seen
 
 __all__ = ["Child", "Markup", "direction", "escape", "foreign", "group", "page", "scrolled", "tag"]
 
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 """HTML elements without an end tag; in SVG every element needs its end."""
+
+_VERBATIM: Final = frozenset({"textarea", "script", "style"})
+"""Elements whose text is not for reading alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +38,14 @@ Child: TypeAlias = "str | Markup | Iterable[Child] | None"
 """What an element may contain: text, elements, nothing, or any nesting of these."""
 
 
-def _render(child: Child) -> str:
+def _render(child: Child, *, verbatim: bool = False) -> str:
     if child is None:
         return ""
     if isinstance(child, Markup):
         return child.html
     if isinstance(child, str):
-        return escape(child)
-    return "".join(_render(part) for part in child)
+        return escape(child if verbatim else seen(child))
+    return "".join(_render(part, verbatim=verbatim) for part in child)
 
 
 def group(*children: Child) -> Markup:
@@ -61,7 +67,7 @@ def tag(name: str, *children: Child, **attributes: str | float | bool | None) ->
         label = key.rstrip("_").replace("_", "-")
         parts.append(label if value is True else f'{label}="{escape(str(value))}"')
     opening = f"<{' '.join(parts)}>"
-    return Markup(opening if name in _VOID else f"{opening}{_render(children)}</{name}>")
+    return Markup(opening if name in _VOID else f"{opening}{_render(children, verbatim=name in _VERBATIM)}</{name}>")
 
 
 def foreign(text: str, name: str = "bdi", **attributes: str | float | bool | None) -> Markup:

@@ -18,7 +18,7 @@ from assay.schema import Evidence, HallucinationReport, Permission, coerce_evide
 from assay.server.caller import Caller, called
 from assay.server.checking import CheckFailedError
 from assay.server.checks.bodies import BatchAnswer, BatchBody, BatchItem, CheckBody, RunBody
-from assay.server.checks.repeats import IdempotencyKey, Repeats, Step
+from assay.server.checks.repeats import About, IdempotencyKey, Repeats, Step
 from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
 from assay.server.gateway.asgi import header
@@ -292,10 +292,10 @@ def _dated(guard: Guard, body: CheckBody) -> CheckBody:
     return body.model_copy(update={"as_of": datetime.now(UTC).date()})
 
 
-def _about(route: str, body: BaseModel, request: Request, callback: str | None = None) -> dict[str, Any]:
-    """Everything that the answer to a request depends on."""
+def _about(route: str, body: BaseModel, request: Request, callback: str | None = None) -> About:
+    """Everything that the answer to a request depends on; a body is written out only where a key asks for it."""
     policy = header(request.scope, b"x-assay-policy")
-    return {"route": route, "policy": policy, "callback": callback, "body": body.model_dump()}
+    return lambda: {"route": route, "policy": policy, "callback": callback, "body": body.model_dump()}
 
 
 def _report_response(report: HallucinationReport, kept: Kept, step: Step) -> Response:

@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from assay.guard.runs.evidence import question_of as question_of
     from assay.guard.runs.evidence import run_evidence as run_evidence
     from assay.guard.runs.tool_calls import ToolLike as ToolLike
+    from assay.guard.runs.tool_calls import is_cut_off as is_cut_off
     from assay.guard.runs.tool_calls import read_tools as read_tools
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
             ".evidence": ("DEFAULT_SOURCES", "SOURCES", "question_of", "run_evidence"),
-            ".tool_calls": ("ToolLike", "read_tools"),
+            ".tool_calls": ("ToolLike", "is_cut_off", "read_tools"),
         },
     )

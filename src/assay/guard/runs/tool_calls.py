@@ -23,9 +23,43 @@ from assay.verify.tools import (
 )
 
 CUT_OFF: Final = frozenset(
-    {"length", "max_tokens", "content_filter", "incomplete", "max_output_tokens", "model_context_window_exceeded"}
+    {
+        # OpenAI, Anthropic, Amazon Bedrock, and OpenTelemetry's conventions for GenAI
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "model_length",
+        "model_context_window_exceeded",
+        "content_filter",
+        "content_filtered",
+        "incomplete",
+        "error",
+        "cancelled",
+        # Google's FinishReason: everything but STOP, and what says nothing
+        "safety",
+        "recitation",
+        "language",
+        "other",
+        "blocklist",
+        "prohibited_content",
+        "spii",
+        "malformed_function_call",
+        "malformed_response",
+        "missing_thought_signature",
+        "unexpected_tool_call",
+        "too_many_tool_calls",
+        "image_safety",
+        "image_prohibited_content",
+        "image_recitation",
+        "image_other",
+        "no_image",
+        "continuation",
+    }
 )
-"""Reasons to stop that leave an answer unfinished, in the words of the formats."""
+"""Reasons to stop that leave an answer unfinished, in the words of the formats, as `is_cut_off` compares them.
+
+`guardrail_intervened` is none: what a guardrail says in the place of an answer is whole.
+"""
 UNDECLARED: Final = "undeclared"
 """The type of a declaration that stands in for those that a transcript does not carry."""
 MOST_REASONS: Final = 20
@@ -178,8 +212,17 @@ def _ending(run: Run) -> tuple[str, ...]:
     stops = {step.stop_reason for index in run.final_turns if isinstance(step := run.steps[index], ModelTurn)}
     return tuple(
         f"The model stopped because of {as_quote(stop)}: the answer is cut off."
-        for stop in sorted(stop for stop in stops if stop in CUT_OFF)
+        for stop in sorted(stop for stop in stops if stop is not None and is_cut_off(stop))
     )
+
+
+def is_cut_off(stop_reason: str) -> bool:
+    """Whether a model that stopped for this reason left its answer unfinished; formats differ in how they write one.
+
+    >>> is_cut_off("length"), is_cut_off("FinishReason.MAX_TOKENS"), is_cut_off("content-filter"), is_cut_off("stop")
+    (True, True, True, False)
+    """
+    return stop_reason.rpartition(".")[2].casefold().replace("-", "_").strip() in CUT_OFF
 
 
 def _last_calls(run: Run) -> list[str]:

@@ -13,17 +13,19 @@ words. The extra `agent-framework` installs what this needs; tested with agent-f
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import replace
-from typing import Any, Unpack
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Final, Unpack
+from uuid import uuid4
 
 from assay.errors import CallRejectedError, InputError
 from assay.guard import CallDecision, Guard
+from assay.integrations.agents.turns import arguments, correction, ending, instead_of_unread, last_calls, parsed, turn
 from assay.integrations.run_gate import (
     GateOptions,
     Recent,
     RunGate,
-    before_call,
     in_words,
     missing,
     not_executed,
@@ -34,16 +36,7 @@ from assay.integrations.run_gate import (
     was_not_executed,
 )
 from assay.rewrite.revise import Feedback
-from assay.schema.run import (
-    ModelTurn,
-    Run,
-    Step,
-    SystemPrompt,
-    ToolCall,
-    UserInput,
-    read_argument_object,
-    read_arguments,
-)
+from assay.schema.run import Run, Step, SystemPrompt, ToolCall, UserInput, read_arguments
 
 try:
     from agent_framework import (
@@ -60,6 +53,24 @@ except ImportError as error:
 
 __all__ = ["assay_middleware"]
 
+_READ: Final = frozenset(
+    {
+        "text",
+        "text_reasoning",
+        "function_call",
+        "function_result",
+        "usage",
+        "function_approval_request",
+        "function_approval_response",
+        "oauth_consent_request",
+    }
+)
+"""Contents of a response that go on: what is checked, what is no answer (reasoning, usage), and what asks a person.
+
+The framework knows twenty more (`agent_framework.ContentType`), such as errors, images, and what tools of the provider
+show: nobody reads them here, so they are withheld.
+"""
+
 
 def assay_middleware(guard: Guard, **options: Unpack[GateOptions]) -> list[Any]:
     """The middleware of agents; one list may serve many agents and runs.
@@ -73,19 +84,51 @@ def assay_middleware(guard: Guard, **options: Unpack[GateOptions]) -> list[Any]:
         Two objects for `Agent(middleware=...)`: one for the model, one for functions.
     """
     gate_options: GateOptions = {"on_withheld": "answer", **options}
-    decided: Recent[CallDecision] = Recent()
+    decided: Recent[_Decided] = Recent()
     return [_Answers(RunGate(guard, **gate_options), decided), _Calls(decided)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The decision on one call of one response: for no other call, whatever id it has."""
+
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    decision: CallDecision
+
+    def is_on(self, context: Any) -> bool:
+        """Whether it is about the call that is to be executed, with these arguments."""
+        if (self.call_id, self.name) != (context.metadata.get("call_id"), context.function.name):
+            return False
+        return _spelled(context.arguments) in (_spelled(self.arguments), _spelled(_as_executed(self, context.function)))
+
+
+def _as_executed(decided: _Decided, function: Any) -> Any:
+    """The arguments as the framework gives them to a function: as its signature's model has read them."""
+    model = getattr(function, "input_model", None)
+    try:
+        return decided.arguments if model is None else model.model_validate(dict(decided.arguments))
+    except ValueError:
+        return decided.arguments
+
+
+def _spelled(given: Any) -> str:
+    """Arguments as text that differs where they do; 1, 1.0 and true are three."""
+    told = given.model_dump(exclude_unset=True) if hasattr(given, "model_dump") else dict(given or {})
+    return json.dumps({name: plain(value) for name, value in told.items()}, sort_keys=True)
 
 
 class _Calls(FunctionMiddleware):
     """Executes the calls that passed, and tells the model why not of all others."""
 
-    def __init__(self, decided: Recent[CallDecision]) -> None:
+    def __init__(self, decided: Recent[_Decided]) -> None:
         self._decided = decided
 
     async def process(self, context: Any, call_next: Any) -> None:
         """Execute a function, or put the reasons in the place of its result."""
-        known = self._decided.get(_call_key(context.metadata.get("call_id"), context.function.name))
+        found = self._decided.get(str(context.metadata.get("function_call_occurrence_id")))
+        known = found.decision if found is not None and found.is_on(context) else None
         if known is not None and known.accepted:
             await call_next()
         else:
@@ -95,7 +138,7 @@ class _Calls(FunctionMiddleware):
 class _Answers(ChatMiddleware):
     """Checks what each response of the model calls and says."""
 
-    def __init__(self, gate: RunGate, decided: Recent[CallDecision]) -> None:
+    def __init__(self, gate: RunGate, decided: Recent[_Decided]) -> None:
         self._gate, self._decided = gate, decided
 
     async def process(self, context: Any, call_next: Any) -> None:
@@ -114,7 +157,7 @@ class _Answers(ChatMiddleware):
             )
         streams, context.stream = context.stream, False
         await call_next()
-        response = await self._settled(context, call_next, asked, context.result)
+        response = await self._settled(context, call_next, asked, _own(context.result))
         context.stream, context.result = streams, _streamed(response) if streams else response
 
     async def _settled(self, context: Any, call_next: Any, asked: dict[str, Any], response: Any) -> Any:
@@ -125,23 +168,22 @@ class _Answers(ChatMiddleware):
         def run(*messages: Any) -> Run:
             return _run_of(self._gate, declared, asked.get("instructions"), [*history, *messages])
 
+        unread = _take_out(response, lambda one: one.type in _READ)
         calls = [one for message in response.messages for one in message.contents if one.type == "function_call"]
         text = "\n".join(message.text for message in response.messages if message.text)
+        stop = response.finish_reason
         if calls:
             try:
-                whole = run(*response.messages)
-                for call in calls:
-                    decision = await self._gate.adecide(*before_call(whole, call.call_id))
-                    self._decided.put(_call_key(call.call_id, call.name), decision)
+                await self._decide(run, response, calls)
             except CallRejectedError as error:
                 return _saying(response, self._gate.instead_of_calls(error))
-            if not text.strip() or await self._gate.abeside(run(Message("assistant", [text]))):
-                return response
-            return _silent(response)
-        if not text.strip():
+            if text.strip() and not await self._gate.abeside(ending(run(), text, stop)):
+                _take_out(response, lambda one: one.type != "text")
             return response
+        if not text.strip():
+            return _saying(response, instead_of_unread(self._gate, unread)) if unread else response
         structured = asked.get("response_format") is not None
-        words = in_words(_parsed(text)) if structured else text
+        words = in_words(parsed(text)) if structured else text
 
         async def author(feedback: Feedback) -> str:
             more = [Message("assistant", [feedback.output]), Message("user", [feedback.text])]
@@ -152,15 +194,24 @@ class _Answers(ChatMiddleware):
                 context.messages = history
             again = context.result
             called = any(one.type == "function_call" for message in again.messages for one in message.contents)
-            return feedback.output if called else again.text
+            return correction(feedback, again.text, again.finish_reason, calls=called)
 
         gate = replace(self._gate, on_withheld="raise") if structured else self._gate
-        said = await gate.aanswer(run(Message("assistant", [words])), None if structured else author)
+        said = await gate.aanswer(ending(run(), words, stop), None if structured else author)
         return response if said == words else _saying(response, said)
 
+    async def _decide(self, run: Any, response: Any, calls: Sequence[Any]) -> None:
+        """Decide on the calls of a response, each under an identity of its own: ids of models come again.
 
-def _call_key(call_id: str | None, name: str) -> str:
-    return json.dumps([call_id, name])
+        Raises:
+            CallRejectedError: the model does not stop sending calls that are wrong.
+        """
+        for call in calls:
+            call.id = f"assay-{uuid4().hex}"  # what the framework calls an occurrence: it stays with the call
+            call.call_id = call.call_id or call.id
+        for call, (earlier, asked) in zip(calls, last_calls(run(*response.messages), len(calls)), strict=True):
+            decision = await self._gate.adecide(earlier, asked)
+            self._decided.put(call.id, _Decided(call.call_id, call.name, call.parse_arguments() or {}, decision))
 
 
 def _listed(tools: Any) -> Sequence[Any]:
@@ -169,12 +220,13 @@ def _listed(tools: Any) -> Sequence[Any]:
     return tools if isinstance(tools, Sequence) else (tools,)
 
 
-def _parsed(text: str) -> Any:
-    """A structured answer; what is no JSON is text."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _own(response: Any) -> Any:
+    """The response as this run's own: a client may give one from its cache to many, and calls get identities here."""
+    mine = copy(response)
+    mine.messages = [copy(message) for message in response.messages]
+    for message in mine.messages:
+        message.contents = [copy(one) for one in message.contents]
+    return mine
 
 
 def _saying(response: Any, text: str) -> Any:
@@ -189,11 +241,13 @@ def _saying(response: Any, text: str) -> Any:
     )
 
 
-def _silent(response: Any) -> Any:
-    """The response without what it says beside its calls."""
+def _take_out(response: Any, stays: Callable[[Any], bool]) -> list[str]:
+    """Take out of a response what does not stay; the kinds of what went."""
+    gone: list[str] = []
     for message in response.messages:
-        message.contents = [one for one in message.contents if one.type != "text"]
-    return response
+        gone += [one.type for one in message.contents if not stays(one)]
+        message.contents = [one for one in message.contents if stays(one)]
+    return gone
 
 
 def _streamed(response: Any) -> Any:
@@ -224,6 +278,7 @@ def _run_of(gate: RunGate, tools: Iterable[Any], instructions: Any, messages: It
 
 
 def _steps(message: Any) -> list[Step]:
+    """The steps of one message; calls and results in a user's are the user's word."""
     text = message.text
     said = text_parts(text)
     found: list[Step] = []
@@ -232,14 +287,14 @@ def _steps(message: Any) -> list[Step]:
             case "system" | "developer":
                 found.append(SystemPrompt(content=said))
             case "assistant":
-                found.append(ModelTurn(content=said))
+                found += turn(text)
             case "user":
                 found.append(UserInput(content=said))
-    for one in message.contents:
+    for one in message.contents if str(message.role) != "user" else ():
         if one.type == "function_call":
             given = one.arguments
-            arguments = read_arguments(given) if isinstance(given, str) else read_argument_object(plain(given or {}))
-            found.append(ToolCall(id=one.call_id, name=one.name, arguments=arguments))
+            read = read_arguments(given) if isinstance(given, str) else arguments(given or {})
+            found.append(ToolCall(id=one.call_id, name=one.name, arguments=read))
         elif one.type == "function_result":
             result = _result(one)
             failed = one.exception is not None or (isinstance(result, str) and was_not_executed(result))

@@ -6,28 +6,38 @@
     task = Task(description="...", expected_output="...", agent=clerk, guardrail=checks.guardrail)
 
 A guardrail of CrewAI is shown the output of a task and not what its tools returned, so the tools note what was called
-and what came back, by task. A task whose prompt quotes the checked output of an earlier task has the evidence of that
-one as well. An output that fails goes back to the agent with what is wrong, as CrewAI does with guardrails; what still
-fails is an error, or with `on_withheld="answer"` becomes the policy's words.
+and what came back, by the run of the task: every execution of a task is a run of its own, which CrewAI's hook before
+steps begins. A task has the evidence of the checked outputs that CrewAI puts into its prompt, of the same kickoff. What
+planners, conversations and delegating agents add to a task are a model's words, and no evidence.
 
-CrewAI's hooks before tool calls let a call through where the hook itself breaks, so tools are wrapped instead. What the
-framework shows besides (`verbose=True`, events, streams) are the model's raw words. The extra `crewai` installs what
-this needs; tested with crewai 1.15.
+A structured output (`output_pydantic`, `output_json`) is made before the check, since CrewAI makes it after its
+guardrails, with another call of the model. What comes out is what was checked: a later guardrail or hook that changes
+it ends the task. An output that fails goes back to the agent with what is wrong, as CrewAI does with guardrails; what
+still fails is an error, or with `on_withheld="answer"` becomes the policy's words.
+
+CrewAI's hooks before tool calls let a call through where the hook itself breaks, so tools are wrapped instead, and
+their results are not cached: a cached one would be seen by no check. What the framework shows besides (`verbose=True`,
+events, streams) are the model's raw words. The extra `crewai` installs what this needs; tested with crewai 1.15.
 """
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any, Unpack
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel, PrivateAttr
+from pydantic_core import to_jsonable_python
 
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import Guard
 from assay.guard.runs import run_evidence
+from assay.integrations.agents.turns import ending, parsed
 from assay.integrations.run_gate import (
     GateOptions,
-    Recent,
     RunGate,
     in_words,
     missing,
@@ -39,51 +49,199 @@ from assay.integrations.run_gate import (
 )
 from assay.policy import fallback_response
 from assay.schema import HallucinationReport
-from assay.schema.run import ModelTurn, Passage, Run, Step, ToolCall, UserInput, read_argument_object
+from assay.schema.run import Passage, Run, Step, ToolCall, UserInput, read_argument_object
 
 try:
     from crewai.context import get_current_task_id
-    from crewai.hooks import get_before_tool_call_hooks, register_before_tool_call_hook
+    from crewai.hooks.dispatch import HookAborted, InterceptionPoint, get_hooks, register
     from crewai.tasks.output_format import OutputFormat
+    from crewai.tasks.task_output import TaskOutput
     from crewai.tools import BaseTool
-    from pydantic import PrivateAttr
+    from crewai.tools.tool_failure import ToolFailure
+    from crewai.utilities.constants import NOT_SPECIFIED
+    from crewai.utilities.converter import convert_to_model
+    from crewai.utilities.string_utils import interpolate_only
 except ImportError as error:
     raise missing("crewai", error, "assay.integrations.agents") from error
 
 __all__ = ["CrewChecks"]
 
-_MOST_TASKS = 1_000
-"""Tasks whose tools' results are kept, and checked outputs that later tasks may quote."""
+_MOST_NESTED = 16
+"""Kickoffs, and runs of tasks, that may be within each other."""
 
 
-_asked: Recent[tuple[str, tuple[str, ...]]] = Recent(_MOST_TASKS)
-"""What a task that calls tools was asked, and what the other tasks of its crew have given, by the task's id."""
+@dataclass(slots=True, eq=False)
+class _Kickoff:
+    """One kickoff of a crew, and the runs of its tasks by the task's id."""
+
+    crew: Any
+    runs: dict[str, "_TaskRun"] = field(default_factory=dict)
 
 
-def _note(context: Any) -> None:
-    """A hook that says of each call which task makes it. It decides nothing: without it no argument can be traced."""
-    task, crew = context.task, context.crew
-    if task is not None:
-        others = [one.output.raw for one in getattr(crew, "tasks", None) or () if one is not task and one.output]
-        _asked.put(str(task.id), (task.description, tuple(others)))
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class _TaskRun:
+    """One execution of a task."""
+
+    task: Any
+    asked: tuple[str, ...]
+    """What its maker and user say: the description without what models have added."""
+    quoted: tuple["_TaskRun", ...]
+    """The runs whose outputs stand in its prompt."""
+    released: Any = None
+    """What the guardrail let out."""
+    output: Any = None
+    """The output that the task ended with."""
+
+
+_kickoffs: ContextVar[tuple[_Kickoff, ...]] = ContextVar("assay_crewai_kickoffs", default=())
+_runs: ContextVar[tuple[_TaskRun, ...]] = ContextVar("assay_crewai_runs", default=())
+"""Those that have begun in this context, the last of them last."""
+_templates: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
+"""The descriptions of tasks as their maker wrote them."""
+
+
+def _begin_kickoff(context: Any) -> None:
+    """A hook: a crew, or a flow, is kicked off."""
+    if context.crew is not None:
+        _kickoffs.set((*_kickoffs.get(), _Kickoff(context.crew))[-_MOST_NESTED:])
+        for task in context.crew.tasks:
+            _keep_template(task, context.crew)
+
+
+def _begin_task(context: Any) -> None:
+    """A hook: a task, or a method of a flow, begins."""
+    if context.kind != "task":
+        return
+    task, crew = context.task, _crew_of(context)
+    _runs.set(tuple(run for run in _runs.get() if run.task is not task))  # first: CrewAI swallows what goes wrong below
+    found = [one for one in _kickoffs.get() if crew is not None and one.crew is crew]
+    kickoff = found[-1] if found else _Kickoff(crew)
+    if not found:
+        _keep_template(task, crew)
+    run = _TaskRun(task, _asked(task, crew), _quoted(task, kickoff, str(context.payload or "")))
+    kickoff.runs[str(task.id)] = run
+    _runs.set((*_runs.get(), run)[-_MOST_NESTED:])
+
+
+def _end_task(context: Any) -> None:
+    """A hook: a task has ended.
+
+    Raises:
+        HookAborted: what it ends with is not what its guardrail let out.
+    """
+    run = _current() if context.kind == "task" else None
+    if run is None or run.task is not context.task:
+        return
+    try:
+        unchanged = run.released is None or run.released == _said_by(context.payload)
+    except (AttributeError, TypeError, ValueError, RecursionError):  # CrewAI would swallow it and go on
+        unchanged = False
+    if not unchanged:
+        raise HookAborted(
+            "the output was changed after it was checked: put CrewChecks.guardrail last in the task's guardrails",
+            "assay",
+        )
+    run.output = context.payload
+
+
+_HOOKS = {
+    InterceptionPoint.EXECUTION_START: _begin_kickoff,
+    InterceptionPoint.PRE_STEP: _begin_task,
+    InterceptionPoint.POST_STEP: _end_task,
+}
+"""They note what runs; where one is missing nothing is executed and nothing passes."""
+
+
+def _current() -> _TaskRun | None:
+    """The run of the task that this context belongs to; none where the hooks did not see it begin."""
+    task_id = get_current_task_id()
+    if task_id is None or any(hook not in get_hooks(point) for point, hook in _HOOKS.items()):
+        return None
+    return next((run for run in reversed(_runs.get()) if str(run.task.id) == task_id), None)
+
+
+def _crew_of(context: Any) -> Any:
+    crew = context.crew or getattr(context.agent, "crew", None)
+    return crew if hasattr(crew, "tasks") else None
+
+
+def _keep_template(task: Any, crew: Any) -> None:
+    """Keep a description as its maker wrote it; where planners may have added to it, as it was before."""
+    written = getattr(task, "_original_description", None) or task.description
+    known = _templates.get(task)
+    if known is None or not (_plans(task, crew) and written.startswith(known)):
+        _templates[task] = written
+
+
+def _plans(task: Any, crew: Any) -> bool:
+    """Whether a model may add its plan to the task's description."""
+    agents = [task.agent, *(getattr(crew, "agents", None) or ()), getattr(crew, "manager_agent", None)]
+    return bool(getattr(crew, "planning", False)) or any(getattr(one, "planning_enabled", False) for one in agents)
+
+
+def _asked(task: Any, crew: Any) -> tuple[str, ...]:
+    """What a task is asked, without plans and without what a model said in a conversation.
+
+    In a conversation a model fills in the inputs, so that the description is its maker's without them.
+    """
+    inputs = getattr(crew, "_inputs", None) or {}
+    template = _templates.get(task, task.description)
+    if inputs.get("crew_chat_messages"):
+        try:
+            messages = json.loads(str(inputs["crew_chat_messages"]))
+            said = [str(one["content"]) for one in messages if one["role"] == "user"]
+        except (ValueError, TypeError, KeyError):
+            said = []
+        return (template, *said)
+    if not _plans(task, crew):
+        return (task.description,)
+    own = interpolate_only(input_string=template, inputs=inputs) if inputs else template
+    return (own,) if task.description.startswith(own) else ()
+
+
+def _quoted(task: Any, kickoff: _Kickoff, prompt: str) -> tuple[_TaskRun, ...]:
+    """The runs of this kickoff whose outputs CrewAI puts into the prompt of a task."""
+    tasks = list(getattr(kickoff.crew, "tasks", ()))
+    before = tasks[: next((place for place, one in enumerate(tasks) if one is task), 0)]
+    named = before if task.context is NOT_SPECIFIED else task.context or ()
+    runs = [kickoff.runs.get(str(one.id)) for one in before if any(one is other for other in named)]
+    return tuple(
+        run
+        for run in runs
+        if run is not None and run.output is not None and run.output is run.task.output and run.output.raw in prompt
+    )
+
+
+def _with_quoted(run: _TaskRun) -> list[_TaskRun]:
+    """A run behind all that it quotes, and that they quote."""
+    found = [run]
+    for one in found:
+        found += [quoted for quoted in one.quoted if quoted not in found]
+    return found[::-1]
+
+
+def _said_by(output: Any) -> Any:
+    """Everything that an output tells its reader."""
+    return to_jsonable_python((output.raw, output.pydantic, output.json_dict), serialize_unknown=True)
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What one task has called and got back, and how often its output failed."""
+    """What one run of a task has called and got back, and how often its output failed."""
 
     steps: list[Step] = field(default_factory=list)
     failed: int = 0
     ended: CallRejectedError | None = None
-    quoted: str | None = None
-    """The prompt of the first attempt: that of a later one quotes outputs of this task that failed."""
+    evidence: tuple[Passage, ...] = ()
+    """What bears its output out, once that has passed."""
+    lock: Any = field(default_factory=RLock)
 
 
 class CrewChecks:
     """The guardrail of tasks and the check of tools; one may serve many crews.
 
-    What tools returned counts for the task that called them, and for tasks whose prompt quotes its checked output:
-    never for another run of the crew.
+    What tools returned counts for the run of the task that called them, and for later tasks of the same kickoff whose
+    prompt has its checked output: never for another run of the crew.
     """
 
     def __init__(self, guard: Guard, **options: Unpack[GateOptions]) -> None:
@@ -96,12 +254,11 @@ class CrewChecks:
         """
         self._gate = RunGate(guard, **options)
         self._lock = RLock()
-        self._seen: Recent[_Seen] = Recent(_MOST_TASKS)
-        self._passed: Recent[tuple[Passage, ...]] = Recent(_MOST_TASKS)
-        self._outputs: list[str] = []
+        self._seen: WeakKeyDictionary[_TaskRun, _Seen] = WeakKeyDictionary()
         self._tools: dict[str, dict[str, Any]] = {}
-        if _note not in get_before_tool_call_hooks():
-            register_before_tool_call_hook(_note)
+        for point, hook in _HOOKS.items():
+            if hook not in get_hooks(point):
+                register(point, hook)
 
     def tools(self, tools: Iterable[Any]) -> list[Any]:
         """Tools that are executed only if their call passes; the model is told why not.
@@ -129,72 +286,62 @@ class CrewChecks:
             CallRejectedError: the model did not stop sending calls that are wrong, and `on_withheld` is `raise`.
             InputError: there is no task, so that nothing tells what its tools returned.
         """
-        task = get_current_task_id()
-        if task is None:
-            raise InputError("this guardrail belongs to tasks of a crew: an agent by itself does not say what it saw")
-        with self._lock:
-            seen = self._of(task)
+        task_run = _current()
+        if task_run is None or not isinstance(output, TaskOutput):
+            raise InputError(
+                "this guardrail belongs to tasks of a crew, with CrewAI's hooks in place: "
+                "nothing says what was seen here"
+            )
+        seen = self._of(task_run)
+        with seen.lock:
             structured = output.output_format is not OutputFormat.RAW
             gate = replace(self._gate, on_withheld="raise") if structured else self._gate
             if seen.ended is not None:
-                return True, gate.instead_of_calls(seen.ended)
-            run = self._run(output, seen)
-            words = in_words(_parsed(output.raw)) if structured else output.raw
-            report = gate.report(_ending(run, words), seen.failed)
+                return True, _released(task_run, output, gate.instead_of_calls(seen.ended))
+            made = _converted(output, task_run.task) if structured else output
+            run = self._history(task_run, seen)
+            report = gate.report(ending(run, _words(made) if structured else made.raw), seen.failed)
             if gate.passes(report):
-                return True, self._accept(task, run, output.raw if structured else gate.words(report))
+                passages = run_evidence(run, set(gate.sources) & {"tools", "passages"}).evidence
+                seen.evidence = tuple(Passage(id=one.id, text=one.text) for one in passages)
+                return True, _released(task_run, made, made.raw if structured else gate.words(report))
             seen.failed += 1
             left = gate.versions() + 1 - seen.failed
             feedback = gate.feedback(report, left) if left > 0 else None
-            return (False, feedback) if feedback is not None else self._withhold(gate, report, structured)
+            if feedback is not None:
+                return False, feedback
+            return True, _released(task_run, output, self._withheld(gate, report, structured))
 
-    def _withhold(self, gate: RunGate, report: HallucinationReport, structured: bool) -> tuple[bool, Any]:
+    def _withheld(self, gate: RunGate, report: HallucinationReport, structured: bool) -> str:
         if structured:
             raise WithheldError(fallback_response(report), report)
-        return True, gate.words(report)
+        return gate.words(report)
 
-    def _accept(self, task: str, run: Run, said: str) -> str:
-        """Keep what bears an output out, for the tasks that quote it."""
-        self._passed.put(said, tuple(Passage(id=one.id, text=one.text) for one in run_evidence(run).evidence))
-        self._outputs = [*[one for one in self._outputs if one != said][-_MOST_TASKS + 1 :], said]
-        self._seen.put(task, _Seen())  # another run of the same task begins anew
-        return said
+    def _of(self, run: _TaskRun) -> _Seen:
+        with self._lock:
+            return self._seen.setdefault(run, _Seen())
 
-    def _of(self, task: str) -> _Seen:
-        seen = self._seen.get(task)
-        if seen is None:
-            seen = _Seen()
-            self._seen.put(task, seen)
-        return seen
-
-    def _run(self, output: Any, seen: _Seen) -> Run:
+    def _history(self, run: _TaskRun, seen: _Seen) -> Run:
         """What a task was asked, what the tasks that it quotes have seen, and what it has seen itself."""
-        if seen.quoted is None:
-            told = [str(one.get("content") or "") for one in output.messages if one.get("role") in ("user", "system")]
-            seen.quoted = "\n".join(told)
-        return self._history(output.description, seen.quoted, seen)
-
-    def _history(self, asked: str, quoting: str, seen: _Seen) -> Run:
         earlier: list[Step] = []
-        for number, said in enumerate(one for one in self._outputs if one.strip() and one in quoting):
-            passages = self._passed.get(said) or ()
+        for number, quoted in enumerate(run.quoted):
+            passages = self._of(quoted).evidence
             earlier += [one.model_copy(update={"id": f"task {number}: {one.id}"}) for one in passages]
-        question = UserInput(content=text_parts(asked))
-        return run_from([*self._gate.declared(self._tools.values()), question, *earlier, *seen.steps])
+        told = [asked for quoted in _with_quoted(run) for asked in quoted.asked]
+        questions = [UserInput(content=text_parts(asked)) for asked in told]
+        return run_from([*self._gate.declared(self._tools.values()), *questions, *earlier, *seen.steps])
 
     def _call(self, tool: Any, arguments: dict[str, Any], execute: Callable[[], Any]) -> Any:
         """The result of a tool, or why it was not executed."""
-        task = get_current_task_id()
-        if task is None:
+        run = _current()
+        if run is None:
             return not_executed(tool.name)
-        with self._lock:
-            seen = self._of(task)
+        seen = self._of(run)
+        with seen.lock:
             call_id = f"call-{len(seen.steps)}"
             call = ToolCall(id=call_id, name=tool.name, arguments=read_argument_object(plain(arguments)))
-            asked, others = _asked.get(task) or ("", ())
-            run = self._history(asked, "\n".join(others), seen)
             try:
-                decision = self._gate.decide(run, call)
+                decision = self._gate.decide(self._history(run, seen), call)
             except CallRejectedError as error:
                 seen.ended = error
                 return str(error)
@@ -204,13 +351,18 @@ class CrewChecks:
                 return decision.message
         try:
             found = execute()
-        except Exception as error:
-            with self._lock:
+        except Exception as error:  # whatever the tool raises: the call has failed, and CrewAI is told as without us
+            with seen.lock:
                 seen.steps.append(tool_result(call_id, tool.name, str(error), failed=True))
             raise
-        with self._lock:
-            seen.steps.append(tool_result(call_id, tool.name, found if found is not None else "done", failed=False))
+        with seen.lock:
+            failed = isinstance(found, ToolFailure)
+            seen.steps.append(tool_result(call_id, tool.name, found if found is not None else "done", failed=failed))
         return found
+
+
+def _never(*_: Any) -> bool:
+    return False
 
 
 class _CheckedTool(BaseTool):
@@ -221,9 +373,9 @@ class _CheckedTool(BaseTool):
 
     @classmethod
     def around(cls, inner: Any, call: Callable[..., Any]) -> Any:
-        """Put a tool behind the check."""
-        names = ("name", "description", "args_schema", "env_vars", "cache_function", "result_as_answer")
-        made: Any = cls(**{name: getattr(inner, name) for name in names})
+        """Put a tool behind the check. Its results are not cached: what comes from CrewAI's cache passes no check."""
+        names = ("name", "description", "args_schema", "env_vars", "result_as_answer")
+        made: Any = cls(**{name: getattr(inner, name) for name in names}, cache_function=_never)
         made._inner, made._call = inner, call  # noqa: SLF001 its own
         return made
 
@@ -235,15 +387,36 @@ class _CheckedTool(BaseTool):
         return await asyncio.to_thread(self._run, *args, **named)
 
 
-def _parsed(text: str) -> Any:
-    """A structured output; what is no JSON is text."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _released(run: _TaskRun, output: Any, said: str) -> Any:
+    """What the guardrail gives for an output that comes out, once it is noted.
+
+    A whole output is given out as it is; for a text CrewAI would make a structured one of it.
+    """
+    structured = output.output_format is not OutputFormat.RAW
+    run.released = _said_by(output) if structured else [said, None, None]
+    return output if structured else said
 
 
-def _ending(run: Run, words: str) -> Run:
-    """The run with these words as its answer."""
-    turns: Sequence[Step] = [ModelTurn(content=text_parts(words))] if words else []
-    return run.model_copy(update={"steps": (*run.steps, *turns)})
+def _converted(output: Any, task: Any) -> Any:
+    """The output with its structured form, and no other words beside it; as it is where none can be made.
+
+    CrewAI's converter asks the model where the text is no JSON of the right form, and may give JSON as text.
+    """
+    made = output.pydantic if output.pydantic is not None else output.json_dict
+    if made is None:
+        agent, converter = task.agent, task.converter_cls
+        made = convert_to_model(output.raw, task.output_pydantic, task.output_json, agent, converter)
+    while isinstance(made, str) and (read := parsed(made)) != made:
+        made = read
+    if not isinstance(made, BaseModel | dict):
+        return output.model_copy(update={"pydantic": None, "json_dict": None})
+    value = to_jsonable_python(made, serialize_unknown=True)
+    raw = output.raw if parsed(output.raw) == value else json.dumps(value, ensure_ascii=False)
+    pydantic, json_dict = (made, None) if isinstance(made, BaseModel) else (None, made)
+    return output.model_copy(update={"raw": raw, "pydantic": pydantic, "json_dict": json_dict})
+
+
+def _words(output: Any) -> str:
+    """What a structured output tells its reader; the text itself where nothing could be made of it."""
+    made = output.pydantic if output.pydantic is not None else output.json_dict
+    return in_words(parsed(output.raw) if made is None else to_jsonable_python(made, serialize_unknown=True))

@@ -6,50 +6,72 @@
 Calls are checked in `before_tool_callback`: one that is rejected is not executed, and the model gets the reasons as its
 result. Answers are checked in `after_model_callback`, before they are an event of the session; corrections are asked of
 the agent's own model within the same step. The partial responses of a stream are held back, and the whole one comes
-when it is checked. Live (bidirectional) runs speak before anything can be checked, and are refused.
+when it is checked. Live (bidirectional) runs speak before anything can be checked, and are refused, as are agents that
+execute the code that a model writes.
 
 The kit wraps errors of plugins in a `RuntimeError`, which has ours as its cause. Put the plugin first: the first one
 that answers a callback is the last that is asked. Traces show the model's raw words. The extra `google-adk` installs
 what this needs; tested with google-adk 2.13.
 """
 
-import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 from assay.errors import CallRejectedError, InputError
 from assay.guard import Guard
+from assay.integrations.agents.turns import (
+    arguments,
+    call_before,
+    correction,
+    ending,
+    instead_of_unread,
+    last_calls,
+    parsed,
+    turn,
+)
 from assay.integrations.run_gate import (
     GateOptions,
     Recent,
     RunGate,
-    before_call,
     in_words,
     missing,
     not_executed,
-    plain,
     run_from,
     text_parts,
     tool_result,
     was_not_executed,
 )
 from assay.rewrite.revise import Feedback
-from assay.schema.run import ModelTurn, Run, Step, SystemPrompt, ToolCall, UserInput, read_argument_object
+from assay.schema.run import Run, Step, SystemPrompt, ToolCall, UserInput
 
 try:
+    from google.adk.code_executors import BuiltInCodeExecutor
+    from google.adk.flows.llm_flows.functions import (
+        REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
+        REQUEST_EUC_FUNCTION_CALL_NAME,
+    )
     from google.adk.models import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools.set_model_response_tool import SetModelResponseTool
+    from google.adk.tools.transfer_to_agent_tool import TransferToAgentTool
     from google.genai import types
 except ImportError as error:
     raise missing("google-adk", error, "assay.integrations.agents") from error
 
 __all__ = ["AssayPlugin"]
 
-_HANDOVER = "transfer_to_agent"
-"""The call by which an agent hands over to another; it does nothing outside of the run."""
-_STRUCTURED = "set_model_response"
-"""The call by which a model without structured output gives a structured answer."""
+_READ: Final = frozenset({"text", "thought", "thought_signature", "function_call"})
+"""What a part of a response may have and go on. The kit's parts have more (`google.genai.types.Part`), such as code,
+what it printed, files and images: nobody reads them here, so such parts are withheld."""
+_BESIDE: Final = frozenset(
+    {"part_metadata", "media_resolution", "video_metadata", "media_processing", "speech_metadata"}
+)
+"""What a part has beside what it shows."""
+
+
+_QUESTIONS: Final = frozenset({REQUEST_CONFIRMATION_FUNCTION_CALL_NAME, REQUEST_EUC_FUNCTION_CALL_NAME})
+"""Calls in which the kit asks a person to confirm another call, or to log in."""
 
 
 class AssayPlugin(BasePlugin):
@@ -75,10 +97,19 @@ class AssayPlugin(BasePlugin):
         """Keep what the model is asked, which knows the tools and the instructions.
 
         Raises:
-            InputError: the run is live.
+            InputError: the run is live, or the agent executes code that its model writes.
         """
-        if callback_context.get_invocation_context().live_request_queue is not None:
-            raise InputError("a live run speaks before its words can be checked: run the agent with run_async")
+        here = callback_context.get_invocation_context()
+        if here.live_request_queue is not None or (here.run_config is not None and here.run_config.support_cfc):
+            raise InputError(
+                "a live run speaks before its words can be checked: run the agent with run_async, without support_cfc"
+            )
+        executor = getattr(here.agent, "code_executor", None)
+        if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
+            raise InputError(
+                f"a {type(executor).__name__} executes what a model writes, and no check reads code: "
+                "give the agent tools"
+            )
         self._asked.put(_place(callback_context), llm_request)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
@@ -96,22 +127,29 @@ class AssayPlugin(BasePlugin):
         request = self._asked.get(_place(callback_context))
         if request is None:
             raise InputError("the model answered what this plugin has not seen it asked: nothing of it comes out")
-        parts = list(llm_response.content.parts or ()) if llm_response.content is not None else []
-        text = "".join(part.text for part in parts if part.text and not part.thought)
-        if not any(part.function_call for part in parts):
-            said = await self._said(callback_context, request, text) if text.strip() else text
-            return None if said == text else _saying(llm_response, said)
+        given = list(llm_response.content.parts or ()) if llm_response.content is not None else []
+        parts = [part for part in given if _shown(part) <= _READ]
+        unread = [kind for part in given for kind in _shown(part) - _READ]
+        read = _with_parts(llm_response, parts) if unread or llm_response.output_transcription else None
+        text, stop = _text_of(parts), llm_response.finish_reason
+        calls = [part.function_call for part in parts if part.function_call is not None]
+        if not calls:
+            if not text.strip():
+                return _saying(llm_response, instead_of_unread(self._gate, unread)) if unread else read
+            said = await self._said(callback_context, request, text, stop)
+            return read if said == text else _saying(llm_response, said)
         run = self._run(callback_context, request, _steps("model", parts))
         try:
-            for step in run.steps[len(run.steps) - sum(part.function_call is not None for part in parts) :]:
-                if isinstance(step, ToolCall) and step.name not in (_HANDOVER, _STRUCTURED):
-                    await self._gate.adecide(*before_call(run, step.id))
+            for earlier, asked in last_calls(run, len(calls)):
+                if not isinstance(request.tools_dict.get(asked.name), TransferToAgentTool | SetModelResponseTool):
+                    await self._gate.adecide(earlier, asked)
         except CallRejectedError as error:
             return _saying(llm_response, self._gate.instead_of_calls(error))
-        if not text.strip() or await self._gate.abeside(self._run(callback_context, request, _turn(text))):
-            return None
-        quiet = types.Content(role="model", parts=[part for part in parts if not part.text or part.thought])
-        return llm_response.model_copy(update={"content": quiet})
+        if not text.strip():
+            return read
+        if await self._gate.abeside(ending(self._run(callback_context, request), text, stop)):
+            return read
+        return _with_parts(llm_response, [part for part in parts if not part.text or part.thought])
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
         """The reasons why a call is not executed, as its result; none where it may be.
@@ -119,26 +157,22 @@ class AssayPlugin(BasePlugin):
         Raises:
             WithheldError: the call is a structured answer that does not pass.
         """
-        if tool.name == _HANDOVER:
-            return None
-        request = self._asked.get(_place(tool_context))
-        run = self._run(tool_context, request, ())
-        earlier, asked = before_call(run, tool_context.function_call_id)
-        if asked is None or asked.name != tool.name or asked.arguments != _arguments(tool_args):
+        if isinstance(tool, TransferToAgentTool):
+            return None  # it does nothing outside of the run
+        run = self._run(tool_context, self._asked.get(_place(tool_context)))
+        earlier, asked = call_before(run, tool_context.function_call_id, tool.name, tool_args)
+        if asked is None:
             return {"error": not_executed(tool.name)}
-        if tool.name == _STRUCTURED:
-            steps = (*earlier.steps, *_turn(in_words(tool_args)))
-            await replace(self._gate, on_withheld="raise").aanswer(earlier.model_copy(update={"steps": steps}))
+        if isinstance(tool, SetModelResponseTool):  # a structured answer of a model that has no form for one
+            await replace(self._gate, on_withheld="raise").aanswer(ending(earlier, in_words(tool_args)))
             return None
         decision = await self._gate.adecide(earlier, asked)
         return None if decision.accepted else {"error": decision.message}
 
-    async def _said(self, context: Any, request: Any, text: str) -> str:
-        config = request.config
-        structured = config.response_schema is not None or config.response_json_schema is not None
-        if structured:
-            words = in_words(_parsed(text))
-            await replace(self._gate, on_withheld="raise").aanswer(self._run(context, request, _turn(words)))
+    async def _said(self, context: Any, request: Any, text: str, stop: Any) -> str:
+        config, run = request.config, self._run(context, request)
+        if config.response_schema is not None or config.response_json_schema is not None:
+            await replace(self._gate, on_withheld="raise").aanswer(ending(run, in_words(parsed(text)), stop))
             return text
 
         async def author(feedback: Feedback) -> str:
@@ -150,44 +184,65 @@ class AssayPlugin(BasePlugin):
             model = context.get_invocation_context().agent.canonical_model
             found = [response async for response in model.generate_content_async(again, stream=False)]
             parts = [part for one in found if one.content is not None for part in one.content.parts or ()]
-            if any(part.function_call for part in parts):
-                return feedback.output
-            return "".join(part.text for part in parts if part.text and not part.thought)
+            ends = [one.finish_reason for one in found if one.finish_reason is not None]
+            calls = any(part.function_call for part in parts)
+            return correction(feedback, _text_of(parts), ends[-1] if ends else None, calls=calls)
 
-        return await self._gate.aanswer(self._run(context, request, _turn(text)), author)
+        return await self._gate.aanswer(ending(run, text, stop), author)
 
-    def _run(self, context: Any, request: Any, end: Iterable[Step]) -> Run:
+    def _run(self, context: Any, request: Any, end: Iterable[Step] = ()) -> Run:
         """What the session has seen, and what it ends with."""
         steps: list[Step] = [*self._gate.declared(_declared(request))]
         told = "" if request is None else _instructions(request.config.system_instruction)
         if told.strip():
             steps.append(SystemPrompt(content=text_parts(told)))
+        asked: set[str] = set()
         for event in context.session.events:
+            asked |= event.long_running_tool_ids or set()
             if event.content is not None and not event.partial:
-                steps += _steps(event.author, event.content.parts or ())
+                parts = event.content.parts or ()
+                steps += _steps(event.author, [one for one in parts if _counts(one, event.author, asked)])
         return run_from([*steps, *end])
+
+
+def _counts(part: Any, author: str, long_running: Collection[str]) -> bool:
+    """Whether a part of an event is of the run.
+
+    The kit's own questions to a person and their answers are not: no model has made these calls. Nor are results that
+    the user's message brings, but for those of long-running tools, which come in that way.
+    """
+    one = part.function_call or part.function_response
+    if one is None:
+        return True
+    if one.id in long_running:
+        return one.name not in _QUESTIONS
+    return author != "user"
 
 
 def _place(context: Any) -> str:
     return f"{context.invocation_id} {context.agent_name}"
 
 
-def _parsed(text: str) -> Any:
-    """A structured answer; what is no JSON is text."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+def _text_of(parts: Iterable[Any]) -> str:
+    """What parts say to their reader: reasoning is no answer."""
+    return "".join(part.text for part in parts if part.text and not part.thought)
+
+
+def _shown(part: Any) -> set[str]:
+    """What a part has, by the names of its fields."""
+    return {name for name in type(part).model_fields if getattr(part, name) is not None} - _BESIDE
+
+
+def _with_parts(response: Any, parts: list[Any]) -> Any:
+    """The response with these parts alone."""
+    content = types.Content(role="model", parts=parts)
+    return response.model_copy(update={"content": content, "output_transcription": None})
 
 
 def _saying(response: Any, text: str) -> Any:
     """A response that says something else; it keeps what the other cost, not what it said."""
     content = types.Content(role="model", parts=[types.Part(text=text)])
     return LlmResponse(content=content, usage_metadata=response.usage_metadata, model_version=response.model_version)
-
-
-def _turn(text: str) -> list[Step]:
-    return [ModelTurn(content=text_parts(text))] if text else []
 
 
 def _instructions(given: Any) -> str:
@@ -239,9 +294,7 @@ def _steps(author: str, parts: Iterable[Any]) -> list[Step]:
     for number, part in enumerate(parts):
         if part.function_call is not None:
             call = part.function_call
-            found.append(
-                ToolCall(id=call.id or f"call-{number}", name=call.name, arguments=_arguments(call.args or {}))
-            )
+            found.append(ToolCall(id=call.id or f"call-{number}", name=call.name, arguments=arguments(call.args or {})))
         elif part.function_response is not None:
             given = part.function_response
             result = _result(given.response)
@@ -252,7 +305,7 @@ def _steps(author: str, parts: Iterable[Any]) -> list[Step]:
             said += part.text
     if not said:
         return found
-    return [UserInput(content=text_parts(said)) if author == "user" else ModelTurn(content=text_parts(said)), *found]
+    return [*([UserInput(content=text_parts(said))] if author == "user" else turn(said)), *found]
 
 
 def _result(response: Any) -> Any:
@@ -262,7 +315,3 @@ def _result(response: Any) -> Any:
             if name in response:
                 return response[name] if response[name] not in (None, "") else "done"
     return response or "done"
-
-
-def _arguments(given: Any) -> Any:
-    return read_argument_object(plain(given))

@@ -1,7 +1,7 @@
 """LangChain's messages as the steps of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.messages import (
     AIMessage,
@@ -14,9 +14,9 @@ from langchain_core.messages import (
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from assay.integrations.agents.turns import turn
 from assay.integrations.run_gate import run_from, text_parts, tool_result
 from assay.schema.run import (
-    ModelTurn,
     Run,
     Step,
     SystemPrompt,
@@ -28,6 +28,23 @@ from assay.schema.run import (
     read_arguments,
 )
 from assay.schema.traces import read_steps
+
+_REASONING: Final = frozenset({"reasoning", "thinking", "redacted_thinking"})
+"""Blocks of what is no answer."""
+_CALLS: Final = frozenset(
+    {
+        "tool_call",
+        "tool_call_chunk",
+        "invalid_tool_call",
+        "tool_use",
+        "input_json_delta",
+        "function_call",
+        "custom_tool_call",
+    }
+)
+"""Blocks of calls, in LangChain's words and in those of providers."""
+_STOPS: Final = ("finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason")
+"""Where the metadata of a message say why its model stopped, by provider."""
 
 
 def run_of(declarations: Iterable[ToolDeclaration], system: str | None, messages: Iterable[Any]) -> Run:
@@ -42,7 +59,7 @@ def _steps(message: BaseMessage) -> Sequence[Step]:
     text = str(message.text)
     match message:
         case AIMessage():
-            return [*([ModelTurn(content=text_parts(text))] if text else []), *_called(message)]
+            return [*turn(text, stop_reason(message)), *_called(message)]
         case ToolMessage():
             failed = message.status == "error"
             said = text or "done"
@@ -90,8 +107,22 @@ def with_text(message: BaseMessage, text: str) -> AIMessage:
     return AIMessage(content=text, id=message.id, name=message.name, usage_metadata=used)
 
 
+def stop_reason(message: BaseMessage) -> str | None:
+    """Why the model stopped, in its provider's word; none where it does not say."""
+    metadata = message.response_metadata
+    found = next((metadata[name] for name in _STOPS if isinstance(metadata.get(name), str)), None)
+    return "incomplete" if found is None and metadata.get("status") == "incomplete" else found
+
+
+def is_plain(message: BaseMessage) -> bool:
+    """Whether a message shows its text alone: no calls, and no content that nobody reads."""
+    blocks = [] if isinstance(message.content, str) else message.content
+    read = all(isinstance(block, str) or block.get("type") in {"text", *_REASONING} for block in blocks)
+    return read and not (isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls))
+
+
 def without_text(content: Any) -> Any:
-    """The content of a message without its text; blocks of other types stay, a provider's own form of calls too."""
+    """The content of a message without what it shows: calls stay, in whatever form they have, and reasoning."""
     if isinstance(content, str):
         return ""
-    return [block for block in content if isinstance(block, dict) and block.get("type") != "text"]
+    return [block for block in content if isinstance(block, dict) and block.get("type") in _CALLS | _REASONING]

@@ -13,7 +13,8 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.types import Command
 
 from assay.errors import CallRejectedError
-from assay.integrations.frameworks.langchain_messages import request_facts, run_of, with_text, without_text
+from assay.integrations.agents.turns import correction
+from assay.integrations.frameworks.langchain_messages import request_facts, run_of, stop_reason, with_text, without_text
 from assay.integrations.run_gate import RunGate, before_call, in_words
 from assay.rewrite.revise import Author, Feedback
 from assay.schema.run import Run
@@ -60,7 +61,9 @@ class Turn:
     def beside(self, response: Any) -> Run | None:
         """The run with what the model says beside its calls; none where it says nothing there."""
         last = _last(response)
-        return self.run(AIMessage(content=str(last.text))) if last.tool_calls and str(last.text).strip() else None
+        if not last.tool_calls or not str(last.text).strip():
+            return None
+        return self.run(AIMessage(content=str(last.text), response_metadata=last.response_metadata))
 
     def silent(self, response: Any) -> Any:
         """The response without what the model says beside its calls."""
@@ -79,7 +82,8 @@ class Turn:
             return None
 
         def corrected(feedback: Feedback, found: Any) -> str:
-            return feedback.output if _last(found).tool_calls else str(_last(found).text)
+            last = _last(found)
+            return correction(feedback, str(last.text), stop_reason(last), calls=bool(last.tool_calls))
 
         def author(feedback: Feedback) -> Any:
             more = [AIMessage(content=feedback.output), HumanMessage(content=feedback.text)]

@@ -22,7 +22,7 @@ from openai.types.responses import (
     ResponseTextDeltaEvent,
 )
 
-from assay.integrations.run_gate import RunGate, run_from, text_parts, was_not_executed
+from assay.integrations.run_gate import RunGate, run_from, text_parts, tool_result, was_not_executed
 from assay.schema.run import Executor, ModelTurn, Run, Step, SystemPrompt, ToolDeclaration, ToolResult
 from assay.schema.traces import read_steps
 
@@ -34,8 +34,8 @@ def hosted(tool: Any) -> bool:
     return isinstance(tool, _HOSTED)
 
 
-def run_of(gate: RunGate, request: Any, output: list[Any] | str) -> Run:
-    """The run up to a response: its items, or the words of an answer in their place."""
+def run_of(gate: RunGate, request: Any, output: list[Any] | str, stop_reason: str | None = None) -> Run:
+    """The run up to a response: its items, or the words of an answer in their place, and why they ended."""
     declared = [*map(_declaration, request.tools), *map(_handoff, request.handoffs)]
     steps: list[Step] = [*gate.declared(declared)]
     if request.system:
@@ -43,8 +43,13 @@ def run_of(gate: RunGate, request: Any, output: list[Any] | str) -> Run:
     said = [] if isinstance(output, str) else [item.model_dump(exclude_unset=True) for item in output]
     steps += map(_marked, read_steps([*request.items, *said], format="openai_responses"))
     if isinstance(output, str):
-        steps.append(ModelTurn(content=text_parts(output)))
+        steps.append(ModelTurn(content=text_parts(output), stop_reason=stop_reason))
     return run_from(steps)
+
+
+def stop_reason(output: Sequence[Any]) -> str | None:
+    """`incomplete` where a message of the response is; the SDK keeps no other reason."""
+    return "incomplete" if any(item.type == "message" and item.status == "incomplete" for item in output) else None
 
 
 def _declaration(tool: Any) -> ToolDeclaration | dict[str, Any]:
@@ -59,9 +64,9 @@ def _handoff(handoff: Any) -> dict[str, Any]:
 
 
 def _marked(step: Step) -> Step:
-    """A step; the result of a call that was not executed is marked as an error, which the SDK's items cannot say."""
+    """A step; where it is the refusal of a call it is an error, which the items of the SDK cannot say."""
     if isinstance(step, ToolResult) and was_not_executed(step.text):
-        return step.model_copy(update={"is_error": True})
+        return tool_result(step.call_id, step.name, step.text, failed=True)
     return step
 
 

@@ -22,14 +22,20 @@ from assay.schema.run import (
 )
 
 
-def run_of(declarations: Iterable[ToolDeclaration], messages: Iterable[Any], answer: str | None = None) -> Run:
-    """The run that messages tell of, and what it ends with.
+def run_of(
+    declarations: Iterable[ToolDeclaration],
+    messages: Iterable[Any],
+    answer: str | None = None,
+    stop_reason: str | None = None,
+) -> Run:
+    """The run that messages tell of, and what it ends with; `stop_reason` is that of the answer.
 
     A response that went back to the model is no part of it: neither what it said, nor what the model was told of it.
     """
     steps: list[Step] = list(declarations)
     instructions: str | None = None
     for message in messages:
+        stopped = message.finish_reason if isinstance(message, parts.ModelResponse) else None
         if isinstance(message, parts.ModelRequest) and message.instructions and message.instructions != instructions:
             instructions = message.instructions
             steps.append(SystemPrompt(content=text_parts(instructions)))
@@ -37,11 +43,12 @@ def run_of(declarations: Iterable[ToolDeclaration], messages: Iterable[Any], ans
             if isinstance(part, parts.RetryFeedbackPart):
                 while steps and isinstance(steps[-1], ModelTurn | ToolCall):
                     steps.pop()
-            steps += _steps(part)
-    return run_from([*steps, *([ModelTurn(content=text_parts(answer))] if answer else [])])
+            steps += _steps(part, stopped)
+    ending = [ModelTurn(content=text_parts(answer), stop_reason=stop_reason)] if answer else []
+    return run_from([*steps, *ending])
 
 
-def _steps(part: Any) -> Sequence[Step]:
+def _steps(part: Any, stopped: str | None) -> Sequence[Step]:
     match part:
         case parts.SystemPromptPart():
             return [SystemPrompt(content=text_parts(part.content))]
@@ -57,9 +64,10 @@ def _steps(part: Any) -> Sequence[Step]:
             return [_call(part)]
         case parts.NativeToolReturnPart() | parts.ToolReturnPart():
             failed = part.outcome != "success"
-            return [tool_result(part.tool_call_id, part.tool_name, part.model_response_str(), failed=failed)]
+            said = part.content if isinstance(part.content, str) else part.model_response_str()
+            return [tool_result(part.tool_call_id, part.tool_name, said, failed=failed)]
         case parts.TextPart():
-            return [ModelTurn(content=text_parts(part.content))] if part.content else []
+            return [ModelTurn(content=text_parts(part.content), stop_reason=stopped)] if part.content else []
         case _:
             return []
 

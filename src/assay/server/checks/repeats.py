@@ -12,7 +12,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -53,6 +53,9 @@ IdempotencyKey = Annotated[
         "answered with what was recorded first.",
     ),
 ]
+
+About = Callable[[], Mapping[str, Any]]
+"""Gives everything that the answer to a request depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ class Repeats:
 
     @asynccontextmanager
     async def claimed(
-        self, key: str | None, scope: Scope, caller: Caller, about: Mapping[str, Any], checks: int = 1
+        self, key: str | None, scope: Scope, caller: Caller, about: About, checks: int = 1
     ) -> AsyncIterator[Sequence[Step]]:
         """The checks of a request, each to be made or recorded already, claimed until the block ends.
 
@@ -145,7 +148,7 @@ class Repeats:
             key: the header; none where the request has none.
             scope: the request's.
             caller: who asks.
-            about: everything that the answer depends on.
+            about: everything that the answer depends on; asked for only where there is a key.
             checks: how many checks it asks for.
 
         Raises:
@@ -167,12 +170,13 @@ class Repeats:
         store, holder = self._store, secrets.token_hex(16)
         from assay.store.records import RequestKey, give_up
 
-        text = json.dumps(about, sort_keys=True, default=str).encode()
+        # A body may be large: it is written out beside the loop that answers everybody.
+        digest = await asyncio.to_thread(_digest, about)
         asked = RequestKey(
             caller.tenant,
             f"{caller.kind} {caller.id or caller.name}",
             hashlib.sha256(key.strip('"').encode()).hexdigest(),
-            hashlib.sha256(text).hexdigest(),
+            digest,
             checks,
         )
         steps = await self._claim(store, asked, holder)
@@ -237,6 +241,10 @@ class Repeats:
             due = LOOKED_EVERY
         self._due[who] = due
         return True
+
+
+def _digest(about: About) -> str:
+    return hashlib.sha256(json.dumps(about(), sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _other() -> ProblemError:

@@ -40,6 +40,7 @@ from assay.store.datasets import (
     read_rows,
     start_experiment,
 )
+from assay.store.records import NoRow
 
 ID: Final = "^[0-9a-f]{32}$"
 STATUS: Final = {"missing": 404, "taken": 409, "refused": 422}
@@ -136,6 +137,8 @@ class DatasetRowOut(_Out):
     """The action when it was recorded."""
     score: float | None
     erased: bool
+    no_row: NoRow | None
+    """Why the export has no row of it, as far as that is known without reading it."""
 
     @classmethod
     def of(cls, one: DatasetRow) -> "DatasetRowOut":
@@ -294,7 +297,8 @@ class _Routes:
             return DatasetRowsOut(items=[DatasetRowOut.of(one) for one in read_rows(connection, caller.tenant, id_)])
 
     def add(self, request: Request, id_: SetId, body: RunsBody) -> AddedOut:
-        """Add runs; those that are in it already are left as they are."""
+        """Add runs; those that are in it already are left as they are. One whose content or evidence was erased is
+        refused: nothing of it can be labelled or checked again."""
         caller = allowed(request.scope, Permission.FEEDBACK)
         with _refusals():
             count = add_rows(self._store, caller.tenant, id_, body.runs, adder=caller.name, actor=caller.actor)
@@ -316,13 +320,14 @@ class _Routes:
 
     def export(self, request: Request, id_: SetId, labelled: Annotated[bool, Query()] = False) -> Response:
         """The dataset as rows of `assay eval` and `assay calibrate`; `x-assay-left-out` counts runs that no row can be
-        made of."""
+        made of, `x-assay-left-out-why` by why: `erased`, `evidence_erased`, `agent_run`, `calls`, `no_evidence`,
+        `no_text`."""
         caller = allowed(request.scope, Permission.READ)
         found = self._found(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             made = export_rows(connection, caller.tenant, found.name, rows, labelled=labelled)
-        return Response(made.text, media_type="application/x-ndjson", headers={"x-assay-left-out": str(made.left_out)})
+        return Response(made.text, media_type="application/x-ndjson", headers=made.headers)
 
     def experiments(self, request: Request, id_: SetId) -> ExperimentsOut:
         """The experiments on a dataset."""

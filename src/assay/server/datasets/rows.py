@@ -1,7 +1,12 @@
-"""The labelled runs of a dataset as rows that `assay eval` and `assay calibrate` read (docs/rows.md)."""
+"""The labelled runs of a dataset as rows that `assay eval` and `assay calibrate` read (docs/rows.md).
+
+A row has all of the evidence that its answer was held against, or there is none: runs of agents, whose evidence is in
+their transcripts, and what was erased wholly or in part are left out and counted by why.
+"""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +14,7 @@ from sqlalchemy import Connection
 
 from assay.store.datasets import DatasetRow, Label
 from assay.store.db import StoredCheck, read_check
+from assay.store.records import NoRow, why_no_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +23,21 @@ class ExportedRows:
 
     text: str
     count: int
-    left_out: int
-    """Runs that no row can be made of: erased, or without evidence of their own, as most runs of agents."""
+    why: Mapping[NoRow, int]
+    """How many runs no row can be made of, by why."""
+
+    @property
+    def left_out(self) -> int:
+        """Runs that no row can be made of."""
+        return sum(self.why.values())
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """How many runs were left out, and why: `erased=2, agent_run=1`."""
+        told = {"x-assay-left-out": str(self.left_out)}
+        if self.why:
+            told["x-assay-left-out-why"] = ", ".join(f"{why}={count}" for why, count in sorted(self.why.items()))
+        return told
 
 
 def export_rows(
@@ -33,28 +52,28 @@ def export_rows(
         rows: its rows.
         labelled: whether those without a label are left out, as `assay calibrate` needs it.
     """
-    lines, left_out = list[str](), 0
+    lines, why = list[str](), Counter[NoRow]()
     for row in rows:
         if labelled and row.label is None:
             continue
         check = None if row.erased else read_check(connection, tenant, row.run)
-        made = None if check is None else row_of(check, row, name)
-        if made is None:
-            left_out += 1
+        made = NoRow.ERASED if check is None else row_of(check, row, name)
+        if isinstance(made, NoRow):
+            why[made] += 1
         else:
             lines.append(json.dumps(made, ensure_ascii=False, separators=(",", ":")))
-    return ExportedRows("".join(f"{line}\n" for line in lines), len(lines), left_out)
+    return ExportedRows("".join(f"{line}\n" for line in lines), len(lines), why)
 
 
-def row_of(check: StoredCheck, row: DatasetRow, name: str) -> dict[str, Any] | None:
-    """One run as a row; none where it was erased, or has no evidence.
+def row_of(check: StoredCheck, row: DatasetRow, name: str) -> dict[str, Any] | NoRow:
+    """One run as a row, or why there is none.
 
     The wrong claims that a person named are the `spans`: characters of the answer.
     """
-    report = check.report
+    why, report = why_no_row(check), check.report
+    if why is not None or report is None:
+        return why or NoRow.ERASED
     evidence = [one for _, _, one in check.evidence if one is not None]
-    if report is None or not evidence or not report.output.strip():
-        return None
     made: dict[str, Any] = {
         "id": row.run,
         "set": name,

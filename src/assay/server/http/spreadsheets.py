@@ -2,20 +2,27 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_FORMULA: Final = frozenset("=+-@\t\r\n")
+_BEGINS: Final = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+"""Signs that a formula begins with, of full width too."""
+_FORMULA: Final = re.compile(
+    rf"\A(?=[\s\"]{{0,64}}[{_BEGINS}])|\A(?=[\t\r\n])|(?<=[;\t\r\n])(?=[\s\"]{{0,64}}[{_BEGINS}])"
+)
+"""Where a formula would begin: at the beginning of a cell, and behind what ends a cell where a file is read with other
+separators than it was written with, as spreadsheets do in countries that write 1,5."""
 
 Cell = str | int | float | None
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table as CSV (RFC 4180). A text that a spreadsheet would take for a formula has an apostrophe before it (OWASP,
-    "CSV injection").
+    """A table as CSV (RFC 4180). What a spreadsheet would take for a formula has an apostrophe before it (OWASP, "CSV
+    injection"), in the middle of a text too.
 
-    >>> csv_text(["said"], [["=1+1"], ["2 weeks"]]).splitlines()
-    ['said', "'=1+1", '2 weeks']
+    >>> csv_text(["said"], [["=1+1"], ["2 weeks"], ["a;=1+1"]]).splitlines()
+    ['said', "'=1+1", '2 weeks', "a;'=1+1"]
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
@@ -25,4 +32,4 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def _harmless(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip()[:1] in _FORMULA and cell[:1] else cell
+    return _FORMULA.sub("'", cell) if isinstance(cell, str) else cell

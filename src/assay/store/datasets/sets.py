@@ -29,6 +29,8 @@ from assay.store.records.recording import checked_tenant, micros, moment_at, sto
 DATASETS: Final = "dataset"
 """The kind of the log's entries about datasets and experiments."""
 _LONGEST_SHOWN: Final = 400
+_NAMED: Final = 5
+"""Runs that a refusal names."""
 
 
 def make_dataset(store: Store, tenant: str, name: str, *, maker: str, actor: str) -> str:
@@ -100,7 +102,8 @@ def add_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, adder:
         How many are new.
 
     Raises:
-        DatasetError: there is no such dataset or run, or the dataset would be too large.
+        DatasetError: there is no such dataset or run, the content or evidence of a run was erased, or the dataset
+            would be too large.
     """
     now, added = store.now(), list[int]()
 
@@ -113,6 +116,14 @@ def add_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, adder:
         unknown = set(new) - _known(connection, tenant, new)
         if unknown:
             raise DatasetError(f"expected runs of {tenant}, and {len(unknown)} of these are not recorded", "missing")
+        gone = _gone(connection, tenant, new)
+        if gone:
+            named = ", ".join(run[:12] for run in gone[:_NAMED]) + (" and others" if len(gone) > _NAMED else "")
+            raise DatasetError(
+                f"expected runs with their content and evidence; of {len(gone)} of these it was erased, and nothing "
+                f"can be labelled or checked again: leave out {named}",
+                "refused",
+            )
         if len(there) + len(new) > MOST_ROWS:
             raise DatasetError(
                 f"expected at most {MOST_ROWS:,} runs in a dataset, and it would have {len(there) + len(new):,}; "
@@ -263,6 +274,8 @@ def read_rows(connection: Connection, tenant: str, id_: str) -> list[DatasetRow]
             reports.score,
             func.substr(runs.question, 1, _LONGEST_SHOWN).label("question"),
             runs.erased,
+            runs.bare,
+            runs.kind,
         )
         .select_from(
             tables.dataset_rows.outerjoin(tables.runs, (runs.tenant == rows.tenant) & (runs.id == rows.run)).outerjoin(
@@ -288,6 +301,8 @@ def _row(row: Row[Any]) -> DatasetRow:
         score=row.score,
         question=row.question,
         erased=row.erased is not None,
+        bare=bool(row.bare),
+        kind=row.kind,
     )
 
 
@@ -313,3 +328,12 @@ def _known(connection: Connection, tenant: str, runs: Sequence[str]) -> set[str]
     for part in rows_in_parts(runs):
         found.update(connection.execute(select(table.id).where(table.tenant == tenant, table.id.in_(part))).scalars())
     return found
+
+
+def _gone(connection: Connection, tenant: str, runs: Sequence[str]) -> list[str]:
+    """Those whose content or evidence was erased."""
+    table, found = tables.runs.c, set[str]()
+    for part in rows_in_parts(runs):
+        here = (table.tenant == tenant, table.id.in_(part), table.erased.is_not(None) | table.bare.is_(True))
+        found.update(connection.execute(select(table.id).where(*here)).scalars())
+    return [run for run in runs if run in found]

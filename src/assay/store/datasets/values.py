@@ -8,6 +8,7 @@ from typing import Final
 
 from assay.errors import DatasetError
 from assay.store.records.recording import storable
+from assay.store.records.row_evidence import NoRow
 
 MOST_ROWS: Final = 1_000
 """Runs of one dataset. Each change binds all of its rows anew (docs/adr/0109)."""
@@ -87,6 +88,24 @@ class DatasetRow:
     question: str | None
     """The beginning of its question."""
     erased: bool
+    bare: bool = False
+    """Whether its evidence was erased."""
+    kind: str | None = None
+    """The kind of its record, such as `run` for the run of an agent."""
+
+    @property
+    def no_row(self) -> NoRow | None:
+        """Why no export has it, as far as that is known without reading it."""
+        if self.erased:
+            return NoRow.ERASED
+        if self.kind == "run":
+            return NoRow.AGENT_RUN
+        return NoRow.EVIDENCE_ERASED if self.bare else None
+
+    @property
+    def gone(self) -> bool:
+        """Whether it, or its evidence, was erased: it can neither be judged by a person nor checked again."""
+        return self.erased or self.bare
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ class StoredCheck:
     """Id, digest and content of each piece of evidence, in order; content that was erased is none."""
     salt: bytes | None
     erased: datetime | None
+    bare: bool = False
+    """Whether its evidence was erased. Other checks may have the same evidence still; this one has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +364,8 @@ def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | N
         return None
     asked = run.asked or {}
     pairs = [(str(name), str(digest)) for name, digest in asked.get("evidence", ())]
-    contents = _contents(connection, tenant, {digest for _, digest in pairs})
+    # What was erased of this run is not to be read out of another one that has the same.
+    contents = {} if run.bare else _contents(connection, tenant, {digest for _, digest in pairs})
     return StoredCheck(
         id=id_,
         run=run.id,
@@ -375,6 +378,7 @@ def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | N
         evidence=tuple((name, digest, _evidence(name, contents.get(digest))) for name, digest in pairs),
         salt=None if run.salt is None else bytes(run.salt),
         erased=None if run.erased is None else moment_at(run.erased),
+        bare=bool(run.bare),
     )
 
 

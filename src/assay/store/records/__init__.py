@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from assay.store.records.retention import read_rules as read_rules
     from assay.store.records.retention import tenants_with_rules as tenants_with_rules
     from assay.store.records.retention import write_rules as write_rules
+    from assay.store.records.row_evidence import NoRow as NoRow
+    from assay.store.records.row_evidence import why_no_row as why_no_row
     from assay.store.records.run_events import LONGEST_COMMENT as LONGEST_COMMENT
     from assay.store.records.run_events import give_feedback as give_feedback
     from assay.store.records.run_events import receipt_change as receipt_change
@@ -107,6 +109,7 @@ else:
                 "tenants_with_rules",
                 "write_rules",
             ),
+            ".row_evidence": ("NoRow", "why_no_row"),
             ".run_events": ("LONGEST_COMMENT", "give_feedback", "receipt_change"),
             ".search_words": ("LONGEST_QUERY",),
             ".verdict_cache": ("KeptVerdict", "find_verdict", "keep_verdict", "prune_verdicts"),

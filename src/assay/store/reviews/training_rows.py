@@ -5,8 +5,9 @@
     edit      the output is not, and the words that were changed are marked; the edited text is supported
     claims    what a reviewer said of a single claim is a row of its own
 
-What expired, and what was erased, says nothing about an output. A run whose evidence is in its transcript alone has
-no row: there would be nothing to hold the answer against.
+What expired, and what was erased, says nothing about an output. A check that lost a part of its evidence has no row,
+and neither has the run of an agent, whose evidence is in its transcript: an answer would be held against less than what
+it was held against (`assay.store.records.row_evidence`).
 """
 
 import difflib
@@ -18,6 +19,7 @@ from sqlalchemy import Connection, and_, or_, select
 from assay.schema import Evidence, ReviewAct, ReviewItem, ReviewState, Verdict
 from assay.store.db import tables
 from assay.store.db.store import StoredCheck, read_check
+from assay.store.records.row_evidence import why_no_row
 from assay.store.reviews.items import evidence_of, item_of
 
 SET: Final = "reviews"
@@ -63,7 +65,7 @@ def rows_of(connection: Connection, item: ReviewItem) -> Iterator[LabelledRow]:
         return
     evidence = evidence_of(connection, item.tenant, found)
     output = found.report.output
-    if not evidence or not output.strip():
+    if why_no_row(found, evidence) is not None:
         return
     if outcome.act is ReviewAct.APPROVE:
         yield _row(item, found, evidence, "", {"answer": output, "label": "supported"})

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, exists, select
 from assay.errors import StoreError
 from assay.store.db import tables
 from assay.store.db.store import read_check
+from assay.store.records.row_evidence import why_no_row
 from assay.store.reviews.items import evidence_of
 from assay.store.reviews.training_rows import LabelledRow, labelled_rows
 
@@ -40,7 +41,7 @@ def feedback_rows(connection: Connection, tenant: str) -> Iterator[LabelledRow]:
         if found is None or found.report is None:
             continue
         evidence = evidence_of(connection, tenant, found)
-        if not evidence or not found.report.output.strip():
+        if why_no_row(found, evidence) is not None:
             continue
         for claim, (right, wrong) in sorted(words.items(), key=lambda pair: -1 if pair[0] is None else pair[0]):
             if right == wrong or (claim is not None and claim >= len(found.report.claims)):

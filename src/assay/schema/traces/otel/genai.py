@@ -144,7 +144,7 @@ class _Trace:
             values = [_loosely(key) for key in keys]
             if any([_loosely(key) for key in history[-len(keys) :]] == values for history in self._histories):
                 return
-        self._emit(numbered(messages, where))
+        self._emit(numbered(_with_reasons(span, messages), where))
         if span.place not in self._of_span:
             self._histories.append([])
             self._of_span[span.place] = self._histories[-1]
@@ -194,6 +194,25 @@ class _Trace:
                 known.add(content)
             else:
                 self.steps.append(step)
+
+
+def _with_reasons(span: Span, messages: list[Any]) -> list[Any]:
+    """A span's output with why the model stopped, where only the span says so; in a span that failed it did not end."""
+    told = span.attributes.get("gen_ai.response.finish_reasons", (None, ""))[0]
+    reasons = told if isinstance(told, list) else []
+    return [
+        _with_reason(message, reasons[index] if index < len(reasons) else None, span.failed)
+        for index, message in enumerate(messages)
+    ]
+
+
+def _with_reason(message: Any, told: Any, failed: bool) -> Any:
+    if not isinstance(message, dict) or message.get("role") != "assistant":
+        return message
+    reason = message.get("finish_reason") or (told if isinstance(told, str) else None)
+    if failed and reason in (None, "stop"):
+        reason = "error"
+    return message if reason is None else {**message, "finish_reason": reason}
 
 
 def _identity(step: Step) -> tuple[tuple[str, str], str] | None:

@@ -26,7 +26,17 @@ from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import evidence_view
 from assay.store.datasets import Dataset, DatasetRow, Label
 from assay.store.db import StoredCheck
+from assay.store.records import NoRow, why_no_row
 
+NO_ROW: Final = {
+    NoRow.ERASED: "erased",
+    NoRow.EVIDENCE_ERASED: "evidence erased",
+    NoRow.AGENT_RUN: "run of an agent",
+    NoRow.CALLS: "calls alone",
+    NoRow.NO_EVIDENCE: "without evidence",
+    NoRow.NO_TEXT: "without text",
+}
+"""Why a run stands in no export, in a few words."""
 MOST_CLAIMS: Final = 200
 """Claims that a person may mark one by one."""
 
@@ -62,6 +72,9 @@ def label_page(
     if check is None or report is None:
         body.append(empty_state("Its content was erased", "It counts in no figure and stands in no export."))
     else:
+        why = why_no_row(check)
+        if why is not None:
+            body.append(note("doubt", f"No export has a row of it: {NO_ROW[why]}."))
         if may:
             body.append(_form(request, f"{path}/rows/{row.run}", row, report))
         else:

@@ -1,6 +1,7 @@
 """Datasets: runs that people keep under a name, label, export, and have checked again."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -16,7 +17,7 @@ from assay.policy import PRESETS
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
-from assay.server.console.datasets.labelling import label_page, labels_of
+from assay.server.console.datasets.labelling import NO_ROW, label_page, labels_of
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, fields_of, form, form_of, redirect, render
 from assay.server.console.pages.run_bulk import STATUS
@@ -163,6 +164,7 @@ class _Pages:
             request,
             found.name,
             _about_rows(found, rows),
+            _left_out(rows),
             _rows(request, id_, shown, now, may=may) if rows else _empty(),
             _pages(id_, first, len(rows)),
             _experiments(experiments, now),
@@ -229,7 +231,7 @@ class _Pages:
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
         at = next((place for place, one in enumerate(rows) if one.run == run), 0)
-        return next((one.run for one in (*rows[at + 1 :], *rows[:at]) if one.label is None and not one.erased), None)
+        return next((one.run for one in (*rows[at + 1 :], *rows[:at]) if one.label is None and not one.gone), None)
 
     def export(self, request: Request, id_: str) -> Response:
         """The rows as `assay eval` and `assay calibrate` read them."""
@@ -240,7 +242,7 @@ class _Pages:
             labelled = request.query_params.get("labelled") == "true"
             made = export_rows(connection, caller.tenant, found.name, rows, labelled=labelled)
         headers = {"content-disposition": f'attachment; filename="assay-dataset-{id_[:12]}.jsonl"'}
-        headers |= {"x-assay-left-out": str(made.left_out), "cache-control": "no-store"}
+        headers |= made.headers | {"cache-control": "no-store"}
         return Response(made.text, media_type="application/x-ndjson", headers=headers)
 
     async def begin(self, request: Request, id_: str) -> Response:
@@ -323,6 +325,16 @@ def _about_rows(found: Dataset, rows: Sequence[DatasetRow]) -> Markup:
     )
 
 
+def _left_out(rows: Sequence[DatasetRow]) -> Markup | None:
+    """How many runs no export has, and why, as far as that is known without reading them."""
+    why = Counter(row.no_row for row in rows if row.no_row is not None)
+    if not why:
+        return None
+    told = ", ".join(f"{count:,} {NO_ROW[one]}" for one, count in sorted(why.items()))
+    words = "Rows for assay eval leave out {}. A row has all of the evidence that its answer was held against, or none."
+    return note("doubt", words.format(told))
+
+
 def _empty() -> Markup:
     return empty_state(
         "No run in it yet",
@@ -333,7 +345,7 @@ def _empty() -> Markup:
 
 def _actions(id_: str, rows: Sequence[DatasetRow], *, may: bool) -> list[Markup]:
     made = []
-    first = next((row.run for row in rows if row.label is None and not row.erased), None)
+    first = next((row.run for row in rows if row.label is None and not row.gone), None)
     if may and first is not None:
         made.append(link_button("Label the next", f"{PATH}/{id_}/rows/{first}", "primary"))
     if rows:
@@ -392,7 +404,10 @@ def _row(id_: str, row: DatasetRow, now: datetime, *, may: bool) -> list[Child]:
         ]
     return [
         label,
-        tag("a", foreign(words), href=f"{PATH}/{id_}/rows/{row.run}", class_="row"),
+        [
+            tag("a", foreign(words), href=f"{PATH}/{id_}/rows/{row.run}", class_="row"),
+            None if row.no_row is None else group(" ", badge(NO_ROW[row.no_row], "doubt")),
+        ],
         action_badge(row.action) if row.action else "–",
         score(row.score),
         line(row.labeller, 40),

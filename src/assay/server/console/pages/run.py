@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -83,17 +84,25 @@ def make_run_pages(services: Services) -> APIRouter:
     async def feedback(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.FEEDBACK)
         fields = await form_of(request)
-        claim = fields.get("claim", "")
-        position = int(claim) if re.fullmatch(r"[0-9]{1,6}", claim) else None
-        await run_in_threadpool(_read, services, caller.tenant, id_)
+        claim, comment = fields.get("claim", ""), fields.get("comment", "").strip()
+        if fields.get("verdict") not in ("right", "wrong"):
+            raise HTTPException(422, "expected the verdict right or wrong")
+        if len(comment) > LONGEST_COMMENT:
+            raise HTTPException(422, f"a comment has at most {LONGEST_COMMENT:,} characters")
+        if claim and not re.fullmatch(r"[0-9]{1,6}", claim):
+            raise HTTPException(422, "a claim is named by its number")
+        check, _ = await run_in_threadpool(_read, services, caller.tenant, id_)
+        position = int(claim) if claim else None
+        if position is not None and (check.report is None or position >= len(check.report.claims)):
+            raise HTTPException(404, "this output has no such claim")
         await run_in_threadpool(
             give_feedback,
             store,
             id_,
-            fields.get("verdict", ""),
+            fields["verdict"],
             tenant=caller.tenant,
             claim=position,
-            comment=fields.get("comment", "").strip() or None,
+            comment=comment or None,
             author=caller.name,
         )
         return redirect(f"/console/runs/{id_}", "feedback.given", "feedback")

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.reporting import GRAVITY, WORDS, Child, Markup, foreign, tag
-from assay.schema import Action, Permission
+from assay.schema import Action, Permission, Verdict
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, form, render
@@ -120,6 +120,7 @@ def filters_of(request: Request) -> Filters:
         raise HTTPException(422, f"a search has at most {_LONGEST_QUERY} characters")
     for name, known in (
         ("action", [one.value for one in Action]),
+        ("verdict", [one.value for one in Verdict]),
         ("within", list(_PERIODS)),
         ("score", list(_SCORES)),
     ):
@@ -129,7 +130,12 @@ def filters_of(request: Request) -> Filters:
         _hour(given["hour"])
     if given["hours"] and not (given["hours"].isascii() and given["hours"].isdigit() and len(given["hours"]) < 5):
         raise HTTPException(422, "hours are a whole number")
-    return Filters(**given)
+    made = Filters(**given)
+    try:
+        made.wanted(datetime.now(UTC))
+    except OverflowError:
+        raise HTTPException(422, "an hour lies in the years 1 to 9999, and so does what follows it") from None
+    return made
 
 
 def _columns(request: Request) -> str:

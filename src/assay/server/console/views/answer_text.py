@@ -191,7 +191,8 @@ class _Drawing:
             case "pre", _:
                 return tag("pre", inside, tabindex=0)
             case "li", _:
-                return tag("li", inside, value=node.value, dir="auto")
+                # Its sign is its first child, and stands before all that is in it.
+                return tag("li", inside[0], tag("div", inside[1:]), dir="auto")
             case "span", "image":
                 return tag("span", tag("span", "Image, not loaded: ", class_="soft"), inside, class_="image")
             case "span" | "code", kind:
@@ -202,8 +203,6 @@ class _Drawing:
     def _words(self, words: Words) -> Markup:
         if words.start == words.end:
             return group(words.said or "")
-        if words.said is not None:
-            return self._part([(words.start, words.end)], words.said)
         inside = self._borders[bisect_right(self._borders, words.start) : bisect_left(self._borders, words.end)]
         borders = [words.start, *inside, words.end]
         parts, run = list[Markup](), list[tuple[int, int]]()
@@ -218,11 +217,9 @@ class _Drawing:
     def _at(self, place: int) -> Piece:
         return self._pieces[bisect_right(self._starts, place) - 1]
 
-    def _part(self, run: Sequence[tuple[int, int]], said: str | None = None) -> Markup:
+    def _part(self, run: Sequence[tuple[int, int]]) -> Markup:
         """Words of the same claims that follow each other: one mark."""
         piece, words = self._at(run[0][0]), [(self._at(begin), self._text[begin:end]) for begin, end in run]
-        if said is not None:
-            words = [(piece, said)]
         shown = [tag("span", text, class_="here") if one.offending else text for one, text in words]
         links = any(text.strip() for _, text in words)
         first = piece.claims not in self._stopped and links

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from assay.reporting import Child, Markup, foreign, tag
+from assay.reporting import Child, Markup, foreign, group, tag
 from assay.server.console.parts import badge, millis, panel, shorten
 from assay.server.console.views.trace_tree import Node, Trace, trace_of
 
@@ -12,7 +12,10 @@ _KINDS: Final = {
     "model": ("model", "quiet"),
     "tool": ("tool", "doubt"),
     "user": ("user", "quiet"),
+    "system": ("instructions", "quiet"),
     "result": ("result", "quiet"),
+    "stray": ("result of no call", "doubt"),
+    "other": ("unknown", "doubt"),
     "passage": ("passage", "quiet"),
     "span": ("step", "quiet"),
 }
@@ -20,17 +23,30 @@ _KINDS: Final = {
 
 def trace_view(asked: Mapping[str, Any] | None) -> Markup | None:
     """What an agent did, as a tree; nothing of a check that is not of a run."""
-    trace = None if asked is None else trace_of(asked)
-    if trace is None:
+    if asked is None or asked.get("run") is None:
         return None
+    trace = trace_of(asked)
+    if trace is None:
+        words = "What the agent did cannot be shown as a tree: no step of it can be read. It is in the record itself."
+        return panel("Trace", tag("p", words, class_="soft"), id_="trace")
     return panel(
         "Trace",
         tag("p", _about(trace), class_="soft"),
+        [tag("p", badge("odd", "doubt", "!"), " ", foreign(shorten(one, 200))) for one in trace.notes],
         tag("ul", [_node(node, trace) for node in trace.roots], class_="trace", aria_label="What the agent did"),
-        tag("p", f"{trace.left_out:,} more steps are in the record itself.", class_="soft") if trace.left_out else None,
+        _left_out(trace),
         actions=tag("span", f"{trace.failed:,} failed", class_="bad") if trace.failed else None,
         id_="trace",
     )
+
+
+def _left_out(trace: Trace) -> Markup | None:
+    if not trace.left_out:
+        return None
+    failed = f", {trace.left_out_failed:,} of which failed," if trace.left_out_failed else ""
+    shown = f"Shown are {trace.nodes - trace.left_out:,} of {trace.nodes:,} steps, those that failed before others: "
+    words = f"{shown}{trace.left_out:,} more{failed} are in the record itself."
+    return tag("p", words, class_="bad" if trace.left_out_failed else "soft")
 
 
 def _about(trace: Trace) -> str:
@@ -44,9 +60,14 @@ def _about(trace: Trace) -> str:
 def _node(node: Node, trace: Trace) -> Markup:
     """One node and what is inside of it, open."""
     line = tag("div", _line(node, trace), class_="step failed" if node.failed else "step")
-    if not node.children:
+    if not node.children and not node.left_out:
         return tag("li", line)
-    inside = tag("ul", [_node(child, trace) for child in node.children])
+    parts = [_node(child, trace) for child in node.children]
+    if node.left_out:
+        failed = f", {node.left_out_failed:,} of them failed" if node.left_out_failed else ""
+        words = f"{node.left_out:,} steps in here are not shown{failed}"
+        parts.append(tag("li", tag("div", words, class_="bad" if node.left_out_failed else "soft")))
+    inside = tag("ul", parts)
     return tag("li", tag("details", tag("summary", line), inside, open=True))
 
 
@@ -57,6 +78,7 @@ def _line(node: Node, trace: Trace) -> list[Child]:
         foreign(shorten(node.name, 80), "b"),
         badge("failed", "bad", "✗") if node.failed else None,
         badge("no result", "doubt", "!") if node.open else None,
+        [group(badge("odd", "doubt", "!"), " ", foreign(shorten(one, 200), class_="soft")) for one in node.notes],
         foreign(shorten(node.words, 200), class_="soft said-there") if node.words else None,
     ]
     times: list[Child] = []
