@@ -41,7 +41,7 @@ def run_campaign(
     *,
     reruns: int = 0,
     version: str = "",
-    on_answer: Callable[[Answer], None] | None = None,
+    told: Callable[[Answer], None] | None = None,
     judged: Judged | None = None,
 ) -> Campaign:
     """Runs, judges and scores a suite; what the folder already holds of the same suite and target is not run again.
@@ -55,7 +55,7 @@ def run_campaign(
         reruns: how many more times a case that failed is asked. The score stays that of the first trial, since asking
             only failures again would raise it; a case that passes in another trial is marked flaky.
         version: the version of the target, as its owner declares it.
-        on_answer: called with each answer as it comes.
+        told: hears of each answer as it comes.
         judged: who judges in place of the guard; see `judge_answers`.
 
     Raises:
@@ -64,14 +64,14 @@ def run_campaign(
     options = options or RunOptions()
     digest = suite_digest(cases)
     with RunLog(folder / RECORD, digest, target.name, version) as log:
-        spent = run_cases(cases, target, log, options, on_answer)
+        spent = run_cases(cases, target, log, options, told)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
         judgements = list(judge_answers(cases, first, guard, judged))
         for trial in range(2, 2 + reruns):
             failed = [at for at, one in enumerate(judgements) if one.outcome is Outcome.FAILED and not one.flaky]
             again = [cases[at] for at in failed]
             left = None if options.most_calls is None else max(0, options.most_calls - spent.calls)
-            more = run_cases(again, target, log, replace(options, trial=trial, most_calls=left), on_answer)
+            more = run_cases(again, target, log, replace(options, trial=trial, most_calls=left), told)
             spent = replace(more, calls=spent.calls + more.calls, kept=spent.kept, left=spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
             for at, one in zip(failed, judge_answers(again, answers, guard, judged), strict=True):

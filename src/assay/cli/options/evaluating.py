@@ -19,7 +19,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
     ] = ()
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Keep results here; a stopped run resumes from them."),
+        typer.Option("--out", "-o", metavar="DIR", help="Keep results here; a run that was stopped goes on from them."),
     ] = None
     report: Annotated[
         Path | None,
@@ -55,7 +55,7 @@ class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="Format of rows: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
+            help="Their format: ragas, deepeval, trulens, langfuse, phoenix, promptfoo, langsmith, ragtruth, otel.",
         ),
     ] = None
     mapped: Annotated[

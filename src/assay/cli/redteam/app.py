@@ -74,7 +74,7 @@ def generate(
     twins: Annotated[
         bool, typer.Option("--twins", help="Add to each attack an honest request of its shape (see `compare`).")
     ] = False,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to report what was written.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was written.")] = Format.TEXT,
 ) -> None:
     """Write attacks from documents, offline: the same documents and seed give the same suite."""
     from assay.cli.redteam.generating import run_generate
@@ -137,16 +137,16 @@ def search(
     evidence: EvidenceOption,
     target: TargetOption,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Keep everything here; a stopped search resumes.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a search that was stopped goes on.")
     ],
-    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="The most calls in all.")] = 200,
+    most_calls: Annotated[int, typer.Option(min=1, metavar="N", help="Calls at most, over all.")] = 200,
     seed: SeedOption = 0,
     target_model: ModelOption = None,
     timeout: TimeoutOption = 60.0,
     concurrency: ConcurrencyOption = 4,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to report what was found.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was found.")] = Format.TEXT,
 ) -> None:
     """Look for what breaks a system: calls go to the kinds of attack that break it, and to harder forms of them."""
     from assay.cli.redteam.searching import SearchSettings, run_search
@@ -180,10 +180,10 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Run what is due now, and exit.")] = False,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to report what was run.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was run.")] = Format.TEXT,
 ) -> None:
-    """Run suites by the schedules of assay.yaml; of several processes that share a database, one runs each. Can be
-    stopped at any moment and started again."""
+    """Run suites by the schedules of assay.yaml; of several processes over one database one does. Can be stopped at
+    any moment and started again."""
     from assay.cli.redteam.watching import WatchSettings, run_watch
 
     with reporting_errors(), opened(database) as store:
@@ -203,7 +203,7 @@ def promote(
     flaky: Annotated[bool, typer.Option("--flaky", help="Propose flaky cases too.")] = False,
     database: PlaceOption = None,
     tenant: TenantOption = _TENANT,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to report what was proposed.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was proposed.")] = Format.TEXT,
 ) -> None:
     """Propose what broke the system for the static suite; nothing is added before a person decides (`review`)."""
     from assay.cli.redteam.promoting import run_promote
@@ -282,7 +282,7 @@ def evidence(
         Path | None,
         typer.Option("--ring", metavar="FILE", help="The public ring to verify with. [default: ASSAY_RECEIPT_KEYS]"),
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to report what --verify found.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what --verify found.")] = Format.TEXT,
 ) -> None:
     """Sign what was tested: what was run when, on which version, with what result; or verify such a statement."""
     from assay.cli.redteam.evidencing import run_export, run_verify

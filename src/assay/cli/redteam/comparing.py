@@ -36,14 +36,14 @@ def run_compare(settings: CompareSettings) -> bool:
     if all(case.benign for case in cases):
         raise InputError(f"{settings.suite}: holds no attack to be stopped")
     if not any(case.benign for case in cases):
-        warning = "the suite has no benign cases, so that false positives are not seen: `generate --twins`"
-        write_text(f"assay: {warning}\n", sys.stderr)
+        told = "the suite has no benign cases, so that false positives are not seen: `generate --twins`"
+        write_text(f"assay: {told}\n", sys.stderr)
     target = load_target(settings.target, settings.target_model, settings.timeout, os.environ)
     guardrails = [_guardrail(name, settings) for name in settings.guardrails]
     guard = open_guard(settings.policy, settings.verifier)
     with tempfile.TemporaryDirectory() as scratch, ending_gently():
         folder = settings.out or Path(scratch)
-        unguarded, found = compare_guardrails(
+        bare, found = compare_guardrails(
             cases,
             target,
             guardrails,
@@ -51,14 +51,14 @@ def run_compare(settings: CompareSettings) -> bool:
             folder,
             settings.run_options(),
             version=settings.target_version,
-            on_answer=progress(len(cases) * (1 + len(guardrails))),
+            told=progress(len(cases) * (1 + len(guardrails))),
         )
-    for campaign in (unguarded, *(one.campaign for one in found)):
+    for campaign in (bare, *(one.campaign for one in found)):
         tell_spent(campaign.spent)
     if settings.out is not None:
         for name, form in (("comparison.json", "json"), ("comparison.md", "markdown")):
-            write_file(settings.out / name, _written(form, unguarded, found))
-    write_text(_written(settings.format, unguarded, found), sys.stdout)
+            write_file(settings.out / name, _written(form, bare, found))
+    write_text(_written(settings.format, bare, found), sys.stdout)
     unknown = [one.name for one in found if one.effect.unjudged == len(cases)]
     for name in unknown:
         write_text(f"assay: of the guardrail {name} nothing could be judged\n", sys.stderr)
@@ -76,12 +76,12 @@ def _guardrail(name: str, settings: CompareSettings) -> "Guardrail | Target":
     return load_target(name, settings.target_model, settings.timeout, os.environ)
 
 
-def _written(form: str, unguarded: "Campaign", found: "tuple[Compared, ...]") -> str:
+def _written(form: str, bare: "Campaign", found: "tuple[Compared, ...]") -> str:
     from assay.redteam.guardrails import guardrail_json, guardrail_markdown, guardrail_text
 
     match form:
         case "json":
-            return guardrail_json(unguarded.card, found)
+            return guardrail_json(bare.card, found)
         case "markdown":
             return guardrail_markdown(found) + "\n"
         case _:

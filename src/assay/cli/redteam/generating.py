@@ -40,14 +40,14 @@ def run_generate(
     write_file(out, suite_text(cases))
     counted = Counter(case.category.value for case in cases)
     if form == "json":
-        summary = {
+        told = {
             "suite": str(out),
             "digest": suite_digest(cases),
             "cases": len(cases),
             "benign": sum(case.benign for case in cases),
             "categories": {one.value: counted[one.value] for one in wanted},
         }
-        write_text(json.dumps(summary) + "\n", sys.stdout)
+        write_text(json.dumps(told) + "\n", sys.stdout)
         return
     lines = [f"{len(cases)} cases from {len(documents)} documents in {clean(str(out))}"]
     lines += [f"  {one.value:<26}{counted[one.value]}" for one in wanted]
@@ -84,10 +84,10 @@ def run_lint(suite: Path, good: tuple[Path, ...], form: str) -> bool:
         ]
     if form == "json":
         listed = [{"case": one.case, "code": one.code, "message": one.message} for one in problems]
-        summary: dict[str, object] = {"cases": len(cases), "digest": suite_digest(cases), "problems": listed}
+        told: dict[str, object] = {"cases": len(cases), "digest": suite_digest(cases), "problems": listed}
         if found is not None:
-            summary["good_systems"] = found.model_dump(mode="json")
-        write_text(json.dumps(summary) + "\n", sys.stdout)
+            told["good_systems"] = found.model_dump(mode="json")
+        write_text(json.dumps(told) + "\n", sys.stdout)
     else:
         lines = [f"{one.case}  {one.code}  {clean(one.message)}" for one in problems]
         lines.append(f"{len(cases)} cases, {len(problems)} problems")

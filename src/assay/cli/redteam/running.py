@@ -87,7 +87,7 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     from assay.redteam.judging import JudgingAnswers
 
     guard = open_guard(settings.policy, settings.verifier)
-    show_progress = progress(len(cases))
+    told = progress(len(cases))
     task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
     with ending_gently(), judging(settings.crew, task, settings.verifier) as judged:
         campaign = run_campaign(
@@ -98,7 +98,7 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
             settings.run_options(retry_failed=settings.retry_failed, at_most_once=settings.at_most_once),
             reruns=settings.reruns,
             version=settings.target_version,
-            on_answer=show_progress,
+            told=told,
             judged=judged,
         )
     tell_spent(campaign.spent)
@@ -139,7 +139,7 @@ def progress(cases: int) -> "Callable[[Answer], None]":
     live = sys.stderr.isatty()
     step = max(1, cases // 10)
 
-    def advance(_: "Answer") -> None:
+    def told(_: "Answer") -> None:
         nonlocal done
         done += 1
         if live:
@@ -147,7 +147,7 @@ def progress(cases: int) -> "Callable[[Answer], None]":
         elif done % step == 0:
             write_text(f"assay: {done} answers\n", sys.stderr)
 
-    return advance
+    return told
 
 
 def _compared(settings: RunSettings, before: "Scorecard | None", card: "Scorecard") -> "Comparison | None":

@@ -59,7 +59,7 @@ def run_search(settings: SearchSettings) -> None:
             settings.most_calls,
             seed=settings.seed,
             options=RunOptions(concurrency=settings.concurrency),
-            on_answer=progress(settings.most_calls),
+            told=progress(settings.most_calls),
         )
     keep(settings.out, found.cases, found.judgements, target, guard)
     write_text(_written(found, settings), sys.stdout)
@@ -68,12 +68,12 @@ def run_search(settings: SearchSettings) -> None:
 def _written(found: "Found", settings: SearchSettings) -> str:
     tried = sorted((arm for arm in found.arms if arm.broken + arm.held), key=lambda arm: (-arm.broken, arm.name))
     if settings.format == "json":
-        summary = {
+        told = {
             "calls": len(found.cases),
             "broken": [case.id for case in found.broken],
             "rules": {arm.name: {"broken": arm.broken, "held": arm.held} for arm in tried},
         }
-        return json.dumps(summary) + "\n"
+        return json.dumps(told) + "\n"
     lines = [f"{len(found.broken)} of {len(found.cases)} calls broke it; all are kept in {clean(str(settings.out))}"]
     lines += [f"  {arm.name:<44}{arm.broken:>4} broken {arm.held:>4} held" for arm in tried]
     return "\n".join(lines) + "\n"

@@ -41,7 +41,7 @@ def compare_guardrails(
     options: RunOptions | None = None,
     *,
     version: str = "",
-    on_answer: Callable[[Answer], None] | None = None,
+    told: Callable[[Answer], None] | None = None,
 ) -> tuple[Campaign, tuple[Compared, ...]]:
     """Runs all and compares each with the run without a guardrail.
 
@@ -56,33 +56,33 @@ def compare_guardrails(
         folder: each run is kept in a folder of it; what was run before is not run again.
         options: concurrency, rate and budget of each run.
         version: the version of the system.
-        on_answer: called with each answer as it comes.
+        told: hears of each answer as it comes.
 
     Raises:
         InputError: a folder is of another suite or target, or there are no guardrails.
     """
     if not guardrails:
         raise InputError("expected at least one guardrail to compare")
-    unguarded = run_campaign(cases, target, guard, folder / "none", options, version=version, on_answer=on_answer)
+    bare = run_campaign(cases, target, guard, folder / "none", options, version=version, told=told)
     with RunLog(folder / "none" / RECORD, suite_digest(cases), target.name, version) as log:
         answers = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
     found = []
     for at, one in enumerate(guardrails, 1):
         system = Guarded(answers, one, target.name) if isinstance(one, Guardrail) else one
         place = folder / f"{at}-{re.sub(r'[^A-Za-z0-9]+', '-', one.name).strip('-')[:40]}"
-        run = run_campaign(cases, system, guard, place, options, version=version, on_answer=on_answer)
-        found.append(_compared(one.name, cases, unguarded, run))
-    return unguarded, tuple(found)
+        run = run_campaign(cases, system, guard, place, options, version=version, told=told)
+        found.append(_compared(one.name, cases, bare, run))
+    return bare, tuple(found)
 
 
-def _compared(name: str, cases: Sequence[Case], unguarded: Campaign, run: Campaign) -> Compared:
-    before = [fate_of(case, one) for case, one in zip(cases, unguarded.judgements, strict=True)]
+def _compared(name: str, cases: Sequence[Case], bare: Campaign, run: Campaign) -> Compared:
+    before = [fate_of(case, one) for case, one in zip(cases, bare.judgements, strict=True)]
     after = [fate_of(case, one) for case, one in zip(cases, run.judgements, strict=True)]
     categories = {}
     for category in sorted({case.category.value for case in cases}):
         at = [number for number, case in enumerate(cases) if case.category.value == category]
         categories[category] = effect_of([cases[n] for n in at], [before[n] for n in at], [after[n] for n in at])
-    by_rules = effect_of(cases, _ruled(cases, unguarded.judgements), _ruled(cases, run.judgements))
+    by_rules = effect_of(cases, _ruled(cases, bare.judgements), _ruled(cases, run.judgements))
     return Compared(name, effect_of(cases, before, after), by_rules, categories, run)
 
 

@@ -119,7 +119,7 @@ def _correcting(case: Case, answer: str, reading: Reading, wrong: Sequence[str])
     if reading.rejects or reading.suspects or reading.disagreement:
         return Match(0.5 if planted else 1.0, "rejects the premise" + (" and repeats it" if planted else ""))
     if reading.abstains and not planted:
-        return Match(0.5, "abstains although the evidence mentions the premise")
+        return Match(0.5, "abstains though the evidence speaks of the premise")
     return Match(0.0, "adopts the premise" if planted else "does not correct the premise")
 
 

@@ -113,7 +113,7 @@ def run_cases(
     target: Target,
     log: RunLog,
     options: RunOptions | None = None,
-    on_answer: Callable[[Answer], None] | None = None,
+    told: Callable[[Answer], None] | None = None,
 ) -> Spent:
     """Asks what has not been asked yet and records every call.
 
@@ -122,7 +122,7 @@ def run_cases(
         target: the system under test.
         log: the record; what it holds is not asked again.
         options: concurrency, rate and budget.
-        on_answer: called with each answer as it comes.
+        told: hears of each answer as it comes.
     """
     options = options or RunOptions()
     for case in cases:
@@ -157,8 +157,8 @@ def run_cases(
         for answer in _in_flight(pool, call, allowed, options.concurrency):
             if answer is not None:
                 made += 1
-                if on_answer is not None:
-                    on_answer(answer)
+                if told is not None:
+                    told(answer)
     taken = log.taken
     kept = len(cases) - len(open_cases)
     return Spent(made, kept, len(open_cases) - made, taken, options.cost(taken), log.counted)

@@ -67,7 +67,7 @@ def search(
     *,
     seed: int = 0,
     options: RunOptions | None = None,
-    on_answer: Callable[[Answer], None] | None = None,
+    told: Callable[[Answer], None] | None = None,
 ) -> Found:
     """Spends calls where a system breaks.
 
@@ -81,7 +81,7 @@ def search(
         calls: how many calls it may take in all.
         seed: what all choices follow from.
         options: concurrency and rate.
-        on_answer: called with each answer as it comes.
+        told: hears of each answer as it comes.
 
     Raises:
         InputError: the corpus gives no attacks, or the record is of another search.
@@ -105,7 +105,7 @@ def search(
             if not batch:
                 break
             cases = [case for case, _ in batch]
-            run_cases(cases, target, log, replace(options or RunOptions(), trial=1, most_calls=None), on_answer)
+            run_cases(cases, target, log, replace(options or RunOptions(), trial=1, most_calls=None), told)
             answers = {case: answer for (case, _), answer in log.answers.items()}
             for (case, arm), one in zip(batch, judge_answers(cases, answers, guard), strict=True):
                 asked.append(case)

@@ -58,35 +58,19 @@ class CheckBody(BaseModel):
     def asked(self) -> dict[str, Any]:
         """What the check is given beside its evidence, as it is recorded."""
         return {
-            "answer": self.answer,
-            "question": self.question,
-            "stakes": self.stakes.value,
-            "task": self.task,
-            "schema": self.schema_,
-            "citations": self.citations,
-            "claim_free": self.claim_free,
-            "revisions_failed": self.revisions_failed,
-            "run_id": self.run_id,
+            "answer": self.answer, "question": self.question, "stakes": self.stakes.value, "task": self.task,
+            "schema": self.schema_, "citations": self.citations, "claim_free": self.claim_free,
+            "revisions_failed": self.revisions_failed, "run_id": self.run_id,
             "structure": None if self.structure is None else self.structure.model_dump(mode="json"),
             "as_of": None if self.as_of is None else self.as_of.isoformat(),
-        }
+        }  # fmt: skip
 
     def request(self, evidence: Sequence[Evidence]) -> CheckRequest:
         """The check as the guard takes it."""
         return CheckRequest(
-            self.answer,
-            evidence,
-            self.question,
-            self.stakes,
-            self.task,
-            self.schema_,
-            self.citations,
-            self.claim_free,
-            self.revisions_failed,
-            self.run_id,
-            structure=self.structure,
-            as_of=self.as_of,
-        )
+            self.answer, evidence, self.question, self.stakes, self.task, self.schema_, self.citations,
+            self.claim_free, self.revisions_failed, self.run_id, structure=self.structure, as_of=self.as_of,
+        )  # fmt: skip
 
 
 class RunBody(BaseModel):
@@ -116,17 +100,10 @@ class RunBody(BaseModel):
     def options(self, now: datetime) -> dict[str, Any]:
         """What the guard takes beside the run and its evidence."""
         return {
-            "format": self.format,
-            "tools": self.tools,
-            "now": now,
-            "sources": self.sources,
-            "question": self.question,
-            "stakes": self.stakes.value,
-            "task": self.task,
-            "claim_free": self.claim_free,
-            "revisions_failed": self.revisions_failed,
-            "run_id": self.run_id,
-        }
+            "format": self.format, "tools": self.tools, "now": now, "sources": self.sources, "question": self.question,
+            "stakes": self.stakes.value, "task": self.task, "claim_free": self.claim_free,
+            "revisions_failed": self.revisions_failed, "run_id": self.run_id,
+        }  # fmt: skip
 
     def asked(self, now: datetime) -> dict[str, Any]:
         """What the check is given beside its evidence, as it is recorded."""

@@ -234,7 +234,7 @@ def _campaign(
             said = KeptAnswer(answer.case, answer.trial, answer.text, answer.error, answer.seconds)
             keep_answer(store, schedule.tenant, id_, said)
 
-    def on_answer(answer: Answer) -> None:
+    def told(answer: Answer) -> None:
         keep(answer)
         held.require()
 
@@ -245,7 +245,7 @@ def _campaign(
         most_seconds=schedule.most_seconds,
     )
     try:
-        return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, on_answer=on_answer)
+        return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, told=told)
     finally:
         # Calls that were under way when the run was stopped were waited for: their answers stand in its record alone.
         with RunLog(folder / _RECORD, digest, target.name) as log:
