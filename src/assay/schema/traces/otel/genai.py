@@ -198,8 +198,8 @@ class _Trace:
 
 def _with_reasons(span: Span, messages: list[Any]) -> list[Any]:
     """A span's output with why the model stopped, where only the span says so; in a span that failed it did not end."""
-    told = span.attributes.get("gen_ai.response.finish_reasons", (None, ""))[0]
-    reasons = told if isinstance(told, list) else []
+    reason = span.attributes.get("gen_ai.response.finish_reasons", (None, ""))[0]
+    reasons = reason if isinstance(reason, list) else []
     return [
         _with_reason(message, reasons[index] if index < len(reasons) else None, span.failed)
         for index, message in enumerate(messages)

@@ -330,9 +330,9 @@ def _left_out(rows: Sequence[DatasetRow]) -> Markup | None:
     why = Counter(row.no_row for row in rows if row.no_row is not None)
     if not why:
         return None
-    told = ", ".join(f"{count:,} {NO_ROW[one]}" for one, count in sorted(why.items()))
+    counted = ", ".join(f"{count:,} {NO_ROW[one]}" for one, count in sorted(why.items()))
     words = "Rows for assay eval leave out {}. A row has all of the evidence that its answer was held against, or none."
-    return note("doubt", words.format(told))
+    return note("doubt", words.format(counted))
 
 
 def _empty() -> Markup:
