@@ -163,7 +163,7 @@ def read_all(files: Sequence[Path], limit: int | None, translation: "Translation
 
 
 GATES: Final = ("general", "rag", "support-desk", "high-stakes", "monitor")
-"""The presets whose two rates are told of outputs, whatever policy judges."""
+"""The presets whose two rates are shown, whatever policy judges."""
 
 
 def other_gates(guard: "Guard") -> "list[Guard]":

@@ -169,7 +169,7 @@ def read_price(text: str | None) -> "Price | None":
 
 
 def spoken(report: "HallucinationReport") -> str:
-    """What may be said: the answer with what its reader is told, or what takes its place."""
+    """What may be said: the answer with its disclosure, or the fallback response."""
     from assay.policy import answer_of
 
     return answer_of(report)

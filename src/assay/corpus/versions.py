@@ -24,7 +24,7 @@ FORM: Final = 1
 MOST_OF_ONE: Final = 400
 """Documents of a group that are checked against each other; a larger one is judged in parts of so many."""
 READ: Final = 20_000
-"""Characters from the beginning of a document by which versions are told."""
+"""Characters from the beginning of a document by which versions are recognised."""
 CLOSING: Final = 200
 """Characters of its end: a date of validity may be there."""
 MOST_REPLACED: Final = 20

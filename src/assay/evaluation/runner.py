@@ -60,7 +60,7 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True)
 class Evaluating:
-    """What a worker is told of an evaluation: called once with its network, it gives what judges batches."""
+    """What a worker is given for an evaluation: called once with its network, it gives what judges batches."""
 
     policy: "Policy"
     gates: tuple[str, ...] = ()

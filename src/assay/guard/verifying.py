@@ -3,8 +3,8 @@
 1. Claims are chosen: without support, as severe as the policy says, and of a kind that can be looked up.
 2. Each is made an inquiry by rules; the sources are asked from the highest authority down, within one budget of time.
 3. What a source says is judged by the same verifier as the evidence, one call of the network for each source.
-4. When all sources of one authority were heard, the claim is settled if one of them was sure enough: a lower authority
-   never overrules a higher one, and two of the same that disagree settle nothing.
+4. When all sources of one authority have answered, the claim is settled if one of them was sure enough: a lower
+authority never overrules a higher one, and two of the same that disagree settle nothing.
 5. What is settled changes the verdict where the policy says so. See docs/knowledge.md.
 """
 
@@ -373,7 +373,7 @@ def _sure(word: SourceWord, policy: Policy) -> bool:
 
 
 def _judged(case: _Case, lookup: Lookup) -> Judged:
-    """What is known of a claim once the sources were heard."""
+    """What is known of a claim once the sources have answered."""
     policy, before = lookup.policy, case.found.verdict
     external = _external(case, policy, before)
     outside = tuple(_outside(word, case, policy) for word in external.words if word.says in _RELATIONS)

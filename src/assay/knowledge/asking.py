@@ -351,7 +351,7 @@ class Recorded:
         return hashlib.sha256(json.dumps(self._tape, sort_keys=True).encode()).hexdigest()
 
     def session(self, tenant: str | None, budget_s: float) -> Session:
-        """The asking of one check, told again; no time passes."""
+        """The questions of one check, answered from its record; no time passes."""
         del tenant, budget_s
         return _Answered(self._profiles, self._known)
 

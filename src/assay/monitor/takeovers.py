@@ -1,6 +1,6 @@
 """When a part of what passes through has become another one: a prompt, the declarations of tools, a model.
 
-What passes is told as sequences of parts, each a digest: the sentences of a prompt with what differs from request to
+Traffic is described as sequences of parts, each a digest: the sentences of a prompt with what differs from request to
 request masked. Each part has a **slot**: what it follows. A slot knows its followers with weights that halve every
 `HALF_LIFE` sightings.
 

@@ -59,7 +59,7 @@ class TierRow:
     latency: str
     """How long that may take."""
     wakes: bool
-    """Whether somebody is told in real time, rather than finding it in a queue."""
+    """Whether somebody is notified in real time, rather than finding it in a queue."""
     released: bool
     """Whether the output goes out before anybody has decided. Nothing that a person has to look at goes out before."""
 

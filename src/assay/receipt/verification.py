@@ -26,7 +26,7 @@ class ProblemCode(StrEnum):
     MALFORMED = "malformed"
     """What there is cannot be read as a receipt."""
     UNKNOWN_KEY = "unknown_key"
-    """The ring does not hold the key; whether the signature is one cannot be told."""
+    """The ring does not hold the key; whether the signature is one is not known."""
     ALTERED = "altered"
     """The signature does not fit: the receipt was changed, or the key that it names did not sign it."""
     REVOKED_KEY = "revoked_key"

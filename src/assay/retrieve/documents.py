@@ -1,7 +1,7 @@
 """Which document a passage belongs to, in which version, and from when until when it holds: read from its metadata.
 
 Names of fields differ from one framework to the next: `effective_date`, `validFrom`, `doc_version`, `file_name`. They
-are compared without case and marks. Nothing here is guessed: a value that cannot be read is told, not passed over.
+are compared without case and marks. Nothing here is guessed: a value that cannot be read is reported, not passed over.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 - passage: the window most like the claim: a sentence with its neighbours.
 - document: the best sentences of all the evidence in document order as one text: lets sentences that stand far apart,
   or in different sources, support a claim only together.
-- other: the best sentence of each further source, read to hear whether it disagrees; no score is made of it.
+- other: the best sentence of each further source, read to see whether it disagrees; no score is made of it.
 
 How many and how long: docs/adr/0017-what-is-read-for-a-claim.md.
 """
@@ -28,7 +28,7 @@ _MOST_OTHERS = 2
 """Sentences that are read of sources of which nothing else is."""
 _MOST_RIVALS = 16
 _MOST_HEARD = 3
-"""Sources that are heard on a claim beside those that are read for it."""
+"""Sources that are read for disagreement with a claim, besides those that are read for its support."""
 _SENTENCES_OF_NOTE = 2
 """Sentences that a source has at most of which something is read whatever its words."""
 _FARTHEST, _MOST_FILLED = 12, 200
@@ -160,7 +160,7 @@ class EvidenceIndex:
         """The best sentence of each source that no premise reads alone and that has a term of the claim.
 
         Sources that disagree need not be worded alike: "Opening day: 11 June" denies that the fair opens on 4 June, and
-        "Registered office: Linz" that the company is based in Graz. So a source of one or two sentences is heard
+        "Registered office: Linz" that the company is based in Graz. So a source of one or two sentences is read
         whatever its words, behind those with a term of the claim.
         """
         if len(self._text_of) == 1:

@@ -42,7 +42,7 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
 
 
 def disclosed(exchange: Exchange, answer: Json, ruling: Ruling) -> Json:
-    """An answer that passes with what its reader has to be told, behind each text that it is told of."""
+    """An answer that passes, with the disclosure of each text after it."""
     disclosures = {report.output: words for report in ruling.reports if (words := disclosure_of(report)) is not None}
     texts = exchange.wire.shown(answer).texts
     return exchange.wire.disclose(

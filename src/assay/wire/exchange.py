@@ -127,7 +127,7 @@ class Exchange:
 
         Args:
             report: what was found of it.
-            discloses: whether a text goes out with what its reader has to be told behind it.
+            discloses: whether a text goes out with a disclosure after it.
 
         Raises:
             ReceiptError: there is no key to sign with; then the text must not go out.

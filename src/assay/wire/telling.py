@@ -1,4 +1,4 @@
-"""What its reader has to be told behind a text, put into the stream that the text came in.
+"""The disclosure after a text, put into the stream that the text came in.
 
 Told is what an answer that passes leaves untold of its question, and only when its text has ended. The events that end
 a text wait until all of it has passed, so that the words can stand before them: as one more piece of the text, and in
@@ -13,7 +13,7 @@ from assay.wire.interface import Json, index_of, objects, text_of
 from assay.wire.sse import Event, with_data
 
 GAP: Final = "\n\n"
-"""What stands between a text and what is told behind it."""
+"""What separates a text from the disclosure after it."""
 _HEAD: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
 """The members that the chunks of one stream share."""
 _TEXTS: Final = {"output_text": "text", "refusal": "refusal"}
@@ -26,7 +26,7 @@ class ChatTelling:
     """Chat completions: one more piece of text in front of the chunk with the finish reason."""
 
     def __init__(self) -> None:
-        """Nothing was told."""
+        """Nothing was disclosed."""
         self._shown: set[str] = set()
         self._head: Json = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay"}
 
@@ -52,7 +52,7 @@ class ChatTelling:
         return self._chunk(ahead) + with_data(event, _written({**data, "choices": kept})).raw
 
     def _words(self, number: int | None, notices: Mapping[str, str]) -> Json:
-        """What is told in a choice that ends, by the member of its delta."""
+        """The disclosure in a choice that ends, by the member of its delta."""
         found: Json = {}
         for channel, notice in notices.items():
             place, _, refusal = channel.partition("/")
@@ -76,7 +76,7 @@ class MessagesStream(Protocol):
 
     @property
     def next_block(self) -> tuple[int, bool]:
-        """The place of a text that is told now, and whether a block of text is open there."""
+        """The place of the disclosure that is written now, and whether a block of text is open there."""
         ...
 
 

@@ -94,7 +94,7 @@ def _content(store: "Store", tenant: str, id_: str) -> tuple[str, dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rescoring:
-    """What a worker is told: called once with its network, it gives what judges recorded outputs again."""
+    """What a worker is given: called once with its network, it gives what judges recorded outputs again."""
 
     policy: "Policy | None"
     """By which it is decided; by the one that decided where there is none."""

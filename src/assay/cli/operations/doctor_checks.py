@@ -29,7 +29,7 @@ OUTSIDE: Final = timedelta(days=1)
 SKEW: Final = timedelta(minutes=2)
 """How far two clocks may be apart."""
 UNSETTLED: Final = timedelta(minutes=5)
-"""How long a commit may go on before it is told of."""
+"""How long a commit may go on before it is reported."""
 ONLINE_S: Final = 5.0
 """Seconds that a server which is asked gets to answer in."""
 _CLAIM: Final = "Partners are entitled to 2 weeks of paid leave."

@@ -1,6 +1,6 @@
 """The pages of a site as they were fetched: an index in SQLite and a file each, in a folder of ours.
 
-A page is written before it is told of, and every row is a transaction of its own: a check that was killed goes on with
+A page is written before it is reported, and every row is a transaction of its own: a check that was killed goes on with
 the next page. `crawl` numbers the looks at the site: an address that is queued for the present one and not done yet is
 what is left to do.
 """

@@ -52,7 +52,8 @@ class Change:
     difference: Figure
     """The second less the first."""
     better: bool | None
-    """Whether the change is for the better beyond chance (its interval does not hold 0); none where it is not told."""
+    """Whether the change is for the better beyond chance (its interval does not hold 0); none where it is not
+    stated."""
 
 
 @dataclass(frozen=True, slots=True)

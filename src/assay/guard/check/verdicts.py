@@ -163,7 +163,7 @@ class Thresholds:
     prior: float | None = None
     """The share of supported claims in use; none leaves probabilities at that of the rows they were fitted on."""
     corrects: bool = True
-    """Whether the probabilities that are told are those in use; without it only the verdict goes by them."""
+    """Whether the reported probabilities are those in use; without it only the verdict goes by them."""
 
 
 def judge_jobs(

@@ -37,7 +37,7 @@ _BARE: Final = re.compile(
 )
 """That the sources disagree, and nothing else."""
 FULLY_SUPPORTED: Final = 0.99
-"""The support of such a sentence where a disagreement was found and both of its sides are told."""
+"""The support of such a sentence where a disagreement was found and the output reports both sides."""
 DISCLOSES: Final = 0.6
 """The share of a sentence of a source, by the weight of its content words, that tells what the source says."""
 MOST_CLAIMS: Final = 200

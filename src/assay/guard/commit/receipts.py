@@ -129,7 +129,7 @@ class ReceiptDesk:
             again: whether a receipt that was used already is good once more.
 
         Returns:
-            What was claimed; `settle` is told of it.
+            What was claimed; `settle` is called with it.
 
         Raises:
             CommitError: there is no receipt, it does not hold, or it cannot be told whether it was used.

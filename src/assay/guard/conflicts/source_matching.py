@@ -188,7 +188,7 @@ def is_record(passage: str) -> bool:
 
 
 def may_deny(claim: str, passage: str) -> bool:
-    """Whether a network is to be heard that says that a passage denies a claim.
+    """Whether to believe a network that says that a passage denies a claim.
 
     Of data only where a value differs or a field says no: it has learnt from prose, and calls many a row that says
     nothing of a sentence a contradiction of it.

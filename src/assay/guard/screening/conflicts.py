@@ -197,10 +197,10 @@ def find_conflicts(
 ) -> list[PassageConflict]:
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
-    What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
-    both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
-    directions. Not judged is what the network calls beside the point in both, and nothing is told of two sentences one
-    of which the other's passage supports: a passage does not contradict what it says.
+    What is found with each of the two sentences as the claim is reported; what one alone finds, where it is likely, or
+    where both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in
+    both directions. Not judged is what the network calls beside the point in both, and nothing is reported of two
+    sentences one of which the other's passage supports: a passage does not contradict what it says.
 
     Args:
         pairs: the pairs as they were read.

@@ -387,7 +387,7 @@ def _signal(kept: Sequence[Evidence], reasons: Sequence[ScreenReason]) -> Signal
 
 
 def note_of(kept: Sequence[Evidence], conflicts: Sequence[PassageConflict], known: Mapping[str, Known]) -> str | None:
-    """What a model has to be told of kept passages; none where there is nothing to tell.
+    """The note for a model about the kept passages; none where there is nothing to tell.
 
     The sentences of passages are in it between quotation marks, on one line each: they are data.
     """

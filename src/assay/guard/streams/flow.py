@@ -177,7 +177,7 @@ class Flow(ABC, Generic[I, E, O]):
         self.finished = True
 
     def _correct(self, ruling: Ruling) -> None:
-        """Tells what was not told before."""
+        """Reports what was not reported before."""
         wrong = {
             claim.text
             for report in ruling.reports

@@ -144,7 +144,7 @@ class _TextFlow(Flow[Any, str, str]):
 
 
 def _said_of(ruling: Ruling) -> str:
-    """What a reader is told of text that is there already."""
+    """The notice to a reader about text that is already out."""
     wrong = [str(claim["text"]) for claim in ruling.summary("").get("claims", [])] if ruling.reports else []
     if not wrong:
         return "Not all of this could be checked."

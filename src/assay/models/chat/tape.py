@@ -42,7 +42,7 @@ def name_of(request: ChatRequest) -> str:
 
 
 def joined(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """What two parts of one check heard, in order."""
+    """What chat models answered in two parts of one check, in order."""
     if first is None or second is None:
         return first or second
     recorded = [one for one in (first, second) if "answers" in one]

@@ -1,4 +1,4 @@
-"""Outputs that a judge may hear again, and what it found of them."""
+"""Outputs that a judge may judge again, and what it found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BAD: Final = VERDICT_BITS[Verdict.CONTRADICTED] | VERDICT_BITS[Verdict.UNSUPPOR
 
 @dataclass(frozen=True, slots=True)
 class JudgeCandidate:
-    """An output that a judge may hear."""
+    """An output that a judge may judge."""
 
     id: str
     created: int
@@ -57,14 +57,14 @@ def read_judge_candidates(
 
 
 def has_judgement(connection: Connection, tenant: str, output: str) -> bool:
-    """Whether a judge has heard an output."""
+    """Whether a judge has judged an output."""
     table = tables.observations.c
     found = connection.execute(select(table.id).where(table.tenant == tenant, table.id == judgement_id(output))).first()
     return found is not None
 
 
 def judgement_id(output: str) -> str:
-    """The id of the observation of an output that was heard."""
+    """The id of the observation of an output that was judged."""
     return sha256(f"{JUDGE}\0{output}".encode()).hexdigest()[:32]
 
 

@@ -1,7 +1,7 @@
 """What the metadata of a document say of it: its name, its version, from when until when it holds.
 
 Names of fields differ from one framework to the next: `effective_date`, `validFrom`, `doc_version`, `file_name`. They
-are compared without case and marks. Nothing here is guessed: a value that cannot be read is told, not passed over.
+are compared without case and marks. Nothing here is guessed: a value that cannot be read is reported, not passed over.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _first(flat: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _first_day(flat: Mapping[str, Any], names: Sequence[str], unread: list[str]) -> tuple[str | None, date | None]:
-    """The first field of some names that holds a date; of those that hold something else it is told."""
+    """The first field of some names that holds a date; of those that hold something else it is reported."""
     for name in names:
         value = flat.get(name)
         if value in (None, "") or isinstance(value, bool):

@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a claim stands before the judge is heard, or after."""
+    """Where a claim stands before the judge has answered, or after."""
 
     verdict: Verdict
     support: float
@@ -124,7 +124,7 @@ def barred(exact: ExactResult, standing: Standing, *, conflict: bool = False) ->
 def settled(
     before: Standing, kind: str, *, confidence: float, threshold: float, bar: str | None, passes: bool
 ) -> Standing:
-    """Where a claim stands once the judge is heard.
+    """Where a claim stands once the judge has answered.
 
     Args:
         before: what the other tiers say of it.

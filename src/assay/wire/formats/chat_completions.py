@@ -323,7 +323,7 @@ class _Stream:
         return _event({"error": words_of(data.get("error"), ("message", "type", "param", "code"))})
 
     def telling(self) -> Telling:
-        """Who tells what has to be told behind its texts."""
+        """What writes the disclosures after its texts."""
         return ChatTelling()
 
     def correct(self, summary: Json) -> bytes:

@@ -385,13 +385,13 @@ class _Stream:
 
     @property
     def next_block(self) -> tuple[int, bool]:
-        """The place of a text that is told now, and whether a block of text is open there."""
+        """The place of the disclosure that is written now, and whether a block of text is open there."""
         last = len(self._blocks) - 1
         opened = last >= 0 and last not in self._stopped and self._blocks[last]["type"] == "text"
         return (last, True) if opened else (last + 1, False)
 
     def telling(self) -> Telling:
-        """Who tells what has to be told behind its texts."""
+        """What writes the disclosures after its texts."""
         return MessagesTelling(self, TEXT, EXPLANATION)
 
     def correct(self, summary: Json) -> bytes:

@@ -384,7 +384,7 @@ class ResponsesStream:
         return [(place, text_of(self._items[place].added.get("id"))) for place in found]
 
     def telling(self) -> Telling:
-        """Who tells what has to be told behind its texts."""
+        """What writes the disclosures after its texts."""
         return ResponsesTelling(self)
 
     def correct(self, summary: Json) -> bytes:

@@ -275,7 +275,7 @@ def _contradiction(judged: Judged) -> float | None:
 
 
 def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Sequence[Issue]) -> tuple[Issue, ...]:
-    """What the tiers, a judge, sources outside of the evidence and others found at a claim, each told once."""
+    """What the tiers, a judge, sources outside of the evidence and others found at a claim, each listed once."""
     said = judge_issues(judged.by_judge, claim.span) if judged.by_judge is not None else ()
     issues = (*issues_of(judged, output, claim), *_conflict_issue(judged, claim), *said, *extra)
     issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))

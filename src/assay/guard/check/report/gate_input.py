@@ -1,4 +1,4 @@
-"""What the gate is told of one check: numbers and verdicts, without its text."""
+"""What the gate reads of one check: numbers and verdicts, without its text."""
 
 from __future__ import annotations
 

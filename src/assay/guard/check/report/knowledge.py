@@ -44,7 +44,8 @@ def _use(profile: Profile, words: Sequence[SourceWord]) -> SourceUse:
 
 
 def knowledge_issues(external: External, span: Span) -> tuple[Issue, ...]:
-    """What is told of a claim beside who denies it: that sources disagree, or that it is refuted and only noted."""
+    """What is reported of a claim besides who denies it: that sources disagree, or that it is refuted and only
+    noted."""
     found = []
     if external.disagreement:
         words = [

@@ -1,6 +1,6 @@
 """Values of another type than their column: SQLite stores whatever it is given, and nothing of ours stores such.
 
-What is read of them would be another value to each reader, or none: they are told of before anything else is read.
+What is read of them would be another value to each reader, or none: they are reported before anything else is read.
 """
 
 from collections.abc import Collection, Iterator

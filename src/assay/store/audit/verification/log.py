@@ -28,7 +28,7 @@ from assay.store.audit.verification.foreign_code import foreign_code
 from assay.store.db.tables import audit_anchors, audit_checkpoints, audit_tiles
 
 MOST_FINDINGS: Final = 100
-"""Of more findings only the first are told."""
+"""Of more findings only the first are reported."""
 
 
 class FindingCode(StrEnum):

@@ -3,7 +3,7 @@
 "The two orders from Lyon together amount to 208.00", "three orders have an amount above 80", "two tasks are not done",
 "the average salary is 55,125", "the four chairs cost 180 in all". A condition is a value of a column, a truth value by
 the name of its column, or a limit for a column of numbers. As for other statements of records every word of content has
-to be explained, and what is wrong is told with the working. Lists that say that they go on decide nothing.
+to be explained, and what is wrong is reported with the working. Lists that say that they go on decide nothing.
 """
 
 from collections.abc import Callable, Sequence

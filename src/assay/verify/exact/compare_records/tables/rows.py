@@ -3,7 +3,7 @@
 Read are a number of rows ("the table covers three regions"), an extreme ("room B is the cheapest", "the highest flow is
 1,200"), two rows compared ("the lamp is cheaper than the chair") and the change of a row from one field to another
 ("South fell by 7 from Q1 to Q2"). As in statements of one row, every word of content has to be explained; what is not
-says nothing. What is wrong is told with what the rows have instead.
+says nothing. What is wrong is reported with what the rows have instead.
 """
 
 from collections.abc import Iterator, Sequence
