@@ -453,7 +453,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     if not older:
         print(
-            "CAUTION: it was not compared with an older checkpoint: whoever has the key could have rewritten all of it"
+            "CAUTION: no older checkpoint was compared with it: whoever has the key could have rewritten all of it"
         )
     print(f"holds: {said}")
     return 0

@@ -111,11 +111,11 @@ class LogVerification:
         are covered from outside.
 
         >>> LogVerification("example.com/log", 7, b"", 1, 0).caution
-        'it was not compared with a checkpoint from outside: whoever has the key could have rewritten all of it'
+        'no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it'
         """
         if not self.outside:
             return (
-                "it was not compared with a checkpoint from outside: whoever has the key could have rewritten all of it"
+                "no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it"
             )
         if self.outside < self.size:
             return (
