@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.guard.screening.conflicts import hear_pairs
+from assay.guard.screening.conflicts import read_pairs
 from assay.guard.screening.pairs import FAMILY, LEAST_READ, candidates, statements_of
 from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.schema import Evidence
@@ -91,7 +91,7 @@ def signals_of(case: Case, scorer: OnnxCrossEncoder) -> list[dict[str, float]]:
     pairs = candidates(statements, asked, max(LEAST_READ, len(case.passages)))
     last = len(case.passages) - 1
     own = [pair for pair in pairs if last in (pair.first.passage, pair.second.passage)]
-    return [dict(heard.signals) for heard in hear_pairs(own, case.passages, scorer)]
+    return [dict(heard.signals) for heard in read_pairs(own, case.passages, scorer)]
 
 
 def cached(cases: Sequence[Case], path: Path, scorer: OnnxCrossEncoder) -> list[list[dict[str, float]]]:

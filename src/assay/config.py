@@ -349,10 +349,10 @@ def _state_of(path: Path | None) -> tuple[int, int] | None:
     if path is None:
         return None
     try:
-        told = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return told.st_mtime_ns, told.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def check(

@@ -53,9 +53,15 @@ def work(store: Store, scorer: PairScorer, evidence: tuple[Evidence, ...], words
     label_rows(store, "default", set_, {**labels, rendered: (Label.WRONG, [1])}, labeller=name, actor="local")
     for policy in ("rag", "high-stakes"):
         start_experiment(
-            store, "default", set_, f"{policy} {words}"[:100], policy=policy, policy_name=policy, maker=name,
+            store,
+            "default",
+            set_,
+            f"{policy} {words}"[:100],
+            policy=policy,
+            policy_name=policy,
+            maker=name,
             actor="local",
-        )  # fmt: skip
+        )
     run_experiments(store, lambda: guard, "demo", lambda check: check(), threading.Event())
     save_view(store, "default", "local", "runs", name, "action=block")
 
@@ -75,9 +81,17 @@ def _spans(words: str) -> list[dict[str, Any]]:
 
 
 def _span(
-    id_: str, parent: str | None, name: str, operation: str, times: tuple[int, int], *, input: Any = None,  # noqa: A002
-    output: Any = None, tokens: tuple[int, int] | None = None, failed: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    id_: str,
+    parent: str | None,
+    name: str,
+    operation: str,
+    times: tuple[int, int],
+    *,
+    input: Any = None,  # noqa: A002
+    output: Any = None,
+    tokens: tuple[int, int] | None = None,
+    failed: str | None = None,
+) -> dict[str, Any]:
     texts = {"gen_ai.operation.name": operation}
     texts |= {"gen_ai.input.messages": json.dumps(input)} if input else {}
     texts |= {"gen_ai.output.messages": json.dumps(output)} if output else {}

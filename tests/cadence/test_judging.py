@@ -16,7 +16,7 @@ from tests.verify.judges import judge as scripted
 from assay.config import Guard
 from assay.guard import Guard as CoreGuard
 from assay.monitor import JudgeSampling
-from assay.server.cadence.judging import hear, judging_guard
+from assay.server.cadence.judging import judge_outputs, judging_guard
 from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.stats.drift import weighted_rate
@@ -49,9 +49,9 @@ def test_all_that_the_path_flagged_and_a_share_of_the_rest_are_heard_with_their_
     with Store(url, clock=clock) as store:
         recorded(store, clock, 60, bad=range(0, 60, 6))
         how = JudgeSampling(fraction=0.2, most=100)
-        found = hear(store, TENANT, how, guard_by(nothing), (0, ""))
+        found = judge_outputs(store, TENANT, how, guard_by(nothing), (0, ""))
         rows = heard_of(store)
-        assert (found.unanswered, len(rows)) == (False, found.heard)
+        assert (found.unanswered, len(rows)) == (False, found.judged)
         assert sum(row.probability == 1.0 for row in rows) == 10
         drawn = [row for row in rows if row.probability == 0.2]
         assert 2 <= len(drawn) <= 20
@@ -60,8 +60,8 @@ def test_all_that_the_path_flagged_and_a_share_of_the_rest_are_heard_with_their_
         rate = weighted_rate([row.bad for row in rows], [row.probability for row in rows])
         assert rate.outputs == pytest.approx(10 + 5 * len(drawn))
         # Nothing is heard twice, wherever it begins.
-        again = hear(store, TENANT, how, guard_by(nothing), (0, ""))
-        assert (again.heard, len(heard_of(store))) == (0, len(rows))
+        again = judge_outputs(store, TENANT, how, guard_by(nothing), (0, ""))
+        assert (again.judged, len(heard_of(store))) == (0, len(rows))
 
 
 def test_the_draw_is_the_same_on_every_replica_and_the_share_is_what_was_asked(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_the_draw_is_the_same_on_every_replica_and_the_share_is_what_was_asked(t
     with Store(str(tmp_path / "x.db"), clock=clock) as store:
         recorded(store, clock, 300)
         how = JudgeSampling(fraction=0.2, most=1_000, flagged=False)
-        hear(store, TENANT, how, guard_by(everything), (0, ""))
+        judge_outputs(store, TENANT, how, guard_by(everything), (0, ""))
         assert 30 <= len(heard_of(store)) <= 95
 
 
@@ -79,8 +79,8 @@ def test_a_turn_ends_where_it_has_heard_enough_and_the_next_goes_on_there(tmp_pa
         recorded(store, clock, 12)
         how, after, turns = JudgeSampling(fraction=1.0, most=5), (0, ""), 0
         while len(heard_of(store)) < 12:
-            found = hear(store, TENANT, how, guard_by(everything), after)
-            assert found.heard <= 5
+            found = judge_outputs(store, TENANT, how, guard_by(everything), after)
+            assert found.judged <= 5
             after, turns = found.after, turns + 1
         assert turns == 3
 
@@ -93,10 +93,10 @@ def test_where_the_judge_does_not_answer_nothing_is_concluded() -> None:
                     await here.post("/v1/check", CHECK)
             async with judging(fails=500) as broken:
                 found = await asyncio.to_thread(_hear_by, store, broken)
-                assert (found.heard, found.unanswered, heard_of(store)) == (0, True, [])
+                assert (found.judged, found.unanswered, heard_of(store)) == (0, True, [])
             async with judging(rule=nothing) as mended:
                 found = await asyncio.to_thread(_hear_by, store, mended)
-                assert (found.heard, found.unanswered) == (3, False)
+                assert (found.judged, found.unanswered) == (3, False)
                 assert [row.bad for row in heard_of(store)] == [1.0] * 3
 
     import tempfile
@@ -111,7 +111,7 @@ def _hear_by(store: Store, judge: JudgeServer) -> Any:
     # An hour later, by the clock of the store.
     later = datetime.now(UTC) + timedelta(minutes=5)
     store._clock = lambda: later
-    return hear(store, TENANT, JudgeSampling(fraction=1.0), judging_guard(guards.default), (0, ""))
+    return judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), judging_guard(guards.default), (0, ""))
 
 
 def test_what_was_erased_is_passed_over_and_counted(tmp_path: Path) -> None:
@@ -120,6 +120,6 @@ def test_what_was_erased_is_passed_over_and_counted(tmp_path: Path) -> None:
         recorded(store, clock, 3)
         with store.engine.begin() as connection:
             connection.execute(_tables.runs.update().values(salt=None, asked=None))
-        found = hear(store, TENANT, JudgeSampling(fraction=1.0), guard_by(everything), (0, ""))
-        assert (found.heard, found.passed, heard_of(store)) == (0, 3, [])
+        found = judge_outputs(store, TENANT, JudgeSampling(fraction=1.0), guard_by(everything), (0, ""))
+        assert (found.judged, found.passed, heard_of(store)) == (0, 3, [])
         assert json.loads(json.dumps(list(found.after)))[1] == found.after[1]

@@ -112,7 +112,7 @@ def test_a_golden_run_whose_leader_is_gone_is_finished_by_another_at_the_next_ro
         clock.now += timedelta(seconds=LEASE_S + 1)
         ticks.now += max(LEASE_S, AGAIN_S) + 1
         (done,) = two.once([TimedStep.GOLDEN])
-        assert (done.finished, done.told["checked"]) == (True, 8)
+        assert (done.finished, done.outcome["checked"]) == (True, 8)
         with here.reading(TENANT) as connection:
             (run,) = read_golden_runs(connection, TENANT)
             assert (run.state, count_results(connection, TENANT, run.id)) == ("done", 12)

@@ -38,7 +38,7 @@ DEEDS = ActionRecords([UPDATED, CANCELLED], SEEN, ["Can you make it express and 
 
 
 def supported(claim: str, verb: str = "updated", *tools: str) -> bool:
-    return DEEDS.bear_out(claim, verb, tools or ("update_order",))
+    return DEEDS.supports(claim, verb, tools or ("update_order",))
 
 
 def test_what_a_call_says_is_borne_out_by_it() -> None:
@@ -69,15 +69,15 @@ def test_the_other_calls_of_a_run_tell_nothing_of_this_one() -> None:
 def test_several_calls_of_one_tool_bear_out_what_names_them_all() -> None:
     again = call("cancel_order", "cancel order with order id: W-1717", {"order_id": "W-1717", "status": "cancelled"}, 7)
     deeds = ActionRecords([CANCELLED, again], SEEN, ())
-    assert deeds.bear_out("Orders W-1717 and W-1818 have been cancelled.", "cancelled", ("cancel_order",))
-    assert not deeds.bear_out("Orders W-1717 and W-1919 have been cancelled.", "cancelled", ("cancel_order",))
+    assert deeds.supports("Orders W-1717 and W-1818 have been cancelled.", "cancelled", ("cancel_order",))
+    assert not deeds.supports("Orders W-1717 and W-1919 have been cancelled.", "cancelled", ("cancel_order",))
 
 
 def test_what_users_said_tells_words_and_no_values() -> None:
     deeds = ActionRecords([CANCELLED], (), ["Please cancel order W-1717 for the trip to Bonn and refund 99 euros."])
-    assert deeds.bear_out("Order W-1818 for the trip has been cancelled.", "cancelled", ("cancel_order",))
-    assert not deeds.bear_out("Order W-1818 to Bonn has been cancelled.", "cancelled", ("cancel_order",))
-    assert not deeds.bear_out("Order W-1818 has been cancelled for 99 euros.", "cancelled", ("cancel_order",))
+    assert deeds.supports("Order W-1818 for the trip has been cancelled.", "cancelled", ("cancel_order",))
+    assert not deeds.supports("Order W-1818 to Bonn has been cancelled.", "cancelled", ("cancel_order",))
+    assert not deeds.supports("Order W-1818 has been cancelled for 99 euros.", "cancelled", ("cancel_order",))
 
 
 def test_numbers_in_words_and_signs_of_money_are_the_numbers() -> None:
@@ -102,22 +102,22 @@ def test_hostile_results_are_read_within_bounds() -> None:
     nested = Evidence(id="a", text="[" * 100_000)
     wide = Evidence(id="b", text=json.dumps([{"id": f"W-{n}"} for n in range(5_000)]))
     long = Evidence(id="c", text='{"id": "W-1717", "x": "' + "y" * MOST_JSON + '"}')
-    assert ActionRecords([UPDATED], [nested, wide, long], ()).bear_out(
+    assert ActionRecords([UPDATED], [nested, wide, long], ()).supports(
         "Order W-1717 has been updated.", "updated", ("update_order",)
     )
 
 
 def test_calls_leave_room_for_a_claim_whose_values_and_most_words_they_have() -> None:
-    assert DEEDS.may_bear_out("Order W-1717 was updated to express speed by road.", "updated", ("update_order",))
-    assert not DEEDS.may_bear_out("Order W-1799 was updated to express speed.", "updated", ("update_order",))
-    assert not DEEDS.may_bear_out("Your hotel costs were refunded to your bank.", "refunded", ("update_order",))
+    assert DEEDS.may_support("Order W-1717 was updated to express speed by road.", "updated", ("update_order",))
+    assert not DEEDS.may_support("Order W-1799 was updated to express speed.", "updated", ("update_order",))
+    assert not DEEDS.may_support("Your hotel costs were refunded to your bank.", "refunded", ("update_order",))
 
 
 def test_a_record_that_has_verb_and_values_tells_of_an_action_that_no_call_did() -> None:
     seen = [*SEEN, Evidence(id="step:4/get_refund", text='{"refund": "R-9", "status": "processed", "amount": 20}')]
     asked = Evidence(id="step:6/user", text="Refund R-8 of 15 euros was processed.")
     deeds = ActionRecords([UPDATED], [*seen, asked], [])
-    assert deeds.told("Refund R-9 has been processed.", "processed")
-    assert not deeds.told("Refund R-9 over 30 euros has been processed.", "processed")
-    assert not deeds.told("Refund R-9 has been cancelled.", "cancelled")
-    assert not deeds.told("Refund R-8 has been processed.", "processed")
+    assert deeds.reports("Refund R-9 has been processed.", "processed")
+    assert not deeds.reports("Refund R-9 over 30 euros has been processed.", "processed")
+    assert not deeds.reports("Refund R-9 has been cancelled.", "cancelled")
+    assert not deeds.reports("Refund R-8 has been processed.", "processed")

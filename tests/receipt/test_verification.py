@@ -405,7 +405,7 @@ SHAPES = {
     "other_policy": "the output passed another policy than the one that is asked for",
     "other_verifier": "another verifier than the one that is asked for judged the output",
     "other_report": f"the receipt is for the report with SHA-256 {DIGEST}, and this one has {DIGEST}",
-    "other_evidence": "the output was held against other evidence than the one that is asked for|"
+    "other_evidence": "the output was checked against other evidence than what is asked for|"
     "the receipt is of version 1, which does not name the evidence",
     "malformed": "the receipt cannot be read: expected .+",
 }

@@ -33,13 +33,14 @@ __all__ = ["keys"]  # a fixture
 RUN: dict[str, Any] = {
     "run": [
         {"role": "user", "content": "How long is partner leave?"},
-        {"role": "assistant", "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "leave", "arguments": "{}"}}
-        ]},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "leave", "arguments": "{}"}}],
+        },
         {"role": "tool", "tool_call_id": "c1", "content": "Partners are entitled to 2 weeks of leave."},
         {"role": "assistant", "content": "Partners are entitled to 2 weeks of leave."},
     ],
-}  # fmt: skip
+}
 BATCH: dict[str, Any] = {"requests": [BODY, {**BODY, "answer": "Partners are entitled to 2 weeks of leave."}]}
 ROUTES = {"/v1/check": BODY, "/v1/runs/check": RUN, "/v1/batch": BATCH}
 

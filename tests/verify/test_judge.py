@@ -398,9 +398,9 @@ def test_what_the_exact_tier_is_sure_of_needs_no_judge() -> None:
 
 def asked(model: ScriptedChat, claims: list[str], calls: int = 9, **options: Any) -> list[str]:
     made = ask_judge(model, claims, "How long?", [LEAVE], most_calls=calls, options=JudgeOptions(**options))
-    assert len(made.heard) == len(claims)
+    assert len(made.statements) == len(claims)
     assert made.requests <= calls
-    return [one.outcome.kind for one in made.heard]
+    return [one.outcome.kind for one in made.statements]
 
 
 def test_claims_are_asked_a_few_at_a_time_with_one_that_was_made_wrong() -> None:
@@ -428,8 +428,8 @@ def test_a_judge_that_finds_what_was_made_up_is_not_believed() -> None:
 
     model = ScriptedChat(all_of_it)
     made = ask_judge(model, [CLAIM], None, [LEAVE], most_calls=9)
-    assert made.heard[0].outcome.kind == "unchecked"
-    assert "made wrong to test it" in made.heard[0].outcome.reason
+    assert made.statements[0].outcome.kind == "unchecked"
+    assert "made wrong to test it" in made.statements[0].outcome.reason
     assert len(model.requests) == 1
 
 

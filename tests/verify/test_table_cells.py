@@ -70,7 +70,7 @@ def test_the_total_of_a_column_is_the_sum_of_its_rows(values: list[int], off: in
         match = sum_of(table, len(values), 1)
         assert match is not None
         assert match.equal is holds
-        assert match.told.endswith(f"= {sum(values)}")
+        assert match.expected.endswith(f"= {sum(values)}")
 
 
 @pytest.mark.parametrize("cells", [("40%", "60%", "100%"), ("20 °C", "30 °C", "50 °C"), ("5 kg", "3 m", "8 kg")])

@@ -89,7 +89,7 @@ class Mapped:
         """
         waiting = enumerate(chunks)
         answers: dict[int, Any] = {}
-        told = out = 0
+        next_answer = out = 0
         more = True
         while more or out:
             while more and out < self._dispatcher.room and len(answers) < _AHEAD * self._dispatcher.room:
@@ -104,9 +104,9 @@ class Mapped:
             if (ended := self._dispatcher.ended()) is not None:
                 out -= 1
                 answers[ended[0].partition] = ended[1][0]
-            while told in answers:
-                answer = answers.pop(told)
-                told += 1
+            while next_answer in answers:
+                answer = answers.pop(next_answer)
+                next_answer += 1
                 if isinstance(answer, _Raised):
                     raise answer.error()
                 yield answer

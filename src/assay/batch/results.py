@@ -152,8 +152,8 @@ def read_parts(folder: Path) -> dict[int, Part]:
     found: dict[int, Part] = {}
     for path in sorted(folder.glob("part-*.parquet")):
         try:
-            told = json.loads((parquet.read_schema(path).metadata or {})[_KEY])
-            part = Part(told["number"], told["digest"], Totals(**told["totals"]))
+            header = json.loads((parquet.read_schema(path).metadata or {})[_KEY])
+            part = Part(header["number"], header["digest"], Totals(**header["totals"]))
         except (OSError, arrow.ArrowException, ValueError, KeyError, TypeError) as error:
             message = f"{path}: not the results of a partition ({error}); remove it, and its rows are judged again"
             raise InputError(message) from error

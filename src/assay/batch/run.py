@@ -86,8 +86,8 @@ def run_batch(
         _identify(settings)
         done = read_parts(parts)
         partitions = partitions_of(rows, settings.rows, settings.characters)
-        told = progress if progress is not None else _quiet
-        committed = _Judging(parts, engine, told).all_of(_waiting(partitions, done, told))
+        report_progress = progress if progress is not None else _quiet
+        committed = _Judging(parts, engine, report_progress).all_of(_waiting(partitions, done, report_progress))
         if not committed:
             raise InputError("no rows: what was named holds none")
         return _finish(settings, committed)
@@ -113,7 +113,9 @@ def partitions_of(rows: Iterable[RawRow], most: int, characters: int) -> Iterato
         yield partition_of(number, held)
 
 
-def _waiting(partitions: Iterable[Partition], done: Mapping[int, Part], told: Progress) -> Iterator[Partition | Part]:
+def _waiting(
+    partitions: Iterable[Partition], done: Mapping[int, Part], report_progress: Progress
+) -> Iterator[Partition | Part]:
     """Each partition, or the part where it is done already.
 
     Raises:
@@ -126,7 +128,7 @@ def _waiting(partitions: Iterable[Partition], done: Mapping[int, Part], told: Pr
         if part is None:
             yield partition
         elif part.digest == partition.digest:
-            told(part.totals)
+            report_progress(part.totals)
             yield part
         else:
             raise InputError(

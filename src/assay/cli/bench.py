@@ -97,9 +97,9 @@ def _python(code: str) -> float:
 
 def _imports(runs: int) -> Measure:
     """`import assay` over an interpreter that does nothing."""
-    bare = median(_python("pass") for _ in range(runs))
+    interpreter = median(_python("pass") for _ in range(runs))
     full = median(_python("import assay") for _ in range(runs))
-    return Measure("import assay", 1000 * max(full - bare, 0.0), "ms", runs)
+    return Measure("import assay", 1000 * max(full - interpreter, 0.0), "ms", runs)
 
 
 def _first_check() -> Measure:

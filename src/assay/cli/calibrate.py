@@ -73,14 +73,18 @@ class CalibrateOptions(GuardOptions, CrewOptions):
         How, typer.Option(help="learn-then-test holds with confidence 1 - D, conformal-risk-control in the mean only.")
     ] = How.LTT
     horizon: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Promise of the next N hallucinated outputs, not of a rate.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Make the promise for the next N hallucinated outputs, not for a rate."),
     ] = None
-    leak: Annotated[float | None, typer.Option("--cost-leak", min=0, help="A hallucination that passes.")] = None
+    leak: Annotated[
+        float | None, typer.Option("--cost-leak", min=0, help="The cost of a hallucination that passes.")
+    ] = None
     false_block: Annotated[
-        float | None, typer.Option("--cost-false-block", min=0, help="A correct output that is withheld.")
+        float | None, typer.Option("--cost-false-block", min=0, help="The cost of a correct output that is withheld.")
     ] = None
     abstain: Annotated[
-        float | None, typer.Option("--cost-abstention", min=0, help="An output neither passed nor withheld.")
+        float | None,
+        typer.Option("--cost-abstention", min=0, help="The cost of an output that is neither passed nor withheld."),
     ] = None
     loss: Annotated[
         Loss, typer.Option(help="Weigh every row alike, or correct and hallucinated rows one half each.")
@@ -197,10 +201,10 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     guard = open_loosest(base, options.verifier)
     with (
         ResultLog(options.results, identity_of(guard)) as log,
-        progress_bar("judging", len(rows)) as told,
+        progress_bar("judging", len(rows)) as progress,
         judging(options.crew, Calibrating(base), options.verifier) as judged,
     ):
-        outcomes = judge(guard, base, rows, log, told, judged)
+        outcomes = judge(guard, base, rows, log, progress, judged)
         results = [log.results[key_of(row)] for row in rows]
     found = fit(base, rows, outcomes, wish, (guard.verifier.name, guard.verifier.digest), results)
     if options.out is not None and found.policy is not None and found.calibration is not None:
@@ -250,9 +254,9 @@ def run_prior(options: CalibrateOptions) -> None:
             rows = list(read_all(options.files, limit))
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
-        told = stack.enter_context(progress_bar("judging", most))
+        progress = stack.enter_context(progress_bar("judging", most))
         scored = stack.enter_context(judging(options.crew, EstimatingPrior(base), options.verifier))
-        found = prior_of(guard, requests, told, scored)
+        found = prior_of(guard, requests, progress, scored)
     fitted = base.model_copy(update={"prior": round(found.prior, 4)})
     if out is not None:
         write_file(out, policy_with_prior(fitted, found.claims))

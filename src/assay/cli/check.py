@@ -100,9 +100,9 @@ def _noted(checked: "Iterator[Checked]", cases: list[Case], harmless: frozenset[
 
 def _warn_without_evidence(found: Found, evidence: Sequence[Evidence]) -> None:
     """Says what checking against nothing is worth."""
-    bare = sum(not request.evidence and request.run is None for request in found.requests)
-    if not evidence and bare:
-        of = "" if len(found.requests) == bare == 1 else f" for {bare} of {len(found.requests)} answers"
+    without = sum(not request.evidence and request.run is None for request in found.requests)
+    if not evidence and without:
+        of = "" if len(found.requests) == without == 1 else f" for {without} of {len(found.requests)} answers"
         write_text(
             f"assay: warning: no evidence{of}: every claim that no knowledge source supports counts as unsupported; "
             "name files or folders with --evidence\n",
@@ -197,8 +197,8 @@ def _of_run(options: CheckOptions, evidence: Sequence[Evidence], question: str |
     for name, given in (("--schema", options.schema), ("--repair", options.repair), ("--as-of", options.as_of)):
         if given:
             raise InputError(f"{name} does not go with --as run: it is about an answer alone")
-    told: RunOptions = {"evidence": evidence, "question": question}
-    return told if options.stakes is None else {**told, "stakes": options.stakes.value}
+    known: RunOptions = {"evidence": evidence, "question": question}
+    return known if options.stakes is None else {**known, "stakes": options.stakes.value}
 
 
 def _sources(options: CheckOptions, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -40,21 +40,19 @@ AsOf = Annotated[
     str | None,
     typer.Option("--as-of", metavar="DATE", help="The day on which versions must be in force. [default: today]"),
 ]
-Pages = Annotated[
-    int, typer.Option("--most-pages", min=1, metavar="N", help="Of a site: addresses that are asked for.")
-]
+Pages = Annotated[int, typer.Option("--most-pages", min=1, metavar="N", help="Of a site: the most addresses to fetch.")]
 Megabytes = Annotated[
-    int, typer.Option("--most-megabytes", min=1, metavar="N", help="Of a site: what is fetched at most.")
+    int, typer.Option("--most-megabytes", min=1, metavar="N", help="Of a site: the most to fetch, in megabytes.")
 ]
 Minutes = Annotated[
-    float, typer.Option("--most-minutes", min=0.01, metavar="N", help="Of a site: how long it is fetched from.")
+    float, typer.Option("--most-minutes", min=0.01, metavar="N", help="Of a site: the most minutes to fetch for.")
 ]
 Delay = Annotated[
     float,
     typer.Option(min=0, metavar="SECONDS", help="Of a site: between two requests; robots.txt may ask for more."),
 ]
 AllowPrivate = Annotated[
-    bool, typer.Option("--allow-private", help="Let an address be of this machine or a private network.")
+    bool, typer.Option("--allow-private", help="Allow addresses of this machine and of private networks.")
 ]
 
 
@@ -119,9 +117,11 @@ def check(
         typer.Option(metavar="URL|FILE", help="The record of a server: what is never retrieved, and gaps."),
     ] = None,
     tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose runs are looked at.")] = "default",
-    days: Annotated[int, typer.Option(min=0, metavar="N", help="Days of the record; 0 is all of it.")] = 90,
+    days: Annotated[
+        int, typer.Option(min=0, metavar="N", help="How many days of the record to read; 0 reads all of it.")
+    ] = 90,
     contradictions: Annotated[
-        bool, typer.Option("--contradictions/--no-contradictions", help="Hold documents against each other.")
+        bool, typer.Option("--contradictions/--no-contradictions", help="Compare documents with each other.")
     ] = True,
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Paths to leave out, such as 'archive/*'.")
@@ -204,7 +204,7 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
         ),
     )
     guard = open_guard(options.policy, options.verifier)
-    with _record(options.database) as store, progress_lines() as told:
+    with _record(options.database) as store, progress_lines() as progress:
         report = check_corpus(
             str(root) if options.folder in {".", ""} else options.folder,
             guard,
@@ -212,7 +212,7 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
             chosen,
             store=store,
             tenant=options.tenant,
-            progress=told,
+            progress=progress,
         )
     if options.out is not None:
         write_file(options.out, corpus_page(report))
@@ -268,7 +268,7 @@ def progress_lines() -> "Iterator[Progress]":
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     last: tuple[str, int] | None = None
 
-    def told(step: str, done: int, total: int | None) -> None:
+    def progress(step: str, done: int, total: int | None) -> None:
         nonlocal last
         if total == 0:
             return
@@ -281,7 +281,7 @@ def progress_lines() -> "Iterator[Progress]":
         last = mark
 
     try:
-        yield told
+        yield progress
     finally:
         if live and last is not None:
             write_text("\r\x1b[K", sys.stderr)

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +35,7 @@ from assay.evaluation.rows import (
 from assay.evaluation.rows.elsewhere import read_translation
 
 if TYPE_CHECKING:
+    from assay.evaluation.figures.comparison import Comparison
     from assay.evaluation.rows.elsewhere import Translation
     from assay.guard import Guard
 
@@ -87,11 +89,11 @@ def run_eval(options: EvalOptions) -> bool:
     task = Evaluating(guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ))
     with (
         ResultLog(path, identity) as log,
-        progress_bar("judging", len(rows) + len(fitting)) as told,
+        progress_bar("judging", len(rows) + len(fitting)) as progress,
         judging(options.crew, task, options.verifier) as judged,
     ):
-        results = evaluate(guard, rows, log, told, gates, judged)
-        fitted = evaluate(guard, fitting, log, told, gates, judged)
+        results = evaluate(guard, rows, log, progress, gates, judged)
+        fitted = evaluate(guard, fitting, log, progress, gates, judged)
     scored, notes = score_baselines(options, rows, results, fitting, fitted) if options.baselines else ([], [])
     summary = summarise(
         rows,
@@ -143,21 +145,8 @@ def _compare(
         evidence = {row.digest: row.evidence for row in named}
         return comparison_page(found, rows, first, second, evidence=evidence, threshold=options.threshold)
 
-    if options.out is not None:
-        write_file(options.out / "comparison.json", as_json)
-        write_file(options.out / "comparison.html", page())
-    if options.report is not None:
-        write_file(options.report, page())
-    if options.format == "json":
-        write_text(as_json, sys.stdout)
-    elif options.format == "html":
-        write_text(page(), sys.stdout)
-    elif options.format in FORMATS:
-        write_text(rendered(options.format, outcome), sys.stdout)
-    else:
-        from assay.cli.reports.comparison_text import comparison_text
-
-        write(comparison_text(found), sys.stdout)
+    printing = partial(_print_comparison, found)
+    _deliver(options, ("comparison.json", "comparison.html"), as_json, page, printing, outcome)
     write_targets(targets, outcome)
     return _missed(outcome)
 
@@ -174,7 +163,7 @@ def read_all(files: Sequence[Path], limit: int | None, translation: "Translation
 
 
 GATES: Final = ("general", "rag", "support-desk", "high-stakes", "monitor")
-"""The presets whose two rates are told of outputs, whatever policy judges."""
+"""The presets whose two rates are shown, whatever policy judges."""
 
 
 def other_gates(guard: "Guard") -> "list[Guard]":
@@ -209,13 +198,13 @@ def progress_bar(words: str, total: int) -> Iterator[Progress]:
         return
     seen = 0
 
-    def told(done: int) -> None:
+    def progress(done: int) -> None:
         nonlocal seen
         before, seen = seen, seen + done
         if total and before * 10 // total != seen * 10 // total:
             write_text(f"assay: {words} {seen:,} of {total:,}\n", sys.stderr)
 
-    yield told
+    yield progress
 
 
 # Baselines
@@ -273,8 +262,8 @@ def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
     from assay.evaluation.figures import SentenceEmbedder
 
     embedder = SentenceEmbedder(folder)
-    with progress_bar("embedding", len(rows)) as told:
-        return baselines.cosines(rows, embedder, told)
+    with progress_bar("embedding", len(rows)) as progress:
+        return baselines.cosines(rows, embedder, progress)
 
 
 # Writing
@@ -282,9 +271,22 @@ def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
 
 def _write(options: EvalOptions, summary: Summary, outcome: Outcome, page: Callable[[], str]) -> None:
     as_json = json.dumps(summary.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    printing = partial(_print_summary, options, summary)
+    _deliver(options, ("summary.json", "report.html"), as_json, page, printing, outcome)
+
+
+def _deliver(
+    options: EvalOptions,
+    names: tuple[str, str],
+    as_json: str,
+    page: Callable[[], str],
+    print_text: Callable[[], object],
+    outcome: Outcome,
+) -> None:
+    """Writes the files that were asked for, named after their JSON and HTML forms, and one form to standard output."""
     if options.out is not None:
-        write_file(options.out / "summary.json", as_json)
-        write_file(options.out / "report.html", page())
+        write_file(options.out / names[0], as_json)
+        write_file(options.out / names[1], page())
     if options.report is not None:
         write_file(options.report, page())
     if options.format == "json":
@@ -294,11 +296,21 @@ def _write(options: EvalOptions, summary: Summary, outcome: Outcome, page: Calla
     elif options.format in FORMATS:
         write_text(rendered(options.format, outcome), sys.stdout)
     else:
-        from assay.cli.reports.evaluation_text import eval_text
+        print_text()
 
-        write(eval_text(summary), sys.stdout)
-        if options.out is not None:
-            names = "summary.json, report.html, worst.jsonl" if options.worst else "summary.json, report.html"
-            write_text(f"\nwritten: {names}, rows.jsonl and results.jsonl in {options.out}\n", sys.stdout)
-        if options.report is not None:
-            write_text(f"\nwritten: {options.report}\n", sys.stdout)
+
+def _print_comparison(found: "Comparison") -> None:
+    from assay.cli.reports.comparison_text import comparison_text
+
+    write(comparison_text(found), sys.stdout)
+
+
+def _print_summary(options: EvalOptions, summary: Summary) -> None:
+    from assay.cli.reports.evaluation_text import eval_text
+
+    write(eval_text(summary), sys.stdout)
+    if options.out is not None:
+        names = "summary.json, report.html, worst.jsonl" if options.worst else "summary.json, report.html"
+        write_text(f"\nwritten: {names}, rows.jsonl and results.jsonl in {options.out}\n", sys.stdout)
+    if options.report is not None:
+        write_text(f"\nwritten: {options.report}\n", sys.stdout)

@@ -41,19 +41,19 @@ def reporting_errors() -> Iterator[None]:
     try:
         yield
     except AssayError as error:
-        write_text(f"assay: error: {_told(error)}\n", sys.stderr)
+        write_text(f"assay: error: {_error_words(error)}\n", sys.stderr)
         raise typer.Exit(MISUSE) from error
     except BrokenPipeError:
         raise
     except OSError as error:
-        write_text(f"assay: error: {_told(error)}\n", sys.stderr)
+        write_text(f"assay: error: {_error_words(error)}\n", sys.stderr)
         raise typer.Exit(MISUSE) from error
     except KeyboardInterrupt as error:
         write_text("assay: interrupted; what is finished is kept\n", sys.stderr)
         raise typer.Exit(INTERRUPTED) from error
 
 
-def _told(error: Exception) -> str:
+def _error_words(error: Exception) -> str:
     """An error's words; foreign lines in them follow a bar, so that no build server takes one for a command."""
     from assay.cli.terminal import clean
 

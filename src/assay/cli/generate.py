@@ -169,7 +169,7 @@ def read_price(text: str | None) -> "Price | None":
 
 
 def spoken(report: "HallucinationReport") -> str:
-    """What may be said: the answer with what its reader is told, or what takes its place."""
+    """What may be said: the answer with its disclosure, or the fallback response."""
     from assay.policy import answer_of
 
     return answer_of(report)
@@ -206,14 +206,14 @@ def notes(report: "HallucinationReport") -> Iterator["Line"]:
     if made is None:
         return
     counts = {name: sum(one.outcome == name for one in made.statements) for name in _OUTCOMES}
-    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    parts = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     answers = f"{made.attempts} answer{'' if made.attempts == 1 else 's'}, {made.stopped.replace('_', ' ')}"
-    yield Line(((f"{answers}; statements: {told or 'none'}", ""),))
+    yield Line(((f"{answers}; statements: {parts or 'none'}", ""),))
     for one in made.statements:
         if one.outcome in ("removed", "flagged", "quarantined"):
             why = one_line(" ".join(one.reasons), 300)
-            told_of = ((f"{one.outcome}: ", "doubt"), (f"{one_line(one.text, 200)}  ", ""), (why, "faint"))
-            yield Line(told_of, indent=2)
+            described = ((f"{one.outcome}: ", "doubt"), (f"{one_line(one.text, 200)}  ", ""), (why, "faint"))
+            yield Line(described, indent=2)
     for asked in made.chain:
         if not asked.passed:
             yield Line(

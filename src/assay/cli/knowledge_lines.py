@@ -24,17 +24,19 @@ _SAYS = {
 
 def knowledge_words(report: HallucinationReport) -> str:
     """The part of the sources in one sentence."""
-    told = report.knowledge
-    if told is None:
+    knowledge = report.knowledge
+    if knowledge is None:
         return "not asked"
-    claims = "1 claim" if told.chosen == 1 else f"{told.chosen} claims"
-    said = f"{claims}: {told.verified} verified, {told.refuted} refuted, {told.unverifiable} unverifiable"
+    claims = "1 claim" if knowledge.chosen == 1 else f"{knowledge.chosen} claims"
+    said = (
+        f"{claims}: {knowledge.verified} verified, {knowledge.refuted} refuted, {knowledge.unverifiable} unverifiable"
+    )
     asked = ", ".join(
         f"{one.source} {one.asked}" + (f" ({one.failed} failed)" if one.failed else "")
-        for one in told.sources
+        for one in knowledge.sources
         if one.asked
     )
-    noted = "; only noted, as the policy says" if told.mode == "note" else ""
+    noted = "; only noted, as the policy says" if knowledge.mode == "note" else ""
     return f"{said}{noted}" + (f"; asked: {asked}" if asked else "; no source was asked")
 
 
@@ -46,12 +48,14 @@ def knowledge_lines(report: HallucinationReport) -> Iterator[Line]:
         return
     yield Line((("Knowledge ", "strong"), (one_line(knowledge_words(report), 300), "")))
     for at, claim in enumerate(report.claims, start=1):
-        told = claim.external
-        if told is None:
+        external = claim.external
+        if external is None:
             continue
-        yield Line(((f"{at}  {told.status}  ", _TONE[told.status]), (one_line(told.message, 300), "")), indent=2)
-        for word in told.words:
-            if told.disagreement or word.says in {"failed", "skipped"}:
+        yield Line(
+            ((f"{at}  {external.status}  ", _TONE[external.status]), (one_line(external.message, 300), "")), indent=2
+        )
+        for word in external.words:
+            if external.disagreement or word.says in {"failed", "skipped"}:
                 yield Line(((one_line(word_line(word), 200), "faint"),), indent=6)
     yield Line()
 
@@ -65,6 +69,8 @@ def word_line(word: SourceWord) -> str:
     return f"{word.source} ({word.authority}) {_SAYS[word.says]}{sure}{took}{why}"
 
 
-def external_words(told: External) -> str:
+def external_words(external: External) -> str:
     """The head of what sources say of one claim."""
-    return f"Knowledge: {told.status}" + (f" (it was {told.before.value.replace('_', ' ')})" if told.changed else "")
+    return f"Knowledge: {external.status}" + (
+        f" (it was {external.before.value.replace('_', ' ')})" if external.changed else ""
+    )

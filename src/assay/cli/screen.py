@@ -156,9 +156,9 @@ def lines_of(found: "Screening") -> "Iterator[Line]":
     style = {"retrieve": "good", "low_confidence": "doubt", "refuse": "bad"}[found.signal.value]
     why = ", ".join(reason.value.replace("_", " ") for reason in found.reasons)
     yield Line(((found.signal.value.upper().replace("_", " "), style), (f"  {why}" if why else "", "")))
-    told = {one.id: one for one in found.passages}
+    passages = {one.id: one for one in found.passages}
     for name in found.kept:
-        one = told[name]
+        one = passages[name]
         said = [f"relevance {one.relevance:.2f}"] if one.relevance is not None else []
         said += [f"version {one.version}"] if one.version else []
         said += [one.standing.value.replace("_", " ")] if one.standing != "in_force" else []

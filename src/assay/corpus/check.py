@@ -39,7 +39,7 @@ _BATCH: Final = 50
 
 
 class Progress(Protocol):
-    """Is told how far a check is."""
+    """Called with how far a check has come."""
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
         """One step is so far.
@@ -91,7 +91,7 @@ def check_corpus(
         options: what is done.
         store: the record of a server; without it nothing is said of what is retrieved.
         tenant: whose runs are looked at.
-        progress: is told how far it is.
+        progress: called with how far it has come.
 
     Raises:
         InputError: the folder, the address or the state cannot be used, or a package is missing that files need.
@@ -99,7 +99,7 @@ def check_corpus(
         StoreError: the record cannot be read.
     """
     chosen = options or CorpusOptions()
-    told = progress or _silent
+    report_progress = progress or _silent
     place = str(folder)
     root = Scope.of(place).start.encode() if is_address(place) else os.fsencode(folder_at(place))
     day = chosen.as_of or datetime.now(UTC).date()
@@ -108,22 +108,24 @@ def check_corpus(
             raise InputError(f"{state}: this is the state of another folder; name another with --state")
         opened.set_about("root", root.hex())
         notes: list[str] = []
-        with _walk(place, state, chosen, told) as walk:
-            files = _read(opened, walk, chosen, told)
+        with _walk(place, state, chosen, report_progress) as walk:
+            files = _read(opened, walk, chosen, report_progress)
             notes += walk.notes
         total = opened.count("text IS NOT NULL")
-        duplicates.measure(opened, _step(told, "measuring", opened.count("measured = 0 AND text IS NOT NULL")))
-        in_parts = versions.settle(opened, day, _step(told, "versions", total))
+        duplicates.measure(
+            opened, _step(report_progress, "measuring", opened.count("measured = 0 AND text IS NOT NULL"))
+        )
+        in_parts = versions.settle(opened, day, _step(report_progress, "versions", total))
         duplicates.mark_repeats(opened)
         notes += [
             f"{in_parts:,} groups of documents of one name are so large that they were compared in parts."
             for _ in range(bool(in_parts))
         ]
         if chosen.contradictions:
-            _contradictions(opened, guard, told)
+            _contradictions(opened, guard, report_progress)
         else:
             notes.append("Contradictions were not looked for.")
-        use = None if store is None else _used(opened, store, tenant, chosen, told)
+        use = None if store is None else _used(opened, store, tenant, chosen, report_progress)
         if use is not None and not use.record.matched:
             notes.append("No recorded passage is of this corpus: what is retrieved of it is not known.")
         found = lists_of(opened, chosen.most, contradictions=chosen.contradictions, use=use)
@@ -139,14 +141,14 @@ def check_corpus(
 
 
 @contextmanager
-def _walk(place: str, state: Path, options: CorpusOptions, told: Progress) -> Iterator[Walk | Site]:
+def _walk(place: str, state: Path, options: CorpusOptions, report_progress: Progress) -> Iterator[Walk | Site]:
     """What there is to be read: the files of a folder, or the pages of a site, which are kept beside the state."""
     if not is_address(place):
         yield Walk(folder_at(place), options.exclude, _own_files(state))
         return
     scope = Scope.of(place)
     with KeptPages(state.with_name(f"{state.name}.pages"), scope.start) as pages:
-        yield Site(scope, pages, options.site, options.exclude, _step(told, "fetching", None))
+        yield Site(scope, pages, options.site, options.exclude, _step(report_progress, "fetching", None))
 
 
 def _silent(step: str, done: int, total: int | None) -> None:
@@ -158,23 +160,23 @@ def _own_files(state: Path) -> frozenset[Path]:
     return frozenset({path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))})
 
 
-def _step(told: Progress, words: str, total: int | None) -> Callable[[int], None]:
+def _step(report_progress: Progress, words: str, total: int | None) -> Callable[[int], None]:
     done = 0
 
     def more(count: int) -> None:
         nonlocal done
         done += count
-        told(words, done, total)
+        report_progress(words, done, total)
 
-    told(words, 0, total)
+    report_progress(words, 0, total)
     return more
 
 
-def _read(state: State, walk: Walk | Site, options: CorpusOptions, told: Progress) -> CorpusFiles:
+def _read(state: State, walk: Walk | Site, options: CorpusOptions, report_progress: Progress) -> CorpusFiles:
     """Reads what changed since the check before."""
     state.begin()
     found = unchanged = read = 0
-    more = _step(told, "reading", None)
+    more = _step(report_progress, "reading", None)
 
     def changed() -> Iterator[tuple[FoundFile, Path, str]]:
         nonlocal found, unchanged
@@ -216,23 +218,23 @@ def _read(state: State, walk: Walk | Site, options: CorpusOptions, told: Progres
     )
 
 
-def _contradictions(state: State, guard: Guard, told: Progress) -> None:
+def _contradictions(state: State, guard: Guard, report_progress: Progress) -> None:
     judges = f"{guard.verifier.digest}/{guard.policy.digest}"
     if state.about("judges") != judges:
         state.db.execute("UPDATE pairs SET judged = NULL")
         state.set_about("judges", judges)
     open_ = state.count(f"compared = 0 AND {contradictions.ACTIVE}")
-    contradictions.find_pairs(state, _step(told, "comparing", open_))
+    contradictions.find_pairs(state, _step(report_progress, "comparing", open_))
     pairs = int(state.db.execute("SELECT count(*) FROM pairs WHERE judged IS NULL").fetchone()[0])
-    contradictions.judge_pairs(state, guard, _step(told, "judging", pairs))
+    contradictions.judge_pairs(state, guard, _step(report_progress, "judging", pairs))
 
 
-def _used(state: State, store: Store, tenant: str, options: CorpusOptions, told: Progress) -> Use:
+def _used(state: State, store: Store, tenant: str, options: CorpusOptions, report_progress: Progress) -> Use:
     from assay.store.insights import find_gaps, retrieved_passages
 
     since = None if options.days is None else store.now() - timedelta(days=options.days)
     passages, matched = match(
-        state, retrieved_passages(store, tenant, since=since), _step(told, "reading the record", None)
+        state, retrieved_passages(store, tenant, since=since), _step(report_progress, "reading the record", None)
     )
     found = find_gaps(store, tenant, since=since, shown=max(1, min(options.most, MOST_GAPS)))
     gaps = tuple(

@@ -61,7 +61,7 @@ CONTEXT: Final = 2_000
 _PROMISE: Final = {"value": 0.5, "opposite": 0.35, "negation": 0.3, "name": 0.2, "words": 0.0}
 _BATCH: Final = 100
 
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
 
 ACTIVE: Final = "text IS NOT NULL AND standing = 'in_force' AND repeats IS NULL"
 """The documents whose sentences are compared: what is out of force or only repeats contradicts nobody."""
@@ -78,12 +78,12 @@ class _Candidate:
         return self.shared + _PROMISE[self.differs]
 
 
-def find_pairs(state: State, told: Told) -> None:
+def find_pairs(state: State, progress: Progress) -> None:
     """Find the pairs of sentences that are worth asking about, for the documents that were not compared yet.
 
     Args:
         state: the corpus.
-        told: is told of how many more documents were compared.
+        progress: called with how many more documents were compared.
     """
     matters = _Matters(state)
     inactive = {row[0] for row in state.db.execute(f"SELECT id FROM documents WHERE NOT ({ACTIVE})")}  # noqa: S608
@@ -105,7 +105,7 @@ def find_pairs(state: State, told: Told) -> None:
             )
             state.db.execute("UPDATE documents SET compared = 1 WHERE id = ?", (document,))
         state.db.commit()
-        told(len(open_))
+        progress(len(open_))
 
 
 def _candidates(
@@ -242,13 +242,13 @@ def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return sum(value * other[stem] for stem, value in one.items() if stem in other)
 
 
-def judge_pairs(state: State, guard: Guard, told: Told) -> None:
+def judge_pairs(state: State, guard: Guard, progress: Progress) -> None:
     """Have the pairs judged that were not yet.
 
     Args:
         state: the corpus.
         guard: what judges.
-        told: is told of how many more pairs were judged.
+        progress: called with how many more pairs were judged.
 
     Raises:
         VerifierError: the network failed: whether there are contradictions is not known then.
@@ -264,7 +264,7 @@ def judge_pairs(state: State, guard: Guard, told: Told) -> None:
             return
         _judge(state, guard, open_)
         state.db.commit()
-        told(len(open_))
+        progress(len(open_))
 
 
 def _judge(state: State, guard: Guard, open_: Sequence[tuple[int, int, float, str]]) -> None:
@@ -286,11 +286,13 @@ def _judge(state: State, guard: Guard, open_: Sequence[tuple[int, int, float, st
         for one in guard.contradictions([pair for _, pair in waiting], items):
             found[one.first, one.first_start, one.second, one.second_start] = one
     for key, pair in waiting:
-        told = _told(pair, items, found)
-        state.db.execute("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?)", (key, told, state.seen))
+        judgement = _encoded(pair, items, found)
+        state.db.execute("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?)", (key, judgement, state.seen))
 
 
-def _told(pair: Pair, items: Sequence[Evidence], found: dict[tuple[str, int, str, int], PassageConflict]) -> str | None:
+def _encoded(
+    pair: Pair, items: Sequence[Evidence], found: dict[tuple[str, int, str, int], PassageConflict]
+) -> str | None:
     names = items[pair.first.passage].id, items[pair.second.passage].id
     starts = pair.first.start, pair.second.start
     for here, there in ((0, 1), (1, 0)):
@@ -315,6 +317,6 @@ def _side(state: State, number: int) -> tuple[Evidence, Statement]:
 
 def _key(guard: Guard, sides: Sequence[tuple[Evidence, Statement]]) -> bytes:
     """Names what is judged: both sentences, what stands around them, and who judges."""
-    told = [guard.verifier.digest, guard.policy.digest]
-    told += [part for item, one in sides for part in (item.title or "", item.text, one.text)]
-    return hashlib.sha256(json.dumps(told).encode()).digest()
+    settings = [guard.verifier.digest, guard.policy.digest]
+    settings += [part for item, one in sides for part in (item.title or "", item.text, one.text)]
+    return hashlib.sha256(json.dumps(settings).encode()).digest()

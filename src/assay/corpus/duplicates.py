@@ -23,15 +23,15 @@ NEARLY: Final = 0.85
 """The Jaccard index from which of two documents that say the same neither is a part of the other."""
 _BATCH: Final = 200
 
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
 
 
-def measure(state: State, told: Told) -> None:
+def measure(state: State, progress: Progress) -> None:
     """Measure the documents that have not been measured.
 
     Args:
         state: the corpus.
-        told: is told of how many more were measured.
+        progress: called with how many more were measured.
     """
 
     @lru_cache(maxsize=128)
@@ -62,7 +62,7 @@ def measure(state: State, told: Told) -> None:
                 )
             state.db.execute("UPDATE documents SET measured = 1 WHERE id = ?", (document,))
         state.db.commit()
-        told(len(open_))
+        progress(len(open_))
 
 
 def _partners(state: State, document: int) -> list[int]:
@@ -115,7 +115,9 @@ def _root(roots: dict[int, int], place: int) -> int:
 
 
 def _rank(state: State, document: int) -> tuple[Any, ...]:
-    path, words, told = state.db.execute("SELECT path, words, told FROM documents WHERE id = ?", (document,)).fetchone()
-    read = json.loads(told)
+    path, words, details = state.db.execute(
+        "SELECT path, words, told FROM documents WHERE id = ?", (document,)
+    ).fetchone()
+    read = json.loads(details)
     known = sum(read["item"][name] is not None for name in ("version", "effective_date", "expiry_date"))
     return -(known + (read["document"] is not None) + bool(read["titled"])), -words, path

@@ -72,16 +72,16 @@ class Walk:
         path = Path(entry.path)
         ending = path.suffix.lower()
         try:
-            told = entry.stat(follow_symlinks=False)
+            status = entry.stat(follow_symlinks=False)
         except OSError as error:
             self.unreadable.append((name, f"it cannot be looked at: {error.strerror or error}"))
             return None
         if path in self.ignored:
             return None
-        if ending not in ENDINGS or not stat.S_ISREG(told.st_mode):
+        if ending not in ENDINGS or not stat.S_ISREG(status.st_mode):
             self.other[ending if len(ending) <= 12 else "other"] += 1
             return None
-        return FoundFile(path, name, told.st_mtime_ns, told.st_size)
+        return FoundFile(path, name, status.st_mtime_ns, status.st_size)
 
 
 def folder_at(place: str) -> Path:

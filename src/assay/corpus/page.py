@@ -262,9 +262,9 @@ def _table(columns: tuple[str, ...], rows: Iterable[Markup]) -> Markup:
 
 def _passed_over(report: CorpusReport) -> Markup | None:
     files = report.files
-    told = [f"{count:,} {ending or 'without ending'}" for ending, count in files.passed_over.items()]
-    told += [f"{files.links:,} links"] if files.links else []
-    return tag("p", "Not read: ", foreign(", ".join(told)), class_="soft small") if told else None
+    parts = [f"{count:,} {ending or 'without ending'}" for ending, count in files.passed_over.items()]
+    parts += [f"{files.links:,} links"] if files.links else []
+    return tag("p", "Not read: ", foreign(", ".join(parts)), class_="soft small") if parts else None
 
 
 def _footer(report: CorpusReport) -> Iterator[Child]:

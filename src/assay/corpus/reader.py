@@ -81,13 +81,13 @@ def _statements(name: str, text: str) -> Iterator[list[Any]]:
     """The sentences that can be compared: where their paragraph begins and ends, where they do, and what they have."""
     from assay.guard import statements_of
 
-    told = 0
+    count = 0
     for start, end in pieces_of(text):
         piece = unwrapped(text[start:end])
         for one in statements_of(0, Evidence(id=name, text=piece), frozenset()):
-            if told >= MOST_STATEMENTS:
+            if count >= MOST_STATEMENTS:
                 return
-            told += 1
+            count += 1
             yield [
                 start,
                 end,

@@ -109,8 +109,8 @@ class ReaderPool:
             self._idle.put(None)
             return ReadResult(None, f"reading it took more than {self._seconds:g} s or ended the process that read it")
         self._idle.put(process)
-        told = json.loads(line)
-        return ReadResult(told.get("read"), told.get("unreadable"))
+        answer = json.loads(line)
+        return ReadResult(answer.get("read"), answer.get("unreadable"))
 
     def _start(self) -> subprocess.Popen[str]:
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}

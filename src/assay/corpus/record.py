@@ -24,7 +24,7 @@ MOST_OF_ONE: Final = 20
 _BATCH: Final = 500
 
 
-def match(state: State, passages: Iterable[RetrievedPassage], told: Callable[[int], None]) -> tuple[int, int]:
+def match(state: State, passages: Iterable[RetrievedPassage], progress: Callable[[int], None]) -> tuple[int, int]:
     """Count for each document how often a passage of it was retrieved.
 
     Returns:
@@ -45,8 +45,8 @@ def match(state: State, passages: Iterable[RetrievedPassage], told: Callable[[in
                 (document, one.runs, moment),
             )
         if seen % _BATCH == 0:
-            told(_BATCH)
-    told(seen % _BATCH)
+            progress(_BATCH)
+    progress(seen % _BATCH)
     state.db.commit()
     return seen, matched
 
@@ -65,10 +65,10 @@ def _names(state: State) -> dict[int, int]:
 def _named(one: RetrievedPassage, names: dict[int, int]) -> list[int]:
     """The document that a passage's source, id or metadata name."""
     metadata: Any = one.body.get("metadata")
-    told = [one.body.get("source"), one.evidence_id]
+    labels = [one.body.get("source"), one.evidence_id]
     if isinstance(metadata, dict):
-        told += [metadata.get(name) for name in ("source", "file_path", "file_name", "path", "document_id", "doc_id")]
-    for value in told:
+        labels += [metadata.get(name) for name in ("source", "file_path", "file_name", "path", "document_id", "doc_id")]
+    for value in labels:
         if not isinstance(value, str) or not value:
             continue
         parts = value.replace("\\", "/").split("#")[0].casefold().split("/")

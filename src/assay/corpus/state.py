@@ -141,7 +141,7 @@ class State:
     def keep(self, path: str, changed: int, size: int, read: Mapping[str, Any] | None, reason: str | None) -> None:
         """Put what was read of a file in the place of what was known of it."""
         self.forget(path)
-        told = (
+        details = (
             None
             if read is None
             else {
@@ -158,7 +158,7 @@ class State:
                 self.seen,
                 reason,
                 None if read is None else zlib.compress(_bytes(read["text"]), 3),
-                None if told is None else json.dumps(told),
+                None if details is None else json.dumps(details),
                 None if read is None else read["wording"],
                 0 if read is None else read["words"],
                 0 if read is None else int(read["replaces"]),
@@ -176,14 +176,14 @@ class State:
         self.db.executemany("INSERT INTO keys VALUES (?, ?)", [(key, document) for key in read["keys"]])
         self.db.execute("INSERT INTO titles (rowid, title) VALUES (?, ?)", (document, read["item"]["title"] or ""))
         counts: dict[int, int] = {}
-        for place, (begins, ends, start, length, *told) in enumerate(read["statements"][: OF_DOCUMENT - 1]):
+        for place, (begins, ends, start, length, *facts) in enumerate(read["statements"][: OF_DOCUMENT - 1]):
             number = document * OF_DOCUMENT + place
             said = unwrapped_part(read["text"], begins + start, length)
             self.db.execute(
                 "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, begins, ends, start, length, json.dumps(told, separators=(",", ":")), number_of(fold(said))),
+                (number, begins, ends, start, length, json.dumps(facts, separators=(",", ":")), number_of(fold(said))),
             )
-            stems = sorted(_posted(told))
+            stems = sorted(_posted(facts))
             self.db.executemany("INSERT INTO postings VALUES (?, ?)", [(stem, number) for stem in stems])
             for stem in stems:
                 counts[stem] = counts.get(stem, 0) + 1
@@ -203,8 +203,10 @@ class State:
         document = int(row[0])
         first, last = document * OF_DOCUMENT, (document + 1) * OF_DOCUMENT - 1
         counts: dict[int, int] = {}
-        for number, told in self.db.execute("SELECT id, told FROM statements WHERE id BETWEEN ? AND ?", (first, last)):
-            for stem in _posted(json.loads(told)):
+        for number, details in self.db.execute(
+            "SELECT id, told FROM statements WHERE id BETWEEN ? AND ?", (first, last)
+        ):
+            for stem in _posted(json.loads(details)):
                 self.db.execute("DELETE FROM postings WHERE stem = ? AND statement = ?", (stem, number))
                 counts[stem] = counts.get(stem, 0) + 1
         self._count(counts, -1)
@@ -244,8 +246,8 @@ class State:
 
     def _passage(self, document: int) -> Passage:
         """A document as a passage, its whole text included."""
-        path, told = self.db.execute("SELECT path, told FROM documents WHERE id = ?", (document,)).fetchone()
-        read = json.loads(told)
+        path, details = self.db.execute("SELECT path, told FROM documents WHERE id = ?", (document,)).fetchone()
+        read = json.loads(details)
         item = Evidence.model_validate({"id": path, "text": self.text(document), "source": path, **read["item"]})
         written = None if read["written"] is None else date.fromisoformat(read["written"])
         return Passage(item, read["document"], written, read["language"], tuple(read["unread"]))
@@ -315,9 +317,9 @@ def number_of_name(name: str) -> int:
     return number_of(f"name:{name}")
 
 
-def _posted(told: Sequence[Any]) -> set[int]:
+def _posted(facts: Sequence[Any]) -> set[int]:
     """Under what a sentence is found: its words and its names."""
-    return {number_of(stem) for stem in told[0]} | {number_of_name(name) for name in told[3]}
+    return {number_of(stem) for stem in facts[0]} | {number_of_name(name) for name in facts[3]}
 
 
 def fold(text: str) -> str:

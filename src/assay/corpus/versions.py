@@ -24,7 +24,7 @@ FORM: Final = 1
 MOST_OF_ONE: Final = 400
 """Documents of a group that are checked against each other; a larger one is judged in parts of so many."""
 READ: Final = 20_000
-"""Characters from the beginning of a document by which versions are told."""
+"""Characters from the beginning of a document by which versions are recognised."""
 CLOSING: Final = 200
 """Characters of its end: a date of validity may be there."""
 MOST_REPLACED: Final = 20
@@ -32,13 +32,13 @@ MOST_REPLACED: Final = 20
 _BATCH: Final = 200
 
 
-def settle(state: State, as_of: date, told: Callable[[int], None]) -> int:
+def settle(state: State, as_of: date, progress: Callable[[int], None]) -> int:
     """Say of each document of which document it is a version, and how it stands to a day.
 
     Args:
         state: the corpus.
         as_of: the day.
-        told: is told of how many more documents were settled.
+        progress: called with how many more documents were settled.
 
     Returns:
         How many groups had to be judged in parts.
@@ -55,7 +55,7 @@ def settle(state: State, as_of: date, told: Callable[[int], None]) -> int:
             done += len(part)
         if done >= _BATCH:
             state.db.commit()
-            told(done)
+            progress(done)
             done = 0
     for (document,) in state.db.execute("SELECT id FROM documents WHERE text IS NOT NULL ORDER BY id").fetchall():
         if document not in grouped:
@@ -63,10 +63,10 @@ def settle(state: State, as_of: date, told: Callable[[int], None]) -> int:
             done += 1
             if done >= _BATCH:
                 state.db.commit()
-                told(done)
+                progress(done)
                 done = 0
     state.db.commit()
-    told(done)
+    progress(done)
     return in_parts
 
 

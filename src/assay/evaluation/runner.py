@@ -49,18 +49,18 @@ def evaluate(
         One result for each row, in the order of the rows.
     """
     digests = [row.digest for row in rows]
-    told = progress if progress is not None else _quiet
+    report_progress = progress if progress is not None else _quiet
     waiting = {d: row for d, row in zip(digests, rows, strict=True) if d not in log.results}
-    told(len(rows) - len(waiting))
+    report_progress(len(rows) - len(waiting))
     for results in (judged or partial(map, partial(_judge, guard, gates)))(batches(waiting.items())):
         log.add(results)
-        told(len(results))
+        report_progress(len(results))
     return [log.results[digest] for digest in digests]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluating:
-    """What a worker is told of an evaluation: called once with its network, it gives what judges batches."""
+    """What a worker is given for an evaluation: called once with its network, it gives what judges batches."""
 
     policy: "Policy"
     gates: tuple[str, ...] = ()

@@ -3,8 +3,8 @@
 1. Claims are chosen: without support, as severe as the policy says, and of a kind that can be looked up.
 2. Each is made an inquiry by rules; the sources are asked from the highest authority down, within one budget of time.
 3. What a source says is judged by the same verifier as the evidence, one call of the network for each source.
-4. When all sources of one authority were heard, the claim is settled if one of them was sure enough: a lower authority
-   never overrules a higher one, and two of the same that disagree settle nothing.
+4. When all sources of one authority have answered, the claim is settled if one of them was sure enough: a lower
+authority never overrules a higher one, and two of the same that disagree settle nothing.
 5. What is settled changes the verdict where the policy says so. See docs/knowledge.md.
 """
 
@@ -86,8 +86,8 @@ class Verification:
         """For each claim that a source decided whether it is right; none where nothing was asked."""
         if self.judged is None:
             return None
-        told = [one.external.status for one in self.judged if one.external is not None]
-        return tuple(status == "verified" for status in told if status != "unverifiable")
+        statuses = [one.external.status for one in self.judged if one.external is not None]
+        return tuple(status == "verified" for status in statuses if status != "unverifiable")
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class _Case:
     found: Judged
     inquiry: Inquiry
     words: list[SourceWord] = field(default_factory=list)
-    heard: dict[str, Judged] = field(default_factory=dict)
+    answers: dict[str, Judged] = field(default_factory=dict)
     settled: str | None = None
     """`verifies` or `refutes`, once it is; `disagreement` where sources of one authority say both."""
     by: SourceWord | None = None
@@ -215,7 +215,7 @@ def _hear(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup)
     judged = lookup.judge([job for _, _, job, _ in jobs]) if jobs else []
     for (case, outcome, _, named), found in zip(jobs, judged, strict=True):
         case.words.append(_word(profile, outcome, found, named))
-        case.heard[profile.name] = found
+        case.answers[profile.name] = found
 
 
 def _evidence(name: str, one: Passage) -> Evidence:
@@ -373,27 +373,27 @@ def _sure(word: SourceWord, policy: Policy) -> bool:
 
 
 def _judged(case: _Case, lookup: Lookup) -> Judged:
-    """What is known of a claim once the sources were heard."""
+    """What is known of a claim once the sources have answered."""
     policy, before = lookup.policy, case.found.verdict
     external = _external(case, policy, before)
     outside = tuple(_outside(word, case, policy) for word in external.words if word.says in _RELATIONS)
-    told = replace(case.found, external=external, outside=(*case.found.outside, *outside))
+    updated = replace(case.found, external=external, outside=(*case.found.outside, *outside))
     decides = policy.external.mode == "decide" and case.by is not None
     if not decides or case.by is None:
         # Nothing that is only told of may count against the claim.
         shown = tuple(word.model_copy(update={"authoritative": False, "complete": False}) for word in outside)
-        return replace(told, outside=(*case.found.outside, *shown))
+        return replace(updated, outside=(*case.found.outside, *shown))
     verdict = Verdict.SUPPORTED if external.status == "verified" else Verdict.CONTRADICTED
     denied = before is Verdict.CONTRADICTED and not _is_denied_by_nothing(case.found)
     if verdict is before or (verdict is Verdict.SUPPORTED and denied):
         # What the evidence itself denies is wrong there, whoever else says so: both are shown.
-        return told
-    heard = case.heard.get(case.by.source)
+        return updated
+    read = case.answers.get(case.by.source)
     sure = case.by.confidence or 0.0
     judgement = Judgement(sure, 1 - sure) if verdict is Verdict.SUPPORTED else Judgement(1 - sure, sure)
-    exact = ExactResult((), {}, ()) if heard is None else _here(heard.exact)
+    exact = ExactResult((), {}, ()) if read is None else _here(read.exact)
     return replace(
-        told,
+        updated,
         verdict=verdict,
         judgement=judgement,
         exact=exact,

@@ -138,8 +138,8 @@ class Checked(dspy.Module):
         kept = None if given.get(self._fields.evidence) is not None else self._fields.evidence
         emitted = report.action is Action.EMIT
         shown = {name: value for name, value in prediction.items() if emitted or name == kept}
-        told = {**shown, self._fields.answer: answer_of(report)}
-        return dspy.Prediction(**told, assay_action=report.action.value, assay_report=report.model_dump(mode="json"))
+        fields = {**shown, self._fields.answer: answer_of(report)}
+        return dspy.Prediction(**fields, assay_action=report.action.value, assay_report=report.model_dump(mode="json"))
 
 
 def reward(

@@ -48,7 +48,7 @@ class AssayScreen:
 
     @component.output_types(documents=list[Document], signal=str, note=str, screening=dict[str, Any])
     def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
-        """The documents that may be used, the signal, what a model has to be told, and the whole screening.
+        """The documents that may be used, the signal, the note for the model, and the whole screening.
 
         Raises:
             InputError: the query is blank, or a document cannot be read.

@@ -33,7 +33,7 @@ try:
     from langgraph.prebuilt import ToolNode
 
     from assay.integrations.frameworks.langchain_chain import checked_chain
-    from assay.integrations.frameworks.langchain_messages import messages_of, read_call, run_of, told
+    from assay.integrations.frameworks.langchain_messages import messages_of, read_call, request_facts, run_of
     from assay.integrations.frameworks.langchain_screen import AssayDocumentFilter, as_retriever_filter
     from assay.integrations.frameworks.langchain_turn import Turn, unstreamed
     from assay.integrations.frameworks.langgraph_node import by_action, check_node
@@ -183,7 +183,7 @@ def _refused(gate: RunGate, request: Any) -> ToolMessage | None:
     """What the model gets in the place of a result; none where the call may be executed."""
     known = request.state.get("assay_told") if isinstance(request.state, Mapping) else None
     if known is None:
-        known = told(None, request.runtime.tools or ([request.tool] if request.tool is not None else []))
+        known = request_facts(None, request.runtime.tools or ([request.tool] if request.tool is not None else []))
     call = request.tool_call
     run = run_of(gate.declared(known["tools"]), known["system"], messages_of(request.state))
     asked = read_call(call)

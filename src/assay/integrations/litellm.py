@@ -185,17 +185,17 @@ def _canonical(response: Any) -> dict[str, Any]:
         raise InputError(
             f"expected a chat completion, got {type(response).__name__}; run assay on chat completions only"
         )
-    told = response.model_dump(mode="json")
+    body = response.model_dump(mode="json")
     choices = [
         {
             "index": choice["index"],
             "finish_reason": choice["finish_reason"],
             "message": {name: value for name, value in choice["message"].items() if name in _OF_MESSAGE},
         }
-        for choice in told["choices"]
+        for choice in body["choices"]
     ]
-    usage = {name: value for name, value in (told.get("usage") or {}).items() if isinstance(value, int)}
-    shared = {name: told[name] for name in ("id", "object", "created", "model")}
+    usage = {name: value for name, value in (body.get("usage") or {}).items() if isinstance(value, int)}
+    shared = {name: body[name] for name in ("id", "object", "created", "model")}
     return {**shared, "choices": [{**one, "message": _plain(one["message"])} for one in choices], "usage": usage}
 
 

@@ -76,13 +76,13 @@ class AssayEvaluator(BaseEvaluator):
 
     def _result(self, report: HallucinationReport, contexts: Sequence[str] | None) -> Any:
         passing = report.action is Action.EMIT
-        told = None if passing else RunGate(self._guard).feedback(report, 1) or " ".join(report.decision.reasons)
+        feedback = None if passing else RunGate(self._guard).feedback(report, 1) or " ".join(report.decision.reasons)
         return EvaluationResult(
             query=report.question,
             contexts=contexts,
             response=report.output,
             passing=passing,
-            feedback=told,
+            feedback=feedback,
             score=report.overall_score,
         )
 

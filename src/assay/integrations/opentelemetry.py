@@ -131,12 +131,12 @@ class CheckTelemetry:
             overall["gen_ai.evaluation.score.value"] = report.overall_score
         if self._captures and report.decision.reasons:
             overall["gen_ai.evaluation.explanation"] = " ".join(report.decision.reasons)
-        told = [overall] + [
+        events = [overall] + [
             {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": metric.value}
             for name, metric in sorted(report.metrics.items())
             if metric.value is not None
         ]
-        for attributes in told:
+        for attributes in events:
             self._logger.emit(
                 LogRecord(
                     timestamp=at,

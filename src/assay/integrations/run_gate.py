@@ -166,14 +166,14 @@ class RunGate:
         return report.action is Action.EMIT
 
     def feedback(self, report: HallucinationReport, left: int) -> str | None:
-        """What the author of an output is told; none where there is nothing that a new version could mend."""
+        """The feedback to the author of an output; none where there is nothing that a new version could mend."""
         parts = parts_of(report.output, failed_spans(report))
         if report.action not in REVISABLE or not any(part.failed for part in parts):
             return None
         return feedback_on(report, parts, left).text
 
     def words(self, report: HallucinationReport) -> str:
-        """What is said: the output with what its reader has to be told, or what takes its place.
+        """What is said: the output with its disclosure, or the fallback response.
 
         Raises:
             WithheldError: it does not pass, and the options ask for errors.
@@ -270,7 +270,7 @@ def before_call(run: Run, call_id: str | None) -> tuple[Run, ToolCall | None]:
 
 
 def not_executed(tool: str) -> str:
-    """What the model is told of a call that no check decided on."""
+    """The message to the model about a call that no check decided on."""
     return f'The call of "{tool}" was not executed: it was not checked.'
 
 

@@ -11,7 +11,7 @@ from assay.schema import Screening, Standing
 D = TypeVar("D")
 
 OnScreening = Callable[[Screening], None]
-"""What is told of each screening, for a log or a metric."""
+"""Called with each screening, for a log or a metric."""
 MARKS: Final = ("assay_relevance", "assay_standing", "assay_signal")
 """The metadata that a kept document gets."""
 
@@ -39,11 +39,11 @@ class Gate:
 
     Args:
         guard: what screens, under its policy.
-        notes: whether what a model has to be told stands before the documents as one more: that some of them
+        notes: whether the note for the model comes before the documents as one more: that some of them
             contradict each other, that some are out of force, or that none may be used.
         historical: as in `Guard.screen`.
         as_of: as in `Guard.screen`.
-        on_screening: what is told of each screening.
+        on_screening: called with each screening.
     """
 
     guard: Guard
@@ -77,14 +77,14 @@ class Gate:
         found = self.guard.screen(question, passages, historical=self.historical, as_of=self.as_of)
         if self.on_screening is not None:
             self.on_screening(found)
-        told = {one.id: one for one in found.passages}
+        screened = {one.id: one for one in found.passages}
         kept = tuple(
-            (taken[name], self._marks(found, told[name].relevance, told[name].standing)) for name in found.kept
+            (taken[name], self._marks(found, screened[name].relevance, screened[name].standing)) for name in found.kept
         )
         return Kept(kept, found)
 
     def note(self, found: Screening) -> str | None:
-        """What stands before the documents; none where there is nothing to tell, or nothing is to be told."""
+        """What stands before the documents; none where there is nothing to note, or notes are off."""
         return found.note if self.notes else None
 
     def _marks(self, found: Screening, relevance: float | None, standing: Standing) -> dict[str, Any]:

@@ -114,8 +114,8 @@ class Knowledge:
     @property
     def digest(self) -> str:
         """Identifies the sources and how they are treated."""
-        told = [(repr(one.profile), one.source.digest) for one in self._members]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        members = [(repr(one.profile), one.source.digest) for one in self._members]
+        return hashlib.sha256(json.dumps(members).encode()).hexdigest()
 
     def session(self, tenant: str | None, budget_s: float) -> Session:
         """The asking of one check; the budget runs from the first question on."""
@@ -233,8 +233,8 @@ class _Live:
 
     def _key(self, member: _Member, inquiry: Inquiry) -> str:
         shown = inquiry.limited(member.profile.scope.sends).as_json()
-        told = [member.profile.name, member.source.digest, self._tenant, shown]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        parts = [member.profile.name, member.source.digest, self._tenant, shown]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def _work(self, member: _Member, batch: _Batch, deadline: Deadline, total: int) -> None:
         """The life of one thread."""
@@ -330,10 +330,10 @@ class Recorded:
         if tape.get("form") != FORM:
             raise InputError(f"expected sources on a tape of the form {FORM}; a newer version of assay made this one")
         try:
-            told, outcomes = list(tape["sources"]), list(tape["outcomes"])
+            sources, outcomes = list(tape["sources"]), list(tape["outcomes"])
         except (KeyError, TypeError) as error:
             raise InputError("expected what sources had said, but it cannot be read") from error
-        self._profiles = tuple(profile_from(one) for one in told)
+        self._profiles = tuple(profile_from(one) for one in sources)
         self._tape = dict(tape)
         self._known: dict[tuple[str, str], Outcome] = {}
         for one in outcomes:
@@ -351,15 +351,15 @@ class Recorded:
         return hashlib.sha256(json.dumps(self._tape, sort_keys=True).encode()).hexdigest()
 
     def session(self, tenant: str | None, budget_s: float) -> Session:
-        """The asking of one check, told again; no time passes."""
+        """The questions of one check, answered from its record; no time passes."""
         del tenant, budget_s
-        return _Told(self._profiles, self._known)
+        return _Answered(self._profiles, self._known)
 
     def close(self) -> None:
         """Nothing is held."""
 
 
-class _Told:
+class _Answered:
     """A session that asks nobody."""
 
     def __init__(self, profiles: tuple[Profile, ...], known: Mapping[tuple[str, str], Outcome]) -> None:

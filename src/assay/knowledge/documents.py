@@ -64,10 +64,10 @@ def document_of(text: str, ending: str = ".md", name: str | None = None) -> Docu
         InputError: it is nothing of the kind that its ending says.
     """
     read = read_kind(text, ending)
-    told = read_fields(read.fields)
+    fields = read_fields(read.fields)
     pieces = read.text.split("\n\n") if ending in TABLES else _pieces(read.text)
     title = read.title or (title_of_name(name) if name else None)
-    return Document(tuple(pieces), title, told.document, told.version, told.effective_date, told.expiry_date)
+    return Document(tuple(pieces), title, fields.document, fields.version, fields.effective_date, fields.expiry_date)
 
 
 def _pieces(text: str) -> list[str]:

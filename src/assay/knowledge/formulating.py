@@ -175,7 +175,7 @@ def bindings(names: Iterable[str], inquiry: Inquiry, most: int) -> Iterator[dict
     >>> list(bindings({"entity"}, Inquiry(entities=("Aria 2", "Aria")), 5))
     [{'entity': 'Aria 2'}, {'entity': 'Aria'}]
     """
-    told: dict[str, tuple[object, ...]] = {
+    known: dict[str, tuple[object, ...]] = {
         "entity": inquiry.entities,
         "number": inquiry.numbers,
         "year": inquiry.years,
@@ -184,7 +184,7 @@ def bindings(names: Iterable[str], inquiry: Inquiry, most: int) -> Iterator[dict
         "claim": (inquiry.claim,) if inquiry.claim else (),
     }
     wanted = sorted(names)
-    for made, values in enumerate(product(*(told[name] for name in wanted))):
+    for made, values in enumerate(product(*(known[name] for name in wanted))):
         if made == most:
             return
         yield dict(zip(wanted, values, strict=True))

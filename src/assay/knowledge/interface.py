@@ -72,7 +72,7 @@ class Inquiry:
 
     def as_json(self) -> dict[str, object]:
         """As a JSON value, without what is empty."""
-        told = {
+        body = {
             "entities": list(self.entities),
             "numbers": list(self.numbers),
             "years": list(self.years),
@@ -80,7 +80,7 @@ class Inquiry:
             "terms": list(self.terms),
             "claim": self.claim,
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in body.items() if value}
 
 
 @dataclass(frozen=True, slots=True)

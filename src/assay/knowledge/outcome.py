@@ -45,8 +45,8 @@ class Outcome:
     @property
     def text(self) -> str:
         """What came back, a JSON list of passages with sorted keys: what the digest is of."""
-        told = [_passage_json(one) for one in self.found.passages]
-        return json.dumps(told, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        passages = [_passage_json(one) for one in self.found.passages]
+        return json.dumps(passages, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
     def as_json(self) -> dict[str, Any]:
         """As it is recorded."""
@@ -67,7 +67,7 @@ class Outcome:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Outcome:
+    def from_json(cls, body: Mapping[str, Any]) -> Outcome:
         """What was recorded.
 
         Raises:
@@ -75,25 +75,25 @@ class Outcome:
         """
         try:
             found = Found(
-                tuple(_passage(one) for one in told["passages"]),
-                tuple(dict(one) for one in told["asked"]),
-                int(told["size"]),
-                tuple(map(str, told["notes"])),
+                tuple(_passage(one) for one in body["passages"]),
+                tuple(dict(one) for one in body["asked"]),
+                int(body["size"]),
+                tuple(map(str, body["notes"])),
             )
             made = cls(
-                str(told["source"]),
-                told["status"],
-                str(told["key"]),
-                dict(told["shown"]),
-                str(told["at"]),
-                float(told["elapsed_ms"]),
-                told["reason"],
+                str(body["source"]),
+                body["status"],
+                str(body["key"]),
+                dict(body["shown"]),
+                str(body["at"]),
+                float(body["elapsed_ms"]),
+                body["reason"],
                 found,
-                told["age_s"],
+                body["age_s"],
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError("expected what a source had said, but it cannot be read") from error
-        if made.digest != told.get("digest"):
+        if made.digest != body.get("digest"):
             raise InputError(f"what {made.source} had said is not what its digest says")
         return made
 
@@ -108,13 +108,13 @@ def _plain(asked: Mapping[str, object]) -> dict[str, object]:
 
 
 def _passage_json(one: Passage) -> dict[str, object]:
-    told = {name: value.isoformat() if isinstance(value, date) else value for name, value in asdict(one).items()}
-    return {name: value for name, value in told.items() if value is not None}
+    body = {name: value.isoformat() if isinstance(value, date) else value for name, value in asdict(one).items()}
+    return {name: value for name, value in body.items() if value is not None}
 
 
-def _passage(told: Mapping[str, Any]) -> Passage:
-    days = {name: date.fromisoformat(told[name]) for name in ("effective_date", "expiry_date") if name in told}
-    return Passage(**{**told, **days})
+def _passage(body: Mapping[str, Any]) -> Passage:
+    days = {name: date.fromisoformat(body[name]) for name in ("effective_date", "expiry_date") if name in body}
+    return Passage(**{**body, **days})
 
 
 def tape_of(profiles: Sequence[Profile], outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
@@ -132,7 +132,7 @@ def _profile_json(one: Profile) -> dict[str, Any]:
     return {**asdict(one), "about": sorted(one.about)}
 
 
-def profile_from(told: Mapping[str, Any]) -> Profile:
+def profile_from(body: Mapping[str, Any]) -> Profile:
     """How a recorded source was treated.
 
     Raises:
@@ -140,9 +140,9 @@ def profile_from(told: Mapping[str, Any]) -> Profile:
     """
     try:
         scope = Scope(
-            None if told["scope"]["tenants"] is None else tuple(told["scope"]["tenants"]), told["scope"]["sends"]
+            None if body["scope"]["tenants"] is None else tuple(body["scope"]["tenants"]), body["scope"]["sends"]
         )
-        rest = {name: value for name, value in told.items() if name not in {"scope", "limits", "about"}}
-        return Profile(**rest, scope=scope, limits=Limits(**told["limits"]), about=frozenset(told["about"]))
+        rest = {name: value for name, value in body.items() if name not in {"scope", "limits", "about"}}
+        return Profile(**rest, scope=scope, limits=Limits(**body["limits"]), about=frozenset(body["about"]))
     except (KeyError, TypeError) as error:
         raise InputError("expected what a source was, but it cannot be read") from error

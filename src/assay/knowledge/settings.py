@@ -236,25 +236,25 @@ def _entry(part: Part, at: int, value: object) -> Any:
     try:
         return _ENTRY.validate_python(_plain(value), strict=True)
     except ValidationError as error:
-        for told in error.errors():
+        for fault in error.errors():
             # A union of kinds puts the kind into the path; a file has no such step.
-            path = tuple(step for step in told["loc"] if step not in _LATENCY or step == "search")
-            part.fault((NAME, at, *path), f"{'.'.join(map(str, path)) or 'source'}: {_message(told)}")
+            path = tuple(step for step in fault["loc"] if step not in _LATENCY or step == "search")
+            part.fault((NAME, at, *path), f"{'.'.join(map(str, path)) or 'source'}: {_message(fault)}")
     return None
 
 
-def _message(told: Any) -> str:
-    match told["type"]:
+def _message(fault: Any) -> str:
+    match fault["type"]:
         case "union_tag_not_found":
             return f"expected a kind: {', '.join(sorted(_LATENCY))}"
         case "union_tag_invalid":
-            return f"expected one of the kinds {', '.join(sorted(_LATENCY))}, got {told['ctx']['tag']!r}"
+            return f"expected one of the kinds {', '.join(sorted(_LATENCY))}, got {fault['ctx']['tag']!r}"
         case "missing":
             return "is required"
         case "extra_forbidden":
             return "is no setting of this kind"
         case _:
-            return str(told["msg"])
+            return str(fault["msg"])
 
 
 def _plain(value: object) -> Any:

@@ -90,9 +90,9 @@ class PairTokenizer:
             return NO_WORDS
         spans = []
         for chunk in _CHUNK.finditer(claim):
-            bare = _BARE.search(claim, *chunk.span())
-            if bare is not None:
-                spans.append(bare.span())
+            unquoted = _BARE.search(claim, *chunk.span())
+            if unquoted is not None:
+                spans.append(unquoted.span())
         offsets = self._tokenizer.encode(shown, add_special_tokens=False).offsets
         of_token, at = [], 0
         for start, end in offsets:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from assay.monitor.charts import Watching as Watching
     from assay.monitor.charts import advanced as advanced
     from assay.monitor.charts import chart_for as chart_for
+    from assay.monitor.charts import rate_json as rate_json
     from assay.monitor.charts import rate_of as rate_of
-    from assay.monitor.charts import told_rate as told_rate
     from assay.monitor.designs import Stated as Stated
     from assay.monitor.observations import CADENCES as CADENCES
     from assay.monitor.observations import DIMENSIONS as DIMENSIONS
@@ -108,7 +108,7 @@ else:
                 "advanced",
                 "chart_for",
                 "rate_of",
-                "told_rate",
+                "rate_json",
             ),
             ".designs": ("Stated",),
             ".observations": (
@@ -130,4 +130,5 @@ else:
             ),
             ".takeovers": ("MOST_PARTS", "PassingBatch", "TakeOver", "advanced_passing", "varying"),
         },
+        renamed={"told_rate": "rate_json"},
     )

@@ -129,8 +129,8 @@ def alarm_of(raised: Raised, rate: Mapping[str, Any], worst: tuple[str, ...], at
 
 def alarm_id(raised: Raised) -> str:
     """The id of an alarm: 32 hexadecimal digits, the same wherever the same observation raises it."""
-    told = f"{raised.series.key}\x00{raised.direction.value}\x00{raised.at}\x00{raised.observation}"
-    return sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    identity = f"{raised.series.key}\x00{raised.direction.value}\x00{raised.at}\x00{raised.observation}"
+    return sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 def number_or_none(value: float) -> float | None:

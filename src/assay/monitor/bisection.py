@@ -171,7 +171,7 @@ class _Answer:
     """What part of the whole rise the first has."""
 
     @property
-    def told(self) -> bool:
+    def names_changes(self) -> bool:
         """Whether it names changes."""
         return all(end - begin == 1 for begin, end in self.between)
 
@@ -181,7 +181,7 @@ class _Hypotheses:
     answers: tuple[_Answer, ...]
     """The first is that nothing changed, unless both means are known."""
     places: Places
-    told: dict[tuple[tuple[int, int], ...], tuple[int, ...]]
+    partitions: dict[tuple[tuple[int, int], ...], tuple[int, ...]]
     """Those that name changes, with the numbers of their answers."""
 
 
@@ -213,12 +213,12 @@ def _hypotheses(states: tuple[int, ...], shift: float, known: bool) -> _Hypothes
         shapes.append(shape)
         weights.append(weight)
         least.append(smallest)
-    told: dict[tuple[tuple[int, int], ...], tuple[int, ...]] = {}
+    partitions: dict[tuple[tuple[int, int], ...], tuple[int, ...]] = {}
     for number, answer in enumerate(answers):
-        if answer.between and answer.told:
-            told[answer.between] = (*told.get(answer.between, ()), number)
+        if answer.between and answer.names_changes:
+            partitions[answer.between] = (*partitions.get(answer.between, ()), number)
     total = np.array(weights)
-    return _Hypotheses(tuple(answers), Places(np.stack(shapes), total / total.sum(), np.array(least)), told)
+    return _Hypotheses(tuple(answers), Places(np.stack(shapes), total / total.sum(), np.array(least)), partitions)
 
 
 def _side(share: float) -> str:
@@ -234,7 +234,7 @@ class _Search:
         self._known = None if options.good is None or options.bad is None else (options.good, options.bad)
         self._states = self._looked_at()
         found = _hypotheses(self._states, options.shift, self._known is not None)
-        self._answers, self._places, self._told = found.answers, found.places, found.told
+        self._answers, self._places, self._partitions = found.answers, found.places, found.partitions
 
     def _looked_at(self) -> tuple[int, ...]:
         """The states that were evaluated, and those from which more could be learned."""
@@ -265,7 +265,7 @@ class _Search:
             refuted = True
         first = 0 if known is not None else 1
         by_answer = by_answer / by_answer[first:].sum()
-        sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._told.items()}
+        sets = {one: float(by_answer[list(numbers)].sum()) for one, numbers in self._partitions.items()}
         best = max(sets, key=lambda one: sets[one]) if sets else None
         rival = None
         if refuted and best is not None and self._is_sure(best, sets[best]):
@@ -274,12 +274,12 @@ class _Search:
                 return self._result("found", seen, now, best, True)
         left = [options.most - len(self._outcomes.get(state, ())) for state in self._states]
         at_stake = now if rival is None or best is None else self._beside(best, rival, now)
-        told = gains(at_stake, seen, places, own, shared, options.batch)
+        expected = gains(at_stake, seen, places, own, shared, options.batch)
         if known is not None:
-            told[[0, -1]] = 0.0
-        told[[number for number, rest in enumerate(left) if rest <= 0]] = -1.0
-        number = int(told.argmax())
-        if told[number] <= 0:
+            expected[[0, -1]] = 0.0
+        expected[[number for number, rest in enumerate(left) if rest <= 0]] = -1.0
+        number = int(expected.argmax())
+        if expected[number] <= 0:
             if refuted and best is not None:
                 return self._result("found", seen, now, best, False)
             return self._result("unsure", seen, now, None, False)
@@ -307,7 +307,7 @@ class _Search:
     def _beside(self, best: tuple[tuple[int, int], ...], rival: int, now: Believed) -> Believed:
         """As if an answer and its rival were equally probable, and no other."""
         weights = np.zeros_like(now.weights)
-        own = list(self._told[best])
+        own = list(self._partitions[best])
         weights[own] = now.weights[own] / (2 * now.weights[own].sum())
         fits = np.exp(now.likelihoods[rival] - now.likelihoods[rival].max())
         weights[rival] = fits / (2 * fits.sum())

@@ -10,7 +10,7 @@ from assay.errors import InputError
 from assay.monitor.schedule import Every, When, read_seconds, read_when
 
 MOST_AT_ONCE: Final = 1_000
-"""Outputs that a judge may hear in one turn."""
+"""Outputs that a judge may judge in one turn."""
 
 
 class TimedStep(StrEnum):
@@ -21,14 +21,14 @@ class TimedStep(StrEnum):
     BUDGET = "budget"
     """The error budget is read, and its consequences put into force or out of it."""
     JUDGE = "judge"
-    """A judge hears outputs that were drawn, or in which something was found."""
+    """A judge gets outputs that were drawn, or in which something was found."""
     GOLDEN = "golden"
     """The golden set is checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSampling:
-    """Which outputs a judge hears again, off the path.
+    """Which outputs a judge judges again, outside the path.
 
     Raises:
         InputError: a number is out of range.
@@ -37,17 +37,17 @@ class JudgeSampling:
     fraction: float = 0.01
     """The share of all outputs, drawn by their ids; inverse probabilities make up for it."""
     flagged: bool = True
-    """Whether all outputs are heard in which the path found a claim contradicted or unsupported."""
+    """Whether all outputs are judged in which the path found a claim contradicted or unsupported."""
     most: int = 20
     """Outputs in one turn."""
     within_s: int = 86_400
-    """Outputs that are older are not heard any more."""
+    """Older outputs are not judged any more."""
     tokens: int = 60_000
     """Tokens that one output may cost."""
 
     def __post_init__(self) -> None:
         if not 0 < self.fraction <= 1:
-            raise InputError("expected the fraction of outputs that a judge hears above 0 up to 1")
+            raise InputError("expected the fraction of outputs that are sampled for the judge, above 0 and at most 1")
         if not (isinstance(self.most, int) and 1 <= self.most <= MOST_AT_ONCE) or self.within_s < 1 or self.tokens < 1:
             raise InputError(f"expected from 1 to {MOST_AT_ONCE} outputs for a judge in one turn, and numbers above 0")
 
@@ -65,7 +65,7 @@ class GoldenSet:
     tenant: str = "default"
     """Whose record the results belong to."""
     alpha: float = 0.01
-    """How probable it may be, over all runs of a set together, that a regression is told of where there is none."""
+    """How probable it may be, over all runs of a set together, that a regression is reported where there is none."""
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1 or not isinstance(self.tenant, str) or not self.tenant:
@@ -100,27 +100,27 @@ def read_cadences(schedule: object, judge: object, golden: object, folder: Path)
 
     Args:
         schedule: by step a plan, or `off`.
-        judge: which outputs a judge hears; nobody is asked without it.
+        judge: which outputs a judge gets; nobody is asked without it.
         golden: the golden set; none without it.
         folder: where paths in the settings begin.
 
     Raises:
         InputError: a setting is unknown, or is not what it should be.
     """
-    told = _mapping(schedule, "schedule", {step.value for step in TimedStep})
-    heard = None if judge is None else _judge(_mapping(judge, "judge", set(_JUDGE)))
+    steps = _mapping(schedule, "schedule", {step.value for step in TimedStep})
+    sampling = None if judge is None else _judge(_mapping(judge, "judge", set(_JUDGE)))
     rows = None if golden is None else _golden(_mapping(golden, "golden", {"rows", "tenant", "alpha"}), folder)
     plans: dict[TimedStep, When] = {}
     for step in TimedStep:
-        absent = (step is TimedStep.JUDGE and heard is None) or (step is TimedStep.GOLDEN and rows is None)
-        said = told.get(step.value)
+        absent = (step is TimedStep.JUDGE and sampling is None) or (step is TimedStep.GOLDEN and rows is None)
+        said = steps.get(step.value)
         if absent and said is not None:
             raise InputError(f"the schedule names {step.value}, and there is no section {step.value} that says of what")
         # YAML reads the bare word `off` as false.
         if absent or said is False or said == "off":
             continue
         plans[step] = DEFAULTS[step] if said is None else read_when(said, f"schedule.{step.value}")
-    return Cadences(plans, heard, rows)
+    return Cadences(plans, sampling, rows)
 
 
 _JUDGE: Final = ("fraction", "flagged", "most", "within", "tokens")

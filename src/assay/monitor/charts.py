@@ -138,10 +138,10 @@ class SeriesState:
         }
 
     @classmethod
-    def of_wire(cls, told: Mapping[str, Any]) -> "SeriesState":
+    def of_wire(cls, wire: Mapping[str, Any]) -> "SeriesState":
         """Out of a JSON value."""
-        designs = {name: Stated.of_wire(one, Direction(name)) for name, one in told.get("designs", {}).items()}
-        return cls(**{**told, "up": Sum(*told["up"]), "down": Sum(*told["down"]), "designs": designs})
+        designs = {name: Stated.of_wire(one, Direction(name)) for name, one in wire.get("designs", {}).items()}
+        return cls(**{**wire, "up": Sum(*wire["up"]), "down": Sum(*wire["down"]), "designs": designs})
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +170,10 @@ class Charts:
         }
 
     @classmethod
-    def of_wire(cls, told: Mapping[str, Any]) -> "Charts":
+    def of_wire(cls, wire: Mapping[str, Any]) -> "Charts":
         """Out of a JSON value."""
-        series = {key: SeriesState.of_wire(state) for key, state in told["series"].items()}
-        return cls(**{**told, "series": series})
+        series = {key: SeriesState.of_wire(state) for key, state in wire["series"].items()}
+        return cls(**{**wire, "series": series})
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,10 +363,10 @@ def chart_for(of: Series, state: SeriesState, how: Watching, direction: Directio
 def rate_of(of: Series, observations: Iterable[Observation]) -> dict[str, Any]:
     """The rate of a series among all outputs, estimated from those that were drawn, as a JSON value."""
     pairs = [(value, one.probability) for one in observations if (value := of.value(one)) is not None]
-    return told_rate([value for value, _ in pairs], [chance for _, chance in pairs])
+    return rate_json([value for value, _ in pairs], [chance for _, chance in pairs])
 
 
-def told_rate(values: Sequence[float], probabilities: Sequence[float]) -> dict[str, Any]:
+def rate_json(values: Sequence[float], probabilities: Sequence[float]) -> dict[str, Any]:
     """A rate among all outputs, estimated from values and the probabilities they were drawn with, as a JSON value."""
     found = weighted_rate(values, probabilities)
     return {

@@ -41,15 +41,15 @@ class Stated:
         }
 
     @classmethod
-    def of_wire(cls, told: Mapping[str, Any], direction: Direction) -> "Stated":
+    def of_wire(cls, wire: Mapping[str, Any], direction: Direction) -> "Stated":
         """Out of a JSON value."""
-        baseline, shift, every, kind, spread, learned = told["asked"]
-        ends = told["arl0_range"]
+        baseline, shift, every, kind, spread, learned = wire["asked"]
+        ends = wire["arl0_range"]
         return cls(
             (baseline, shift, every, kind, spread, learned),
-            Chart(baseline, told["slack"], told["threshold"], direction),
-            told["arl0"],
-            told["arl1"],
+            Chart(baseline, wire["slack"], wire["threshold"], direction),
+            wire["arl0"],
+            wire["arl1"],
             None if ends is None else (ends[0], ends[1]),
         )
 

@@ -20,7 +20,7 @@ one minus the FACTScore; an output that was not emitted; one with a fabricated c
 found; a labelled row that the gate decided wrongly (right and withheld, or wrong and emitted)."""
 
 CADENCES: Final = ("judge", "golden")
-"""What is observed beside the path: outputs that a judge heard again, and rows of the golden set. They count in series
+"""What is observed beside the path: outputs that a judge judged again, and rows of the golden set. They count in series
 of their own and in nothing else."""
 DIMENSIONS: Final = ("all", "agent", "route", "model", "category", "stakes", *CADENCES)
 """What series are kept by: everything of a tenant together, who asked, by which way it came, which model wrote it, the

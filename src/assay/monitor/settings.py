@@ -1,4 +1,4 @@
-"""What a monitor is told: one mapping, as a file in YAML has it."""
+"""The settings of a monitor: one mapping, as a file in YAML has it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

@@ -1,6 +1,6 @@
 """When a part of what passes through has become another one: a prompt, the declarations of tools, a model.
 
-What passes is told as sequences of parts, each a digest: the sentences of a prompt with what differs from request to
+Traffic is described as sequences of parts, each a digest: the sentences of a prompt with what differs from request to
 request masked. Each part has a **slot**: what it follows. A slot knows its followers with weights that halve every
 `HALF_LIFE` sightings.
 
@@ -95,7 +95,7 @@ def advanced_passing(
         state: as this returned it before; empty at first.
         batches: in the order of their moments.
     """
-    slots = {key: _read(told) for key, told in state.get("slots", {}).items()}
+    slots = {key: _read(slot) for key, slot in state.get("slots", {}).items()}
     found: list[TakeOver] = []
     for batch in batches:
         fresh: dict[str, int] = {}
@@ -106,7 +106,7 @@ def advanced_passing(
     if len(slots) > MOST_SLOTS:
         kept = sorted(slots, key=lambda key: (-slots[key].last_at, key))[:MOST_SLOTS]
         slots = {key: slots[key] for key in kept}
-    return {"slots": {key: _told(slot) for key, slot in sorted(slots.items())}}, found
+    return {"slots": {key: _slot_wire(slot) for key, slot in sorted(slots.items())}}, found
 
 
 def _walk(slots: dict[str, _Slot], parts: Sequence[str], count: int, at: int, fresh: dict[str, int]) -> None:
@@ -169,10 +169,10 @@ def _replaced(slot: _Slot, part: str, one: _Follower) -> bool:
 
 def varying(state: Mapping[str, Any], now: int) -> int:
     """How many slots vary, so that no change in them is noticed."""
-    return sum(told["varies"] > now for told in state.get("slots", {}).values())
+    return sum(slot["varies"] > now for slot in state.get("slots", {}).values())
 
 
-def _told(slot: _Slot) -> dict[str, Any]:
+def _slot_wire(slot: _Slot) -> dict[str, Any]:
     return {
         "seen": slot.seen,
         "at": slot.last_at,
@@ -185,6 +185,6 @@ def _told(slot: _Slot) -> dict[str, Any]:
     }
 
 
-def _read(told: Mapping[str, Any]) -> _Slot:
-    followers = {name: _Follower(*one) for name, one in told["followers"].items()}
-    return _Slot(told["seen"], told["at"], told["varies"], list(told["changed"]), followers)
+def _read(wire: Mapping[str, Any]) -> _Slot:
+    followers = {name: _Follower(*one) for name, one in wire["followers"].items()}
+    return _Slot(wire["seen"], wire["at"], wire["varies"], list(wire["changed"]), followers)

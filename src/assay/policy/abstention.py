@@ -118,8 +118,8 @@ def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[
         if decision.action is not Action.EMIT:
             return decision
         reason = f"Confidence allows it with a caveat only ({abstention.reason.replace('_', ' ')})."
-        told = f"{disclosure()} {silence_notice(untold)}" if untold else disclosure()
-        return Decision(action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=told)
+        caveat = f"{disclosure()} {silence_notice(untold)}" if untold else disclosure()
+        return Decision(action=Action.REVISE, route=Route.SERVE_WITH_DISCLOSURE, reasons=(reason,), response=caveat)
     fired = {one.trigger for one in abstention.triggers}
     route = Route.WITHHOLD_KNOWLEDGE_GAP if fired & _GAPS else Route.WITHHOLD
     reason = f"Confidence does not allow an answer ({abstention.reason.replace('_', ' ')})."

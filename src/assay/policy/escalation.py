@@ -59,7 +59,7 @@ class TierRow:
     latency: str
     """How long that may take."""
     wakes: bool
-    """Whether somebody is told in real time, rather than finding it in a queue."""
+    """Whether somebody is notified in real time, rather than finding it in a queue."""
     released: bool
     """Whether the output goes out before anybody has decided. Nothing that a person has to look at goes out before."""
 
@@ -319,7 +319,7 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
 
 def _value(found: Correction, claim: ClaimReport) -> Suggestion:
     """A correction that the check has found, with the sentence of the finding behind it."""
-    told = (
+    value = (
         issue.message
         for issue in claim.issues
         if issue.code == found.code and issue.span is not None and _meet(issue.span, found.span)
@@ -329,7 +329,7 @@ def _value(found: Correction, claim: ClaimReport) -> Suggestion:
         before=found.before,
         after=found.after,
         source="evidence",
-        reason=next(told, f"The evidence has “{found.after}” in the place of “{found.before}”."),
+        reason=next(value, f"The evidence has “{found.after}” in the place of “{found.before}”."),
         evidence=found.evidence,
     )
 
@@ -350,7 +350,7 @@ def _alternatives(report: HallucinationReport) -> Iterator[Alternative]:
 # What a person makes of it
 
 _UNAPPROVED: Final = (
-    "This answer was withheld. The person who reviewed it did not approve it. Ask whoever is responsible for the "
+    "This answer was withheld. The person who reviewed it did not approve it. Ask the person responsible for the "
     "subject."
 )
 

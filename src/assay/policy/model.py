@@ -117,8 +117,8 @@ class Escalation(Value):
     blocking_minutes: Minutes = 5.0
     """How long one of the tier `blocking` may take."""
     async_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
-    """What happens when nobody has decided by then: it goes up a tier, it is rejected, or it goes on waiting and people
-    are told again. It is never released."""
+    """What happens when nobody has decided by then: it goes up a tier, it is rejected, or it goes on waiting and
+    people are reminded. It is never released."""
     sync_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
     """The same for the tier `sync`."""
     blocking_overdue: Literal["reject", "wait"] = "wait"
@@ -164,8 +164,8 @@ class ExternalChecks(Value):
     """
 
     mode: Literal["off", "note", "decide"] = "decide"
-    """Whether sources are asked at all, what they say is told, or it decides: what a source of enough authority
-    verifies counts as supported, and what it refutes as contradicted."""
+    """Whether sources are asked at all, and whether their answers are only reported or decide: what a source of
+    enough authority verifies counts as supported, and what it refutes as contradicted."""
     claims: Literal["unsupported", "all"] = "unsupported"
     """Which claims are put to them: those that the evidence does not support, or those that it does besides, so that
     errors of the evidence itself are found."""
@@ -265,7 +265,7 @@ class Policy(Value):
     bring no claim over an `emit_threshold` above it. In [0.5, 1]."""
     omissions: Literal["off", "note", "revise"] = "off"
     """What follows if the output leaves out a condition, an exception, a deadline or a limit of the evidence that bears
-    on it (docs/concepts.md#omissions): it is not looked for, it is told, or the output goes back to its author."""
+    on it (docs/concepts.md#omissions): it is not looked for, it is reported, or the output goes back to its author."""
     consistency_probes: bool = False
     """Whether critical claims are to be probed where a chat model is at hand (docs/concepts.md#self-consistency).
     Divergence found is gated either way."""
@@ -291,7 +291,7 @@ class Policy(Value):
 
     overlays: tuple[str, ...] = ()
     """What was laid over it by the server, such as `tighter_thresholds` (docs/monitoring.md#the-error-budget). It is
-    told in every report; what it changes is in the other settings."""
+    in every report; what it changes is in the other settings."""
 
     external: ExternalChecks = ExternalChecks()
     """What is asked of knowledge outside of the evidence, where sources are configured."""

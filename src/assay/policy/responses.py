@@ -74,7 +74,7 @@ _TEXTS: dict[Cause, tuple[str, str]] = {
     Cause.FABRICATED: ("It cited a source that could not be found.", _READ_SOURCES),
     Cause.CONFLICT: (
         "The available sources contradict each other on this, so no single answer is given.",
-        "Please compare the sources and ask whoever keeps them which of them holds.",
+        "Please compare the sources and ask the people who maintain them which one is right.",
     ),
     Cause.CONTRADICTION: ("Part of it does not agree with the available documents.", _READ_SOURCES),
     Cause.CITATION: ("A source that it cited does not say what it was cited for.", _READ_SOURCES),
@@ -132,7 +132,7 @@ def fallback_response(report: HallucinationReport) -> str:
     """What to answer where the output of a report goes out in no form: why, and what to do next.
 
     The decision's own text where it has one; for an output that would be revised and is not, one by what was found.
-    What is told beside an output that goes out is left out here: alone it would be no answer.
+    Disclosures beside an output that goes out are left out here: alone it would be no answer.
     """
     decision = report.decision
     if decision.response is not None and decision.action in (Action.BLOCK, Action.ESCALATE):
@@ -166,7 +166,7 @@ _LONGEST_PART: Final = 60
 
 
 def silence_notice(parts: Sequence[str]) -> str:
-    """What a reader is told of the parts of a question of which neither the evidence nor the answer has a word.
+    """The notice about parts of a question that neither the evidence nor the answer mentions.
 
     >>> silence_notice(["mothers", "fathers"])
     'The available documents say nothing of “mothers”, “fathers”.'
@@ -176,7 +176,7 @@ def silence_notice(parts: Sequence[str]) -> str:
 
 
 def disclosure_of(report: HallucinationReport) -> str | None:
-    """What its reader is told behind the output of a report, where that goes out; none where there is nothing to tell.
+    """The disclosure after the output of a report, where that goes out; none where there is nothing to tell.
 
     It follows an output that is emitted, and one that may only be served with a disclosure is served with it.
     """
@@ -186,10 +186,10 @@ def disclosure_of(report: HallucinationReport) -> str | None:
 
 
 def answer_of(report: HallucinationReport) -> str:
-    """What a reader gets of a report: the output with what is told behind it, or what takes its place."""
-    told = disclosure_of(report)
-    if told is not None:
-        return f"{report.output}\n\n{told}"
+    """What a reader gets of a report: the output with its disclosure, or the fallback response."""
+    disclosure = disclosure_of(report)
+    if disclosure is not None:
+        return f"{report.output}\n\n{disclosure}"
     return report.output if report.action is Action.EMIT else fallback_response(report)
 
 

@@ -27,7 +27,7 @@ class ScreenPolicy(Value):
     confident_relevance: Probability = 0.5
     """The relevance that the best passage has to reach for the signal `retrieve`. At least `minimum_relevance`."""
     language: Literal["question", "any"] = "question"
-    """Whether a passage has to be in the language of the question, where both can be told."""
+    """Whether a passage has to be in the language of the question, where both are recognised."""
     injections: Literal["drop", "keep"] = "drop"
     """What becomes of a passage that tells the reading model what to do."""
     versions: Literal["drop", "keep"] = "drop"
@@ -37,7 +37,8 @@ class ScreenPolicy(Value):
     conflicts: bool = True
     """Whether kept passages are checked against each other."""
     low_confidence: Literal["answer", "refuse"] = "answer"
-    """What a generation does with the signal `low_confidence`: it answers, told of the reservation, or refuses."""
+    """What a generation does with the signal `low_confidence`: it answers, with the reservation in its prompt, or
+    refuses."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -1,4 +1,4 @@
-"""What the gate is told: numbers and verdicts about one output, without its text."""
+"""What the gate reads: numbers and verdicts about one output, without its text."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -163,7 +163,7 @@ def claim_signal(
     codes: Collection[str],
     part_of: int | None,
 ) -> ClaimSignal:
-    """What the gate is told of a claim. Checking, calibrating and deciding again all make it here, and nothing has a
+    """What the gate reads of a claim. Checking, calibrating and deciding again all make it here, and nothing has a
     default: a further signal cannot be left out by one of them.
 
     Args:
@@ -188,7 +188,7 @@ def claim_signal(
 
 
 def signal_of(claim: ClaimReport) -> ClaimSignal:
-    """What the gate is told of a claim that was reported."""
+    """What the gate reads of a claim that was reported."""
     return claim_signal(
         score=claim.score,
         verdict=claim.verdict,

@@ -9,8 +9,8 @@ def evidence_record(alias: str, evidence: Evidence, text: str) -> dict[str, Any]
     """A piece of evidence as a record for a prompt, under an alias: ids of evidence are foreign text.
 
     Args:
-        alias: the id that the model is told.
-        evidence: whose title, version and dates are told with it, where it has them.
+        alias: the id that the model sees.
+        evidence: whose title, version and dates are shown with it, where it has them.
         text: the part of its text that is shown.
     """
     known = {

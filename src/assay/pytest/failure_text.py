@@ -49,15 +49,15 @@ def failure_lines(report: HallucinationReport, problems: Sequence[Problem], acce
 def _headline(report: HallucinationReport, problems: Sequence[Problem], accepted: int) -> str:
     failing = sum(one.number is not None for one in problems)
     others = len(problems) - failing
-    told = []
+    parts = []
     if failing:
         verb = "is" if failing == 1 else "are"
-        told.append(f"{failing} of {len(report.claims)} claims {verb} not supported")
+        parts.append(f"{failing} of {len(report.claims)} claims {verb} not supported")
     if others:
-        told.append(f"{others} other {'finding' if others == 1 else 'findings'}")
+        parts.append(f"{others} other {'finding' if others == 1 else 'findings'}")
     score = "" if report.overall_score is None else f", score {shown_score(report.overall_score)}"
     but = f"; {accepted} accepted" if accepted else ""
-    return f"{', '.join(told)} (policy {one_line(report.policy.name, 60)}: {report.action.value}{score}{but})"
+    return f"{', '.join(parts)} (policy {one_line(report.policy.name, 60)}: {report.action.value}{score}{but})"
 
 
 def _problem(report: HallucinationReport, problem: Problem) -> Iterator[Line]:

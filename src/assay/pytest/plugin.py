@@ -72,10 +72,10 @@ def pytest_runtest_makereport(
     error = None if call.excinfo is None else call.excinfo.value
     failed = type(error).__name__ == "UnsupportedAnswerError" and type(error).__module__ == "assay.pytest"
     if checks or failed:
-        told: dict[str, Any] = {"checks": checks, "file": str(item.path), "test": _name(item)}
+        record: dict[str, Any] = {"checks": checks, "file": str(item.path), "test": _name(item)}
         if failed:
-            told["lines"] = [[line.indent, [list(part) for part in line.parts]] for line in error.lines]  # type: ignore[union-attr]
-        report.assay = told  # type: ignore[attr-defined]
+            record["lines"] = [[line.indent, [list(part) for part in line.parts]] for line in error.lines]  # type: ignore[union-attr]
+        report.assay = record  # type: ignore[attr-defined]
     return report
 
 
@@ -154,23 +154,23 @@ class _Summing:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._told: list[dict[str, Any]] = []
+        self._records: list[dict[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keeps what a test checked."""
-        told = getattr(report, "assay", None)
-        if told is not None:
-            self._told.append({**told, "outcome": report.outcome})
+        record = getattr(report, "assay", None)
+        if record is not None:
+            self._records.append({**record, "outcome": report.outcome})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Writes the snapshots and colours the failures, before pytest prints them and after JUnit has them."""
-        if not self._told:
+        if not self._records:
             return
         from assay.pytest import summing
 
         if self._config.getoption("assay_accept"):
-            summing.write_snapshots(self._told)
+            summing.write_snapshots(self._records)
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and reporter._tw.hasmarkup:  # noqa: SLF001 pytest tells it in no other way
             for report in [*reporter.stats.get("failed", []), *reporter.stats.get("error", [])]:
@@ -178,7 +178,7 @@ class _Summing:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Writes what was checked in all."""
-        if self._told:
+        if self._records:
             from assay.pytest import summing
 
-            summing.summarise(self._told, terminalreporter, accepting=self._config.getoption("assay_accept"))
+            summing.summarise(self._records, terminalreporter, accepting=self._config.getoption("assay_accept"))

@@ -16,9 +16,9 @@ _FAIL: Final = "E   "
 """What pytest writes before the lines of a failure."""
 
 
-def summarise(told: Sequence[Mapping[str, Any]], terminal: pytest.TerminalReporter, *, accepting: bool) -> None:
+def summarise(records: Sequence[Mapping[str, Any]], terminal: pytest.TerminalReporter, *, accepting: bool) -> None:
     """Writes the section of the summary."""
-    checks = [check for one in told for check in one["checks"]]
+    checks = [check for one in records for check in one["checks"]]
     claims: Counter[str] = Counter()
     for check in checks:
         claims.update(check["claims"])
@@ -33,11 +33,11 @@ def summarise(told: Sequence[Mapping[str, Any]], terminal: pytest.TerminalReport
     parts = [f"{claims[name]:,} {name.replace('_', ' ')}" for name in _ORDER if claims[name]]
     terminal.write_line(f"{claims.total():,} {_plural('claim', claims.total())}: {', '.join(parts) or 'none'}")
     if accepted and accepting:
-        files = sorted({str(snapshot_path(Path(one["file"]))) for one in told if _accepted(one)})
+        files = sorted({str(snapshot_path(Path(one["file"]))) for one in records if _accepted(one)})
         terminal.write_line(f"{accepted:,} accepted now, to be reviewed: {', '.join(map(_clean, files))}", yellow=True)
     elif accepted:
         terminal.write_line(f"{accepted:,} not supported, accepted by a snapshot", yellow=True)
-    by_test = Counter(f"{one['file']}::{one['test']}" for one in told for check in one["checks"] if check["failed"])
+    by_test = Counter(f"{one['file']}::{one['test']}" for one in records for check in one["checks"] if check["failed"])
     if accepting and by_test:
         terminal.write_line("what could not be accepted: " + ", ".join(map(_clean, by_test)), red=True)
 
@@ -54,14 +54,14 @@ def _accepted(one: Mapping[str, Any]) -> list[list[str]]:
     return [entry for check in one["checks"] for entry in check["accepted"]]
 
 
-def write_snapshots(told: Sequence[Mapping[str, Any]]) -> None:
+def write_snapshots(records: Sequence[Mapping[str, Any]]) -> None:
     """Writes the snapshot of every test file of which a test checked something.
 
     Raises:
         InputError: a snapshot is damaged or cannot be written.
     """
     files: dict[str, dict[str, list[list[str]]]] = {}
-    for one in told:
+    for one in records:
         files.setdefault(one["file"], {}).setdefault(one["test"], []).extend(_accepted(one))
     for file, tests in files.items():
         write_accepted(snapshot_path(Path(file)), tests, tests)

@@ -92,7 +92,7 @@ class Claim(StrEnum):
     TAKEN = "taken"
     """Its id was used before, and not by this very receipt that one could see."""
     LATE = "late"
-    """It can no longer be committed, or it can no longer be told whether it was: uses of receipts that were issued then
+    """It can no longer be committed, or it is no longer known whether it was: uses of receipts that were issued then
     or later may have been forgotten."""
 
 

@@ -34,7 +34,7 @@ def disclosed(report: HallucinationReport) -> str:
     if not _discloses(report):
         raise ReceiptError(
             "expected a report that allows its output to be served with a disclosure (route serve_with_disclosure), or "
-            f"one whose reader is told something behind it; got the action {report.action}"
+            f"one with a disclosure for its reader; got the action {report.action}"
         )
     return f"{report.output}\n\n{report.decision.response}"
 

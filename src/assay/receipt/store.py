@@ -270,7 +270,7 @@ def _read_private(path: Path) -> bytes:
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ReceiptError(
             f"expected {path} to be readable by its owner alone (mode 0600), got {stat.S_IMODE(mode):04o}; "
-            "whoever could read it may have it: revoke it with `assay receipt revoke`, or chmod 600 if nobody could"
+            "others may have read it: revoke it with `assay receipt revoke`, or chmod 600 if nobody could"
         )
     return data
 

@@ -26,7 +26,7 @@ class ProblemCode(StrEnum):
     MALFORMED = "malformed"
     """What there is cannot be read as a receipt."""
     UNKNOWN_KEY = "unknown_key"
-    """The ring does not hold the key; whether the signature is one cannot be told."""
+    """The ring does not hold the key; whether the signature is one is not known."""
     ALTERED = "altered"
     """The signature does not fit: the receipt was changed, or the key that it names did not sign it."""
     REVOKED_KEY = "revoked_key"
@@ -124,10 +124,10 @@ def verify(
     problems = [*_of_key(read, key), *_of_output(read.statement, given)]
     problems += _of_demands(read.statement, policy, verifier, report)
     if evidence is not None and read.statement.evidence != evidence_digest(evidence):
-        told = "the output was held against other evidence than the one that is asked for"
+        reason = "the output was checked against other evidence than what is asked for"
         if read.statement.evidence is None:
-            told = "the receipt is of version 1, which does not name the evidence"
-        problems.append(Problem(ProblemCode.OTHER_EVIDENCE, told))
+            reason = "the receipt is of version 1, which does not name the evidence"
+        problems.append(Problem(ProblemCode.OTHER_EVIDENCE, reason))
     return Verification(tuple(problems), read, key)
 
 

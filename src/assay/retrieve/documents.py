@@ -1,7 +1,7 @@
 """Which document a passage belongs to, in which version, and from when until when it holds: read from its metadata.
 
 Names of fields differ from one framework to the next: `effective_date`, `validFrom`, `doc_version`, `file_name`. They
-are compared without case and marks. Nothing here is guessed: a value that cannot be read is told, not passed over.
+are compared without case and marks. Nothing here is guessed: a value that cannot be read is reported, not passed over.
 """
 
 from __future__ import annotations
@@ -180,20 +180,20 @@ def _prepared(
 
 def _passage(item: Evidence, flat: Mapping[str, Any], unread: Sequence[str]) -> Passage:
     own = {"effectivedate": item.effective_date, "expirydate": item.expiry_date}
-    told = read_fields({**flat, **{name: day for name, day in own.items() if day is not None}})
+    fields = read_fields({**flat, **{name: day for name, day in own.items() if day is not None}})
     changes: dict[str, Any] = {
         name: value
         for name in ("effective_date", "expiry_date", "version", "title", "source")
-        if getattr(item, name) is None and (value := getattr(told, name)) is not None
+        if getattr(item, name) is None and (value := getattr(fields, name)) is not None
     }
-    unclear = (*(f"{one}; it was kept out of the comparison" for one in unread), *told.unread)
-    document = told.document
+    unclear = (*(f"{one}; it was kept out of the comparison" for one in unread), *fields.unread)
+    document = fields.document
     if document == item.id:  # it may name the passage and not its document
         document = document if any(folded_name(n) in flat for n in ("document_id", "document")) else None
     return Passage(
         item.model_copy(update=changes) if changes else item,
         document,
-        told.written if item.effective_date is None else None,
-        told.language,
+        fields.written if item.effective_date is None else None,
+        fields.language,
         tuple(f"{item.id}: {one}." for one in unclear),
     )

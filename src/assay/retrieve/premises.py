@@ -5,7 +5,7 @@
 - passage: the window most like the claim: a sentence with its neighbours.
 - document: the best sentences of all the evidence in document order as one text: lets sentences that stand far apart,
   or in different sources, support a claim only together.
-- other: the best sentence of each further source, read to hear whether it disagrees; no score is made of it.
+- other: the best sentence of each further source, read to see whether it disagrees; no score is made of it.
 
 How many and how long: docs/adr/0017-what-is-read-for-a-claim.md.
 """
@@ -28,7 +28,7 @@ _MOST_OTHERS = 2
 """Sentences that are read of sources of which nothing else is."""
 _MOST_RIVALS = 16
 _MOST_HEARD = 3
-"""Sources that are heard on a claim beside those that are read for it."""
+"""Sources that are read for disagreement with a claim, besides those that are read for its support."""
 _SENTENCES_OF_NOTE = 2
 """Sentences that a source has at most of which something is read whatever its words."""
 _FARTHEST, _MOST_FILLED = 12, 200
@@ -129,7 +129,7 @@ class EvidenceIndex:
         together = self._together(query, ranked)
         if together:
             premises.append(self._premise("document", together))
-        premises += [self._premise("other", [sentence]) for sentence in self._heard(claim, premises, ranked)]
+        premises += [self._premise("other", [sentence]) for sentence in self._short_sources(claim, premises, ranked)]
         return ClaimCandidates(claim=claim, premises=tuple(premises))
 
     def _other_sources(self, query: str, read: Sequence[Window], ranked: Sequence[int]) -> list[Window]:
@@ -138,12 +138,12 @@ class EvidenceIndex:
         What a sentence lacks of the claim's terms may be what its source says otherwise ("in Frankfurt", not "in
         Dublin"): a rare term, without which its score is low.
         """
-        heard = {window.evidence_id for window in read}
-        if len(self._text_of) == 1 or not heard:
+        already_read = {window.evidence_id for window in read}
+        if len(self._text_of) == 1 or not already_read:
             return []
         rivals: list[int] = []
-        if len(heard) == 1:
-            rivals += self._sentences.rivals(query, min(heard), self._options.other_source)[:_MOST_RIVALS]
+        if len(already_read) == 1:
+            rivals += self._sentences.rivals(query, min(already_read), self._options.other_source)[:_MOST_RIVALS]
         wanted = frozenset(terms(query))
         enough = self._options.other_terms * len(wanted)
         rivals += [i for i in ranked if len(wanted & self._sentences.terms_of(i)) >= enough > 0]
@@ -151,16 +151,16 @@ class EvidenceIndex:
         chosen: list[Window] = []
         for index in rivals:
             window = self.sentences[index]
-            if window.evidence_id not in heard and window.text not in said and len(chosen) < _MOST_OTHERS:
-                heard.add(window.evidence_id)
+            if window.evidence_id not in already_read and window.text not in said and len(chosen) < _MOST_OTHERS:
+                already_read.add(window.evidence_id)
                 chosen.append(window)
         return chosen
 
-    def _heard(self, claim: str, premises: Sequence[Premise], ranked: Sequence[int]) -> list[Window]:
+    def _short_sources(self, claim: str, premises: Sequence[Premise], ranked: Sequence[int]) -> list[Window]:
         """The best sentence of each source that no premise reads alone and that has a term of the claim.
 
         Sources that disagree need not be worded alike: "Opening day: 11 June" denies that the fair opens on 4 June, and
-        "Registered office: Linz" that the company is based in Graz. So a source of one or two sentences is heard
+        "Registered office: Linz" that the company is based in Graz. So a source of one or two sentences is read
         whatever its words, behind those with a term of the claim.
         """
         if len(self._text_of) == 1:

@@ -71,8 +71,8 @@ def asked_of(question: str) -> Asked:
     stems = {word.stem: _weight(word) for word, _, _ in kept}
     order = [word.stem for word, _, _ in kept]
     named = {word.stem for word, start, _ in kept if word.digit or (word.capital and start > 0)}
-    bare = text.rstrip("?.! ")
-    statement = f"This text says {bare[:1].lower()}{bare[1:]}."
+    stripped = text.rstrip("?.! ")
+    statement = f"This text says {stripped[:1].lower()}{stripped[1:]}."
     return Asked(text, stems, frozenset(pairwise(order)), frozenset(named), statement)
 
 
@@ -252,20 +252,20 @@ def relevances(question: str, passages: Sequence[Evidence], scorer: PairScorer) 
     """
     model, asked = load_relevance(), asked_of(question)
     read = stretches(question, passages, scorer)
-    heard = readings(asked, read, scorer)
+    scored = readings(asked, read, scorer)
     return [
         0.0 if one is None else model.probability({**word_features(asked, one), **network_features(scores)})
-        for one, scores in zip(read, heard, strict=True)
+        for one, scores in zip(read, scored, strict=True)
     ]
 
 
 def readings(asked: Asked, read: Sequence[Stretch | None], scorer: PairScorer) -> list[Sequence[float]]:
     """What the network says of each stretch, in one call; `UNASKED` of those that it is not asked about."""
-    heard: list[Sequence[float]] = [UNASKED] * len(read)
+    scored: list[Sequence[float]] = [UNASKED] * len(read)
     open_ = [(place, one.text) for place, one in enumerate(read) if one is not None and one.whole.soft > 0]
     sizes = scorer.count_tokens([f"{text} {asked.statement}" for _, text in open_]) if open_ else []
     fitting = [one for one, size in zip(open_, sizes, strict=True) if size + 4 <= scorer.max_pair_tokens]
     scores = scorer.score([(text, asked.statement) for _, text in fitting]).tolist() if fitting else []
     for (place, _), row in zip(fitting, scores, strict=True):
-        heard[place] = row
-    return heard
+        scored[place] = row
+    return scored

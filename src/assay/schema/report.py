@@ -353,10 +353,10 @@ class Identity(Value):
     @model_serializer(mode="wrap")
     def _without_nothing(self, usual: SerializerFunctionWrapHandler) -> dict[str, object]:
         # Reports without an overlay are written, and digested, as they were before there were any.
-        told: dict[str, object] = usual(self)
+        fields: dict[str, object] = usual(self)
         if not self.overlays:
-            told.pop("overlays", None)
-        return told
+            fields.pop("overlays", None)
+        return fields
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

@@ -29,7 +29,7 @@ class FieldRule(Value):
     @model_validator(mode="after")
     def _has_both_sides(self) -> Self:
         if (self.rule in _TWO) != (self.to is not None):
-            needs = "needs a field to be held against (to)" if self.rule in _TWO else "has no second side (to)"
+            needs = "needs a field to compare with (to)" if self.rule in _TWO else "has no second side (to)"
             raise ValueError(f"the rule {self.rule} {needs}")
         return self
 

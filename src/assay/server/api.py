@@ -100,8 +100,8 @@ class Api:
         guard, body = self._permitted(body, request, caller)
         async with self._repeats.claimed(key, request.scope, caller, about) as (step,):
             report, kept = await self._checked(guard, body, caller, step, callback=callback)
-        told = _told_report(report, kept, step)
-        return await self._held.answer(told, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
+        out = _report_response(report, kept, step)
+        return await self._held.answer(out, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
     async def check_run(
         self, body: RunBody, request: Request, key: IdempotencyKey = None, wait: Wait = 0.0, callback: Callback = None
@@ -125,8 +125,8 @@ class Api:
             else:
                 report, evidence = await self._checker.run(work)
                 kept = await self._records.check(guard, report, asked, evidence, caller, "run", callback, step)
-        told = _told_report(report, kept, step)
-        return await self._held.answer(told, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
+        out = _report_response(report, kept, step)
+        return await self._held.answer(out, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
     async def batch(self, body: BatchBody, request: Request, key: IdempotencyKey = None) -> Response:
         """Check several outputs; one that cannot be checked does not keep the others from it."""
@@ -218,11 +218,11 @@ class _Described(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
-        told = {str(status): response for status, response in documented(408, 415).items()}
+        errors = {str(status): response for status, response in documented(408, 415).items()}
         for path in document["paths"].values():
             for operation in path.values():
                 if "requestBody" in operation:
-                    operation["responses"] |= told
+                    operation["responses"] |= errors
                 if _VERSION_NEEDED in operation.get("responses", {}):
                     for parameter in operation.get("parameters", ()):
                         # Optional to the framework, so that a request without it is told which version it needs.
@@ -306,7 +306,7 @@ def _about(route: str, body: BaseModel, request: Request, callback: str | None =
     return lambda: {"route": route, "policy": policy, "callback": callback, "body": body.model_dump()}
 
 
-def _told_report(report: HallucinationReport, kept: Kept, step: Step) -> Response:
+def _report_response(report: HallucinationReport, kept: Kept, step: Step) -> Response:
     """The report as the answer; under which id it is recorded, and its receipt where it has one, in headers."""
     made = _json(report.model_dump_json())
     if step.run is not None:

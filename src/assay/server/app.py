@@ -359,12 +359,12 @@ def create_app(
         StoreError: the database that the settings name cannot be opened.
         PolicyError: a policy requires a chat model, and none is configured.
     """
-    told = settings or ServerSettings()
+    chosen = settings or ServerSettings()
     if guards is None:
-        require_model(told)
-    made = guards or (lambda: Guards(told.policy, model=told.model, judge=told.judge, database=told.database))
+        require_model(chosen)
+    made = guards or (lambda: Guards(chosen.policy, model=chosen.model, judge=chosen.judge, database=chosen.database))
     return Application(
-        told, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process, telemetry=telemetry
+        chosen, made, check_calls, store=store, access=access, keys=keys, owns_process=owns_process, telemetry=telemetry
     )
 
 

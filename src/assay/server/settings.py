@@ -246,11 +246,11 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("[::1]"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, True, False)
     """
-    bare = host.strip("[]").lower()
-    if bare == "localhost":
+    address = host.strip("[]").lower()
+    if address == "localhost":
         return True
     try:
-        return ipaddress.ip_address(bare).is_loopback
+        return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return False
 

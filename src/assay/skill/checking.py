@@ -90,12 +90,12 @@ class SkillCheck:
         performance = self._settings.performance
         if self._ledger is None or not performance.cache_verifications:
             return None
-        told = self._ledger.remembered(digest, now - performance.cache_ttl_seconds)
-        if told is None:
+        remembered = self._ledger.remembered(digest, now - performance.cache_ttl_seconds)
+        if remembered is None:
             return None
         try:
-            lists = {name: tuple(told[name]) for name in ("unsupported_claims", "claim_details", "reasons")}
-            return Verification(**{**told, **lists, "metrics": Totals()})
+            lists = {name: tuple(remembered[name]) for name in ("unsupported_claims", "claim_details", "reasons")}
+            return Verification(**{**remembered, **lists, "metrics": Totals()})
         except (KeyError, TypeError):
             return None  # of another version, or somebody else's: it is checked again
 
@@ -174,8 +174,8 @@ def _unchecked(answer: str, reason: str) -> Verification:
 def _why(claim: ClaimReport) -> str:
     if claim.issues:
         return claim.issues[0].message.rstrip(".")
-    told = {Verdict.CONTRADICTED: "the contexts say otherwise", Verdict.UNSUPPORTED: "no context says so"}
-    return told.get(claim.verdict, "it could not be checked")
+    reasons = {Verdict.CONTRADICTED: "the contexts say otherwise", Verdict.UNSUPPORTED: "no context says it"}
+    return reasons.get(claim.verdict, "it could not be checked")
 
 
 def _detail(claim: ClaimReport) -> dict[str, Any]:

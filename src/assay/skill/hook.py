@@ -39,16 +39,16 @@ class Turn:
     answer: str
 
 
-def read_turn(told: Mapping[str, Any]) -> Turn:
+def read_turn(event: Mapping[str, Any]) -> Turn:
     """The turn that a hook's input tells of.
 
     Args:
-        told: the input, as it was read.
+        event: the input, as it was read.
 
     Raises:
         InputError: the transcript cannot be read, or there is no answer.
     """
-    path = told.get("transcript_path")
+    path = event.get("transcript_path")
     if not isinstance(path, str) or not path or "\0" in path:
         raise InputError("the hook's input has no transcript_path")
     try:
@@ -56,7 +56,7 @@ def read_turn(told: Mapping[str, Any]) -> Turn:
     except RuntimeError as error:
         raise InputError(f"{path}: {error}") from error
     entries = list(_entries(place))
-    last = told.get("last_assistant_message")
+    last = event.get("last_assistant_message")
     answer = last if isinstance(last, str) and last.strip() else _last_answer(entries)
     if not answer.strip():
         raise InputError(f"{path}: has no message of the assistant")
@@ -68,10 +68,10 @@ def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         # Not to wait for a pipe that nobody writes into.
         with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
-            told = os.fstat(stream.fileno())
-            if not stat.S_ISREG(told.st_mode):
+            status = os.fstat(stream.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path}: is no regular file")
-            stream.seek(max(0, told.st_size - MOST_TRANSCRIPT))
+            stream.seek(max(0, status.st_size - MOST_TRANSCRIPT))
             text = stream.read(MOST_TRANSCRIPT).decode("utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
@@ -147,23 +147,23 @@ def answer_hook(raw: str, settings: SkillSettings, verify: Callable[[Turn], Veri
         InputError: the input is no hook's.
     """
     try:
-        told = json.loads(raw)
+        event = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"the hook's input is no JSON: {error}; it is what Claude Code sends to a Stop hook"
         ) from error
-    if not isinstance(told, dict) or told.get("hook_event_name", "Stop") not in {"Stop", "SubagentStop"}:
+    if not isinstance(event, dict) or event.get("hook_event_name", "Stop") not in {"Stop", "SubagentStop"}:
         raise InputError("the hook's input is not that of a Stop hook; register it under hooks.Stop")
     if not (settings.detection.enabled and settings.detection.auto_active):
         return {}
     try:
-        turn = read_turn(told)
+        turn = read_turn(event)
         if not turn.contexts:
             return {}  # no tool was used: there is nothing that the answer could be held against
         found = verify(turn)
     except AssayError as error:
         return {"systemMessage": f"assay did not check this answer: {one_line(str(error), LONGEST_REASON)}"}
-    return _answer(found, settings, again=bool(told.get("stop_hook_active")))
+    return _answer(found, settings, again=bool(event.get("stop_hook_active")))
 
 
 def _answer(found: Verification, settings: SkillSettings, *, again: bool) -> dict[str, Any]:

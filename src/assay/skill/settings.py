@@ -87,13 +87,13 @@ def read_settings(path: Path | None) -> SkillSettings:
         text = path.read_text(encoding="utf-8")
         if len(text) > MOST_CHARACTERS:
             raise PolicyError(f"{path}: has {len(text):,} characters; settings have at most {MOST_CHARACTERS:,}")
-        told: Any = yaml.safe_load(text)
+        settings: Any = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise PolicyError(f"{path}: cannot be read: {error}") from error
-    if told is None:
+    if settings is None:
         return SkillSettings()
     try:
-        return SkillSettings.model_validate(told)
+        return SkillSettings.model_validate(settings)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"

@@ -33,7 +33,7 @@ class Costs:
     leak: float = 10.0
     """A hallucinated output that passes."""
     false_block: float = 3.0
-    """A correct output that is withheld."""
+    """The cost of a correct output that is withheld."""
     abstention: float = 1.0
     """An output that is neither passed nor withheld."""
     rates: bool = False

@@ -42,10 +42,12 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
 
 
 def disclosed(exchange: Exchange, answer: Json, ruling: Ruling) -> Json:
-    """An answer that passes with what its reader has to be told, behind each text that it is told of."""
-    told = {report.output: words for report in ruling.reports if (words := disclosure_of(report)) is not None}
+    """An answer that passes, with the disclosure of each text after it."""
+    disclosures = {report.output: words for report in ruling.reports if (words := disclosure_of(report)) is not None}
     texts = exchange.wire.shown(answer).texts
-    return exchange.wire.disclose(answer, {name: told[text] for name, text in texts.items() if text in told})
+    return exchange.wire.disclose(
+        answer, {name: disclosures[text] for name, text in texts.items() if text in disclosures}
+    )
 
 
 _SAID: Final = {
@@ -77,9 +79,9 @@ def has_answer(name: str, body: bytes) -> bool:
     return isinstance(value, dict) and any(member in value for member in _SAID[name])
 
 
-def resettled(exchange: Exchange, answer: Json, ruling: Ruling, told: Json) -> bytes:
+def resettled(exchange: Exchange, answer: Json, ruling: Ruling, disclosures: Json) -> bytes:
     """An answer as its reader gets it after the model was asked again, with what that came to."""
-    summary = {**ruling.summary(exchange.report_id), "revision": told}
+    summary = {**ruling.summary(exchange.report_id), "revision": disclosures}
     if not ruling.passes:
         return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary))
     shown = answer if ruling.notice is None else disclosed(exchange, answer, ruling)

@@ -69,8 +69,8 @@ class Exchange:
     @cached_property
     def run(self) -> Run:
         """The run that the request tells of, without the field that is not forwarded."""
-        told = {name: value for name, value in self.request.items() if name != FIELD}
-        return read_run(told, format=self.wire.name, run_id=self.report_id)
+        request = {name: value for name, value in self.request.items() if name != FIELD}
+        return read_run(request, format=self.wire.name, run_id=self.report_id)
 
     def whole(self, answer: Json) -> Ruling:
         """The ruling on an answer that is all there."""
@@ -127,7 +127,7 @@ class Exchange:
 
         Args:
             report: what was found of it.
-            discloses: whether a text goes out with what its reader has to be told behind it.
+            discloses: whether a text goes out with a disclosure after it.
 
         Raises:
             ReceiptError: there is no key to sign with; then the text must not go out.

@@ -58,15 +58,15 @@ class Said:
     @cached_property
     def offers_sources(self) -> bool:
         """Whether the provider's own tools or sources may take part in its answer."""
-        told = self._request
-        tools = told.get("tools")
+        request = self._request
+        tools = request.get("tools")
         kinds = [tool.get("type") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
         if any(isinstance(kind, str) and not _PLAIN_TOOLS.fullmatch(kind) for kind in kinds):
             return True
-        if any(told.get(name) for name in _SEARCHING):
+        if any(request.get(name) for name in _SEARCHING):
             return True
-        model = told.get("model")
-        return (isinstance(model, str) and bool(_SEARCHERS.search(model))) or _cites(told)
+        model = request.get("model")
+        return (isinstance(model, str) and bool(_SEARCHERS.search(model))) or _cites(request)
 
     @cached_property
     def asks_tokens(self) -> bool:
@@ -98,15 +98,18 @@ class Fields:
     def of(cls, name: str) -> Self:
         """Those of a format, by the name of its reader in `assay.schema.traces`."""
         folder = files("assay.wire").joinpath("forms")
-        told = json.loads(folder.joinpath(f"{name}.json").read_text("utf-8"))
+        described = json.loads(folder.joinpath(f"{name}.json").read_text("utf-8"))
         more = json.loads(folder.joinpath("more.json").read_text("utf-8"))[name]
-        types = {kind: {name: tuple(forms) for name, forms in fields.items()} for kind, fields in told["types"].items()}
+        types = {
+            kind: {name: tuple(forms) for name, forms in fields.items()} for kind, fields in described["types"].items()
+        }
         for kind, fields in more["types"].items():
             own = types.setdefault(kind, {})
             for member, forms in fields.items():
                 own[member] = tuple(dict.fromkeys((*own.get(member, ()), *forms)))
         roots = {
-            root: tuple(dict.fromkeys((*forms, *more["roots"].get(root, ())))) for root, forms in told["roots"].items()
+            root: tuple(dict.fromkeys((*forms, *more["roots"].get(root, ()))))
+            for root, forms in described["roots"].items()
         }
         return cls(roots, types)
 
@@ -180,8 +183,8 @@ class Fields:
             fault = fault or found
         if fault is not None:
             return fault
-        told = value.get("type")
-        return f"the unknown type {sayable(told)}{_at(place)}" if isinstance(told, str) else _strange(value, place)
+        type_ = value.get("type")
+        return f"the unknown type {sayable(type_)}{_at(place)}" if isinstance(type_, str) else _strange(value, place)
 
     def _candidates(self, forms: tuple[Form, ...], kind: object) -> list[Form]:
         """The types that an object may be of, by what it says of itself; it need not say."""

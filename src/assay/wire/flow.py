@@ -91,7 +91,7 @@ class WireFlow(Flow[bytes, Event, bytes]):
                 yield (event, data) if self._hides is None else event_without_reasoning(self._hides, event, data)
 
     def settle(self, job: Job, found: Mapping[str, Ruling], at: float) -> None:
-        """As for every stream; what has to be told behind texts that have ended and passed is noted first."""
+        """As for every stream; disclosures after texts that have ended and passed are noted first."""
         if self._enforces:
             ended = [text.channel for text in job.texts if text.final and found[text.channel].passes]
             self._notices |= {name: notice for name in ended if (notice := found[name].notice) is not None}

@@ -30,7 +30,7 @@ class Shown:
 
 
 class Telling(Protocol):
-    """Tells one stream's reader what has to be told."""
+    """Writes the disclosures into one stream."""
 
     def event(self, event: Event, data: Any, notices: Mapping[str, str]) -> bytes | None:
         """What goes out in the place of an event; none where it goes out as it came.
@@ -38,7 +38,7 @@ class Telling(Protocol):
         Args:
             event: the event.
             data: its content as JSON, none where it has none.
-            notices: what is told behind texts that have ended, by their channels.
+            notices: the disclosures after texts that have ended, by their channels.
         """
         ...
 
@@ -79,7 +79,7 @@ class WireStream(Protocol):
         ...
 
     def telling(self) -> Telling:
-        """Who tells the reader of this stream what has to be told behind its texts."""
+        """What writes the disclosures after the texts of this stream."""
         ...
 
 
@@ -197,6 +197,6 @@ def words_of(error: object, names: Sequence[str]) -> Json:
     >>> words_of({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
     {'message': 'no', 'code': 7}
     """
-    told = error if isinstance(error, dict) else {"message": str(error)}
-    kept = {name: told[name] for name in names if name in told}
+    described = error if isinstance(error, dict) else {"message": str(error)}
+    kept = {name: described[name] for name in names if name in described}
     return {name: value for name, value in kept.items() if isinstance(value, str | int | None)}

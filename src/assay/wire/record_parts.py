@@ -67,8 +67,8 @@ def parts_of_job(
         if not text.final and (ruling.passes or ruling.waits or not stops):
             continue
         claim_free = not text.final or exchange.asked.claim_free or job.with_calls
-        told = [_text(exchange, report, claim_free, beside) for report in ruling.reports]
-        made += told or [unchecked_part(exchange, ruling)]
+        texts = [_text(exchange, report, claim_free, beside) for report in ruling.reports]
+        made += texts or [unchecked_part(exchange, ruling)]
     if job.calls:
         ruling = next(found[name] for name in job.calls)
         calls = [call for one in job.calls.values() for call in calls_of(one, exchange.wire.name)[0]]

@@ -172,8 +172,8 @@ class Reviser:
         if revision is None:
             return
         for attempt in revision.attempts:
-            told = {"outcome": attempt.outcome, "reason": attempt.reason, "restored": attempt.restored}
-            self.cost.attempts.append(told)
+            attempt_data = {"outcome": attempt.outcome, "reason": attempt.reason, "restored": attempt.restored}
+            self.cost.attempts.append(attempt_data)
         # The upstream's failure says more than that the version was the old one.
         self.cost.stopped = self.cost.stopped or revision.stopped
 

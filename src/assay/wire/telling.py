@@ -1,4 +1,4 @@
-"""What its reader has to be told behind a text, put into the stream that the text came in.
+"""The disclosure after a text, put into the stream that the text came in.
 
 Told is what an answer that passes leaves untold of its question, and only when its text has ended. The events that end
 a text wait until all of it has passed, so that the words can stand before them: as one more piece of the text, and in
@@ -13,7 +13,7 @@ from assay.wire.interface import Json, index_of, objects, text_of
 from assay.wire.sse import Event, with_data
 
 GAP: Final = "\n\n"
-"""What stands between a text and what is told behind it."""
+"""What separates a text from the disclosure after it."""
 _HEAD: Final = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
 """The members that the chunks of one stream share."""
 _TEXTS: Final = {"output_text": "text", "refusal": "refusal"}
@@ -26,15 +26,15 @@ class ChatTelling:
     """Chat completions: one more piece of text in front of the chunk with the finish reason."""
 
     def __init__(self) -> None:
-        """Nothing was told."""
-        self._told: set[str] = set()
+        """Nothing was disclosed."""
+        self._shown: set[str] = set()
         self._head: Json = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay"}
 
     def event(self, event: Event, data: Any, notices: Mapping[str, str]) -> bytes | None:
         """The chunk that ends a choice, in two; the end of the stream where none did."""
         if not isinstance(data, dict):
             ends = event.data is not None and event.data.strip() == "[DONE]"
-            return self.end(notices) + event.raw if ends and set(notices) - self._told else None
+            return self.end(notices) + event.raw if ends and set(notices) - self._shown else None
         self._head |= {name: data[name] for name in _HEAD if name in data}
         ahead: list[Json] = []
         kept: list[Json] = []
@@ -44,7 +44,7 @@ class ChatTelling:
                 kept.append(choice)
                 continue
             delta = dict(choice["delta"]) if isinstance(choice.get("delta"), dict) else {}
-            delta |= {name: text_of(delta.get(name)) + told for name, told in words.items()}
+            delta |= {name: text_of(delta.get(name)) + text for name, text in words.items()}
             ahead.append({**choice, "delta": delta, "finish_reason": None})
             kept.append({**choice, "delta": {}, **({"logprobs": None} if "logprobs" in choice else {})})
         if not ahead:
@@ -52,18 +52,18 @@ class ChatTelling:
         return self._chunk(ahead) + with_data(event, _written({**data, "choices": kept})).raw
 
     def _words(self, number: int | None, notices: Mapping[str, str]) -> Json:
-        """What is told in a choice that ends, by the member of its delta."""
+        """The disclosure in a choice that ends, by the member of its delta."""
         found: Json = {}
         for channel, notice in notices.items():
             place, _, refusal = channel.partition("/")
-            if place == str(number) and channel not in self._told:
-                self._told.add(channel)
+            if place == str(number) and channel not in self._shown:
+                self._shown.add(channel)
                 found["refusal" if refusal else "content"] = GAP + notice
         return found
 
     def end(self, notices: Mapping[str, str]) -> bytes:
         """A chunk of its own."""
-        left = sorted({int(channel.partition("/")[0]) for channel in set(notices) - self._told})
+        left = sorted({int(channel.partition("/")[0]) for channel in set(notices) - self._shown})
         choices = [{"index": number, "delta": self._words(number, notices), "finish_reason": None} for number in left]
         return self._chunk(choices) if choices else b""
 
@@ -76,7 +76,7 @@ class MessagesStream(Protocol):
 
     @property
     def next_block(self) -> tuple[int, bool]:
-        """The place of a text that is told now, and whether a block of text is open there."""
+        """The place of the disclosure that is written now, and whether a block of text is open there."""
         ...
 
 
@@ -86,7 +86,7 @@ class MessagesTelling:
     def __init__(self, stream: MessagesStream, text: str, explanation: str) -> None:
         """Over a stream; `text` and `explanation` are the names of its two channels."""
         self._stream, self._text, self._explanation = stream, text, explanation
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
 
     def event(self, event: Event, data: Any, notices: Mapping[str, str]) -> bytes | None:
         """The event with the stop reason, behind the block."""
@@ -95,8 +95,8 @@ class MessagesTelling:
             return None
         ahead, delta = self.end(notices), data.get("delta")
         details = delta.get("stop_details") if isinstance(delta, dict) else None
-        if self._explanation in notices and self._explanation not in self._told and isinstance(details, dict):
-            self._told.add(self._explanation)
+        if self._explanation in notices and self._explanation not in self._shown and isinstance(details, dict):
+            self._shown.add(self._explanation)
             words = text_of(details.get("explanation")) + GAP + notices[self._explanation]
             changed = {**data, "delta": {**delta, "stop_details": {**details, "explanation": words}}}
             event = with_data(event, _written(changed))
@@ -106,9 +106,9 @@ class MessagesTelling:
 
     def end(self, notices: Mapping[str, str]) -> bytes:
         """The block, or one more piece of the one that is open."""
-        if self._text not in notices or self._text in self._told:
+        if self._text not in notices or self._text in self._shown:
             return b""
-        self._told.add(self._text)
+        self._shown.add(self._text)
         place, opened = self._stream.next_block
         delta = {"type": "text_delta", "text": GAP + notices[self._text]}
         made: list[Json] = [{"type": "content_block_delta", "index": place, "delta": delta}]
@@ -138,7 +138,7 @@ class ResponsesTelling:
     def __init__(self, stream: ResponsesStream) -> None:
         """Over a stream."""
         self._stream = stream
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
         self._added = 0
         self._number = -1
 
@@ -146,7 +146,7 @@ class ResponsesTelling:
         """An event that ends a text with all of it; the numbers of those behind what was added are higher."""
         if not isinstance(data, dict):
             ends = event.data is not None and event.data.strip() == "[DONE]"
-            return self.end(notices) + event.raw if ends and set(notices) - self._told else None
+            return self.end(notices) + event.raw if ends and set(notices) - self._shown else None
         number = index_of(data, "sequence_number")
         self._number = self._number if number is None else number
         ahead, changed = self._ended(data, notices)
@@ -177,24 +177,24 @@ class ResponsesTelling:
 
     def _whole(self, data: Json, notices: Mapping[str, str]) -> tuple[bytes, Json | None]:
         places = iter([place for place, _ in self._stream.messages])
-        output, ahead, told = [], b"", False
+        output, ahead, placed = [], b"", False
         for item in objects(data["response"].get("output")):
             place = next(places, None) if item.get("type") == "message" else None
             words = notices.get(str(place))
             if words is not None and place is not None:
-                ahead, told = ahead + self._ahead(place, words), True
+                ahead, placed = ahead + self._ahead(place, words), True
                 item = grown(item, words)  # noqa: PLW2901 another item takes its place
             output.append(item)
         ahead += self.end(notices)
-        made = {**data, "response": {**data["response"], "output": output}} if told else None
+        made = {**data, "response": {**data["response"], "output": output}} if placed else None
         return ahead, made or (data if ahead else None)
 
     def _ahead(self, place: int, words: str) -> bytes:
         """The piece of text, once; none where the text did not come in pieces."""
         index, kind, pieces = self._stream.last_part(place)
-        if str(place) in self._told or not pieces:
+        if str(place) in self._shown or not pieces:
             return b""
-        self._told.add(str(place))
+        self._shown.add(str(place))
         number = max(0, self._number) + self._added
         self._added += 1
         type_ = "refusal" if kind == "refusal" else "output_text"

@@ -41,8 +41,8 @@ def _scorer(model: str | None, threads: int) -> "PairScorer":
     return scorer_of(model, os.environ, threads=threads)
 
 
-def _preload(told: str) -> None:
-    threads, _, model = told.partition(":")
+def _preload(settings: str) -> None:
+    threads, _, model = settings.partition(":")
     _scorer(model or None, int(threads))
     gc.collect()
     gc.freeze()  # the collector writes into what it looks at, and every page written to becomes a copy

@@ -69,22 +69,22 @@ class ProcessEngine:
         """
         while True:
             for ready in wait(list(self._processes)):
-                if isinstance(ready, Connection) and (ended := self._heard(ready)) is not None:
+                if isinstance(ready, Connection) and (ended := self._received(ready)) is not None:
                     return ended
 
-    def _heard(self, connection: Connection) -> Done | Died | None:
+    def _received(self, connection: Connection) -> Done | Died | None:
         try:
-            kind, told = connection.recv()
+            kind, payload = connection.recv()
         except (EOFError, OSError):
             return self._buried(connection)
         if kind == "ready":
             self._early = 0
             return None
         if kind == "unusable":
-            raise VerifierError(f"a worker could not begin its work: {told}")
+            raise VerifierError(f"a worker could not begin its work: {payload}")
         piece = self._pieces.pop(connection)
         self._idle.append(connection)
-        return Done(piece, told) if kind == "done" else Died(piece, told)
+        return Done(piece, payload) if kind == "done" else Died(piece, payload)
 
     def _buried(self, connection: Connection) -> Died | None:
         process = self._processes.pop(connection)

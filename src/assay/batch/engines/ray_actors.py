@@ -64,8 +64,8 @@ class RayEngine:
         except self._ray.exceptions.RayError as error:
             self.close()
             cause = getattr(error, "cause", None)
-            told = str(cause) if isinstance(cause, AssayError) else str(error)
-            raise VerifierError(f"a worker could not begin its work: {told}") from error
+            message = str(cause) if isinstance(cause, AssayError) else str(error)
+            raise VerifierError(f"a worker could not begin its work: {message}") from error
 
     @property
     def capacity(self) -> int:

@@ -33,8 +33,8 @@ def record_rows(
     from assay.store.db import stored_checks
 
     for number, found in enumerate(stored_checks(store, tenant, since=since, until=until), 1):
-        told = _columns(found)
-        yield RawRow(SOURCE, number, SOURCE, "broken" if isinstance(told, str) else "columns", told)
+        columns = _columns(found)
+        yield RawRow(SOURCE, number, SOURCE, "broken" if isinstance(columns, str) else "columns", columns)
 
 
 def _columns(found: "StoredCheck") -> dict[str, Any] | str:

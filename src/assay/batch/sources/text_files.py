@@ -31,8 +31,8 @@ def _line(raw: bytes, source: str, name: str, number: int) -> RawRow:
         return RawRow(source, number, name, "line", raw.decode("utf-8-sig" if number == 1 else "utf-8"))
     except UnicodeDecodeError as error:
         byte = f"byte {error.start} of the line is 0x{raw[error.start]:02x}"
-        told = f"{source}, line {number}: not UTF-8 text, {byte}; save the file as UTF-8"
-        return RawRow(source, number, name, "broken", told)
+        message = f"{source}, line {number}: not UTF-8 text, {byte}; save the file as UTF-8"
+        return RawRow(source, number, name, "broken", message)
 
 
 def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | str]]:
@@ -72,11 +72,11 @@ def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
             if len(cells) == len(header):
                 yield RawRow(source, number, name, "cells", dict(zip(header, cells, strict=True)))
             else:
-                told = f"has {len(cells)} columns, the header names {len(header)}"
-                yield RawRow(source, number, name, "broken", f"{source}, line {number}: {told}")
+                message = f"has {len(cells)} columns, the header names {len(header)}"
+                yield RawRow(source, number, name, "broken", f"{source}, line {number}: {message}")
     except (csv.Error, UnicodeDecodeError) as error:
-        told = f"{source}, line {reader.line_num}: not valid CSV, and nothing behind it can be read: {error}"
-        yield RawRow(source, reader.line_num, name, "broken", told)
+        message = f"{source}, line {reader.line_num}: not valid CSV, and nothing behind it can be read: {error}"
+        yield RawRow(source, reader.line_num, name, "broken", message)
 
 
 def _text(raw: bytes | str, number: int) -> str:

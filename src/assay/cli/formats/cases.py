@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 Level = Literal["error", "warning", "note"]
-"""How grave a finding is: what was refused, what is doubtful, and what is told though nothing fails for it."""
+"""How grave a finding is: what was refused, what is doubtful, and what is reported although nothing fails because of
+it."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 """The gravest first."""
 

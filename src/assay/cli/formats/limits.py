@@ -93,8 +93,8 @@ def limit_cases(limits: Sequence[Limit], values: Mapping[str, Mapping[str, float
 def _case(limit: Limit, values: Mapping[str, float | None]) -> Case:
     missed = {name: value for name, value in values.items() if value is None or not limit.met(value)}
     if not missed and values:
-        told = [value for value in values.values() if value is not None]
-        worst = min(told) if limit.least else max(told)
+        defined = [value for value in values.values() if value is not None]
+        worst = min(defined) if limit.least else max(defined)
         return Case(limit.words, "limits", passed=True, headline=f"{limit.metric} is {worst:.4g}")
     several = len(values) > 1
     first = [f"{name + ': ' if several else ''}{_shown(value)}" for name, value in list(missed.items())[:3]]

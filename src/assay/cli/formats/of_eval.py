@@ -1,7 +1,7 @@
 """Judged rows, figures and comparisons as cases.
 
-A row that was judged wrongly fails where nothing else says what is to fail. Where limits are given they decide, and the
-rows are told as notes: no verifier is right on all rows.
+A row that was judged wrongly fails where nothing else says what is to fail. Where limits are given they decide, and
+the rows are listed as notes: no verifier is right on all rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

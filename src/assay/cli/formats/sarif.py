@@ -49,12 +49,12 @@ def _findings(case: Case) -> Sequence[Finding]:
 def _rule(code: str) -> dict[str, Any]:
     from assay.reporting import explanation_of
 
-    told = explanation_of(code)
-    short = _WORDS.get(code, code) if told is None else told.title
+    explanation = explanation_of(code)
+    short = _WORDS.get(code, code) if explanation is None else explanation.title
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": short}}
-    if told is not None:
-        rule["fullDescription"] = {"text": told.meaning}
-        rule["help"] = {"text": f"{told.meaning}\n\nWhat to do: {told.remedy}"}
+    if explanation is not None:
+        rule["fullDescription"] = {"text": explanation.meaning}
+        rule["help"] = {"text": f"{explanation.meaning}\n\nWhat to do: {explanation.remedy}"}
     return rule
 
 

@@ -146,7 +146,7 @@ class Bisection:
         self._read()
 
     def _fingerprint(self) -> str:
-        told = json.dumps(
+        settings = json.dumps(
             [
                 [one.wire() for one in self.changes],
                 self._rows,
@@ -156,7 +156,7 @@ class Bisection:
             ],
             sort_keys=True,
         )
-        return hashlib.sha256(told.encode()).hexdigest()
+        return hashlib.sha256(settings.encode()).hexdigest()
 
     def _read(self) -> None:
         path = self.state
@@ -168,12 +168,12 @@ class Bisection:
         known = None
         for number, line in enumerate(lines):
             try:
-                told = json.loads(line)
+                entry = json.loads(line)
                 if number == 0:
-                    known = told["search"]
+                    known = entry["search"]
                     continue
-                values = [float(one) for one in told["outcomes"]]
-                state, begin = int(told["state"]), int(told["begin"])
+                values = [float(one) for one in entry["outcomes"]]
+                state, begin = int(entry["state"]), int(entry["begin"])
             except (ValueError, KeyError, TypeError) as error:
                 if number == len(lines) - 1:
                     return  # cut off while it was written: evaluated again
@@ -271,18 +271,18 @@ def _outcome_lines(written: bytes, count: int, state: int) -> list[Mapping[str, 
         if not line.strip():
             continue
         try:
-            told = json.loads(line)
+            answer = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"the command wrote a line that is no JSON in state {state}: {ascii(line)[:80]}"
             ) from error
-        if isinstance(told, int | float):
-            told = {"score": float(told)}
-        if not isinstance(told, dict) or not {"answer", "score", "bad"} & set(told):
+        if isinstance(answer, int | float):
+            answer = {"score": float(answer)}
+        if not isinstance(answer, dict) or not {"answer", "score", "bad"} & set(answer):
             raise InputError(
                 f"the command wrote a line without answer, score or bad in state {state}: {ascii(line)[:80]}"
             )
-        found.append(told)
+        found.append(answer)
     if len(found) != count:
         raise InputError(
             f"expected a line for each of {count} rows, and the command wrote {len(found)} in state {state}"
@@ -294,7 +294,7 @@ def judge_with(policy: str | None) -> Judge:
     """A judge that has a guard of this policy for answers; it is made when the first one comes."""
 
     def judge(rows: Sequence[Row], answers: Sequence[Mapping[str, Any]]) -> list[float]:
-        return [_outcome(row, told, guard_of) for row, told in zip(rows, answers, strict=True)]
+        return [_outcome(row, answer, guard_of) for row, answer in zip(rows, answers, strict=True)]
 
     made: list[Any] = []
 
@@ -308,17 +308,17 @@ def judge_with(policy: str | None) -> Judge:
     return judge
 
 
-def _outcome(row: Row, told: Mapping[str, Any], guard_of: Callable[[], Any]) -> float:
-    if "bad" in told:
-        if not isinstance(told["bad"], bool):
-            raise InputError(f"expected bad to be true or false, got {ascii(told['bad'])[:40]}")
-        return float(told["bad"])
-    if "score" in told:
-        score = told["score"]
+def _outcome(row: Row, given: Mapping[str, Any], guard_of: Callable[[], Any]) -> float:
+    if "bad" in given:
+        if not isinstance(given["bad"], bool):
+            raise InputError(f"expected bad to be true or false, got {ascii(given['bad'])[:40]}")
+        return float(given["bad"])
+    if "score" in given:
+        score = given["score"]
         if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
             raise InputError(f"expected a score from 0 to 1, got {ascii(score)[:40]}")
         return float(score)
-    answer = told["answer"]
+    answer = given["answer"]
     if not isinstance(answer, str) or not answer:
         return 1.0  # nothing was answered
     evidence = row.get("evidence", row.get("context", ()))
@@ -327,7 +327,7 @@ def _outcome(row: Row, told: Mapping[str, Any], guard_of: Callable[[], Any]) -> 
     return float(any(claim.verdict.value in ("contradicted", "unsupported") for claim in report.claims))
 
 
-def told_result(result: "SearchResult", changes: "Sequence[SystemChange]", options: "SearchOptions") -> dict[str, Any]:
+def result_json(result: "SearchResult", changes: "Sequence[SystemChange]", options: "SearchOptions") -> dict[str, Any]:
     """The result as a JSON value."""
     return {
         "verdict": result.verdict,

@@ -46,8 +46,8 @@ def bisect(
     ] = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
-    """Find which change made outputs worse, by deploying states; exits 1 where one did."""
-    from assay.cli.monitoring.bisect import Bisection, BisectOptions, judge_with, lines_of, told_result
+    """Find which change made outputs worse, by deploying states. Exit status 1: a change is named."""
+    from assay.cli.monitoring.bisect import Bisection, BisectOptions, judge_with, lines_of, result_json
     from assay.cli.terminal import clean, write_text
     from assay.monitor import SearchOptions
 
@@ -56,7 +56,7 @@ def bisect(
         options = BisectOptions(changes, rows, run, state, search, seed, timeout, policy)
         found = Bisection(options, judge_with(policy), lambda line: write_text(f"{clean(line)}\n", sys.stderr))
         result = found.run()
-        told = told_result(result, found.changes, search)
+        summary = result_json(result, found.changes, search)
         lines = lines_of(result, found.changes, search)
-        write_text((json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines)) + "\n", sys.stdout)
+        write_text((json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(lines)) + "\n", sys.stdout)
         raise typer.Exit(FINDINGS if result.verdict == "found" else CLEAN)

@@ -57,13 +57,13 @@ def check(
         if most is not None:
             found = replace(found, budget=replace(found.budget, most=most))
         desk = Budgeting(store, found.budget)
-        told = desk.read(tenant) if dry_run else desk.settle(tenant, "assay budget check")
+        status = desk.read(tenant) if dry_run else desk.settle(tenant, "assay budget check")
         if overlay is not None:
             _write_overlay(overlay, policy, desk, tenant)
-        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(_lines(told))
+        text = json.dumps(status, indent=2) if format_ is Format.JSON else "\n".join(_lines(status))
         write_text(f"{text}\n", sys.stdout)
-        lifted = told["consequences"]["deployment_freeze"]["lifted"]
-        raise typer.Exit(FINDINGS if (told["broken"] and not lifted) or told["golden_regressed"] else CLEAN)
+        lifted = status["consequences"]["deployment_freeze"]["lifted"]
+        raise typer.Exit(FINDINGS if (status["broken"] and not lifted) or status["golden_regressed"] else CLEAN)
 
 
 @app.command()
@@ -98,43 +98,43 @@ def _write_overlay(path: Path, policy: str | None, desk: Any, tenant: str) -> No
     path.write_text(yaml.safe_dump({"version": 1, "policy": made}, sort_keys=False), encoding="utf-8")
 
 
-def _lines(told: Mapping[str, Any]) -> list[str]:
-    rate = told["rate"]
+def _lines(status: Mapping[str, Any]) -> list[str]:
+    rate = status["rate"]
     if rate["estimate"] is None:
         lines = ["no outputs in the window: nothing is known"]
     else:
-        share = told["left_share"]
+        share = status["left_share"]
         lines = [
             (
-                f"{told['metric']} {rate['estimate']:.4f} ({rate['low']:.4f} to {rate['high']:.4f}), acceptable "
-                f"{told['most']:g}; {told['outputs']:,.0f} outputs in {told['window_days']:g} days"
+                f"{status['metric']} {rate['estimate']:.4f} ({rate['low']:.4f} to {rate['high']:.4f}), acceptable "
+                f"{status['most']:g}; {status['outputs']:,.0f} outputs in {status['window_days']:g} days"
             ),
-            f"budget: {told['left']:,.1f} of {told['allowed']:,.1f} left"
+            f"budget: {status['left']:,.1f} of {status['allowed']:,.1f} left"
             + ("" if share is None else f" ({share:.0%})"),
         ]
-    for one in told["burns"]:
+    for one in status["burns"]:
         rates = " and ".join("none" if one[name] is None else f"{one[name]:.2f}" for name in ("long", "short"))
         fires = "  TOO FAST" if one["fires"] else ""
         lines.append(
             f"  burn rate over {one['long_hours']:g} h and {one['short_hours']:.3g} h: {rates} "
             f"(limit {one['factor']:g}){fires}"
         )
-    if told["hours_left"] is not None and told["hours_left"] > 0:
-        lines.append(f"at this rate it is spent in {told['hours_left']:,.0f} hours")
-    if not told["enough"]:
+    if status["hours_left"] is not None and status["hours_left"] > 0:
+        lines.append(f"at this rate it is spent in {status['hours_left']:,.0f} hours")
+    if not status["enough"]:
         lines.append("too few outputs to act on")
-    for name, one in told["consequences"].items():
+    for name, one in status["consequences"].items():
         if one["active"] or one["changed"]:
             lines.append(
                 f"{name}: {'in force' if one['active'] else 'out of force'}{' (new)' if one['changed'] else ''}"
             )
-    if told["golden_regressed"]:
+    if status["golden_regressed"]:
         lines.append("THE GOLDEN SET IS WORSE than its reference run: `assay monitor golden` shows the rows")
     lines.append(
         "BUDGET SPENT: deploy nothing that could make it worse"
-        if told["exhausted"] and told["broken"]
+        if status["exhausted"] and status["broken"]
         else "BURNS TOO FAST"
-        if told["broken"]
+        if status["broken"]
         else "within the budget"
     )
     return lines

@@ -63,8 +63,8 @@ def add(
         moment = micros(store.now() if at is None else moment_of(at))
         made = SystemChange(kind.value, ref, moment, checked_id(id_ or secrets.token_hex(16)), note)
         new = add_changes(store, tenant, [ChangeRow(made.id, made.at, made.kind, made.ref, made.note)])
-        told = {**made.wire(), "at": _moment(made.at), "new": bool(new)}
-        _say(json.dumps(told) if format_ is Format.JSON else f"{made.id} {'added' if new else 'is known already'}")
+        described = {**made.wire(), "at": _moment(made.at), "new": bool(new)}
+        _say(json.dumps(described) if format_ is Format.JSON else f"{made.id} {'added' if new else 'is known already'}")
 
 
 @app.command("list")
@@ -87,14 +87,14 @@ def list_changes(
         with store.reading(tenant) as connection:
             rows = read_changes(connection, tenant, bounds[0], bounds[1], limit)
         if format_ is Format.JSON:
-            _say(json.dumps({"changes": [told_change(row) for row in rows]}, indent=2))
+            _say(json.dumps({"changes": [change_json(row) for row in rows]}, indent=2))
             return
         for row in rows:
             note = f"  {one_line(row.note, 60)}" if row.note else ""
             _say(f"{_moment(row.at)} {row.kind:8} {one_line(row.ref, 60)} ({row.source}){note}")
 
 
-def told_change(row: "ChangeRow") -> dict[str, Any]:
+def change_json(row: "ChangeRow") -> dict[str, Any]:
     """A change as a JSON value."""
     return {
         "id": row.id,

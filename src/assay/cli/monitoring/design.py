@@ -63,17 +63,17 @@ def run_design(options: DesignOptions) -> str:
         )
 
     first = made(Direction.DOWN if options.direction == "down" else Direction.UP)
-    told = told_of(first)
+    described = design_json(first)
     second = None
     if options.direction == "both":
         # A mean that is nearer to nought than the shift cannot fall by it.
         if options.baseline - options.shift > 0:
             second = made(Direction.DOWN)
-        told["opposite"] = None if second is None else told_of(second)
-        told["both_sides_arl0"] = first.arl0 if second is None else both_sides(first.arl0, second.arl0)
+        described["opposite"] = None if second is None else design_json(second)
+        described["both_sides_arl0"] = first.arl0 if second is None else both_sides(first.arl0, second.arl0)
     if options.as_json:
-        return json.dumps(told, indent=2) + "\n"
-    return "\n".join([*_shown(first), *([] if second is None else ["", *_shown(second), "", _together(told)]), ""])
+        return json.dumps(described, indent=2) + "\n"
+    return "\n".join([*_shown(first), *([] if second is None else ["", *_shown(second), "", _together(described)]), ""])
 
 
 def read_sample(path: Path) -> tuple[float, ...]:
@@ -100,7 +100,7 @@ def read_sample(path: Path) -> tuple[float, ...]:
     return tuple(found)
 
 
-def told_of(found: "Design") -> dict[str, Any]:
+def design_json(found: "Design") -> dict[str, Any]:
     """A design as JSON values."""
     chart, textbook = found.chart, found.approximation
     return {
@@ -180,5 +180,5 @@ def _count(length: float) -> str:
     return f"{length:.3g}" if length >= 1e9 else f"{length:,.0f}" if length >= 100 else f"{length:.1f}"
 
 
-def _together(told: dict[str, Any]) -> str:
-    return f"Both charts side by side alarm falsely every {_count(told['both_sides_arl0'])} observations."
+def _together(described: dict[str, Any]) -> str:
+    return f"Both charts side by side alarm falsely every {_count(described['both_sides_arl0'])} observations."

@@ -79,13 +79,13 @@ def _guard(policy: str | None) -> "Guard":
     return Guard(policy)
 
 
-def lines_of_golden(told: Mapping[str, Any]) -> list[str]:
+def lines_of_golden(summary: Mapping[str, Any]) -> list[str]:
     """A run for people."""
     from assay.cli.terminal import one_line
 
-    lines = [f"run {told['run']}: {told['rows']:,} rows, {told['checked']:,} checked now"]
-    against = told.get("against", {})
-    for name, mean in told["means"].items():
+    lines = [f"run {summary['run']}: {summary['rows']:,} rows, {summary['checked']:,} checked now"]
+    against = summary.get("against", {})
+    for name, mean in summary["means"].items():
         if mean is None:
             continue
         one = against.get(name)
@@ -95,13 +95,13 @@ def lines_of_golden(told: Mapping[str, Any]) -> list[str]:
             else f"  {one['before']:.4f} in the reference; {one['worse']} rows worse, {one['better']} better"
         )
         lines.append(f"  {name:10} {mean:.4f}{beside}")
-    for name in told["regressed"]:
+    for name in summary["regressed"]:
         one = against[name]
         lines.append(
             f"WORSE in {name}: p {one['p']:.2g}, at most {one['level']:.2g}; rows {one_line(str(one['worse_rows']))}"
         )
     if not against:
         lines.append("the first run of these rows: later ones are compared with it")
-    elif not told["regressed"]:
+    elif not summary["regressed"]:
         lines.append("not worse than the reference")
     return lines

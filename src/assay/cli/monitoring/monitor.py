@@ -53,7 +53,8 @@ def design(
     baseline: Annotated[float, typer.Option("--baseline", metavar="P", help="The rate or mean score without a shift.")],
     shift: Annotated[float, typer.Option("--shift", metavar="D", help="The change that is to be found.")],
     false_alarm_every: Annotated[
-        float, typer.Option("--false-alarm-every", metavar="N", help="Observations between false alarms, at least.")
+        float,
+        typer.Option("--false-alarm-every", metavar="N", help="The least number of observations between false alarms."),
     ],
     kind: Annotated[Kind, typer.Option(help="Observations are 0 or 1, or scores from 0 to 1.")] = Kind.RATE,
     direction: Annotated[Side, typer.Option(help="Which shifts; both draws a chart for each.")] = Side.BOTH,
@@ -119,7 +120,7 @@ def run(
     """Move the charts on over the record, and raise alarms. Can be stopped at any moment and run again. A golden set of
     the settings is checked when its schedule says so."""
     from assay.cli.monitoring.golden import golden_when_due
-    from assay.cli.monitoring.turns import lines_of_turn, moment_of, open_alarms, read_settings, told_turn, turns
+    from assay.cli.monitoring.turns import lines_of_turn, moment_of, open_alarms, read_settings, turn_json, turns
     from assay.cli.terminal import write_text
 
     with reporting_errors(), opened_record(database) as store:
@@ -130,7 +131,7 @@ def run(
             check_golden()
             alarms = open_alarms(store, tenant)
             text = (
-                json.dumps(told_turn(turn, alarms))
+                json.dumps(turn_json(turn, alarms))
                 if format_ is Format.JSON
                 else "\n".join(lines_of_turn(turn, alarms))
             )
@@ -168,10 +169,10 @@ def golden(
             accept_run(store, found, accept, who)
             write_text("accepted\n", sys.stdout)
             return
-        told = run_golden_now(store, found, policy)
-        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_golden(told))
+        summary = run_golden_now(store, found, policy)
+        text = json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(lines_of_golden(summary))
         write_text(f"{text}\n", sys.stdout)
-        raise typer.Exit(FINDINGS if told["regressed"] else CLEAN)
+        raise typer.Exit(FINDINGS if summary["regressed"] else CLEAN)
 
 
 @app.command()
@@ -187,11 +188,11 @@ def status(
     from assay.server.monitoring.service import Monitor
 
     with reporting_errors(), opened_record(database) as store:
-        told = Monitor(store, read_settings(settings)).status(tenant)
+        state = Monitor(store, read_settings(settings)).status(tenant)
         text = (
-            json.dumps({**told, "until": shown_moment(told["until"])}, indent=2)
+            json.dumps({**state, "until": shown_moment(state["until"])}, indent=2)
             if format_ is Format.JSON
-            else "\n".join(lines_of_status(told))
+            else "\n".join(lines_of_status(state))
         )
         write_text(f"{text}\n", sys.stdout)
 
@@ -251,7 +252,7 @@ def rescore(
 
     with reporting_errors(), opened_record(database) as store:
         crew = Crew(engine, workers, address)
-        told = run_rescore(store, RescoreOptions(tenant, policy, verifier, limit, fraction, out, crew))
-        text = json.dumps(told, indent=2) if format_ is Format.JSON else "\n".join(lines_of_rescore(told))
+        summary = run_rescore(store, RescoreOptions(tenant, policy, verifier, limit, fraction, out, crew))
+        text = json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(lines_of_rescore(summary))
         write_text(f"{text}\n", sys.stdout)
-        raise typer.Exit(FINDINGS if told["changed"] else CLEAN)
+        raise typer.Exit(FINDINGS if summary["changed"] else CLEAN)

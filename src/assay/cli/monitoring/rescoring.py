@@ -94,7 +94,7 @@ def _content(store: "Store", tenant: str, id_: str) -> tuple[str, dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rescoring:
-    """What a worker is told: called once with its network, it gives what judges recorded outputs again."""
+    """What a worker is given: called once with its network, it gives what judges recorded outputs again."""
 
     policy: "Policy | None"
     """By which it is decided; by the one that decided where there is none."""
@@ -169,16 +169,14 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def lines_of_rescore(told: Mapping[str, Any]) -> list[str]:
+def lines_of_rescore(summary: Mapping[str, Any]) -> list[str]:
     """The result for people."""
     from assay.cli.terminal import one_line
 
-    lines = [
-        f"{told['judged']:,} of {told['looked_at']:,} outputs judged again; {told['changed']:,} decisions would change"
-    ]
-    lines += [f"  {one['then']:9} -> {one['now']:9} {one['count']:,}" for one in told["moves"]]
-    lines += [f"  {row['id']}  {row['then']['route']} -> {row['now']['route']}" for row in told["outputs"][:LISTED]]
-    if told["other_verifier"]:
-        lines.append(f"{told['other_verifier']:,} were judged by another verifier than then")
-    lines += [f"not judged ({count:,}): {one_line(why, 160)}" for why, count in told["skipped"].items()]
+    lines = ["{judged:,} of {looked_at:,} outputs judged again; {changed:,} decisions would change".format_map(summary)]
+    lines += [f"  {one['then']:9} -> {one['now']:9} {one['count']:,}" for one in summary["moves"]]
+    lines += [f"  {row['id']}  {row['then']['route']} -> {row['now']['route']}" for row in summary["outputs"][:LISTED]]
+    if summary["other_verifier"]:
+        lines.append(f"{summary['other_verifier']:,} were judged by another verifier than then")
+    lines += [f"not judged ({count:,}): {one_line(why, 160)}" for why, count in summary["skipped"].items()]
     return lines

@@ -86,14 +86,14 @@ def turns(
 
 def open_alarms(store: "Store", tenant: str) -> list[dict[str, Any]]:
     """The alarms that nobody has seen yet."""
-    from assay.server.monitoring.service import told_alarm
+    from assay.server.monitoring.service import alarm_json
     from assay.store.monitoring import read_alarms
 
     with store.reading(tenant) as connection:
-        return [told_alarm(row) for row in read_alarms(connection, tenant, ["open"], 100)]
+        return [alarm_json(row) for row in read_alarms(connection, tenant, ["open"], 100)]
 
 
-def told_turn(turn: "Turn", alarms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def turn_json(turn: "Turn", alarms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A turn as a JSON value."""
     return {
         "observed": turn.observed,
@@ -160,34 +160,34 @@ def lines_of_alarm(alarm: Mapping[str, Any]) -> list[str]:
     return [*lines, *(f"  - {action}" for action in alarm["actions"])]
 
 
-def lines_of_status(told: Mapping[str, Any]) -> list[str]:
+def lines_of_status(status: Mapping[str, Any]) -> list[str]:
     """The status for people."""
     from assay.cli.terminal import one_line
 
     lines = [
-        f"{told['observations']:,} observations up to {shown_moment(told['until'])}"
-        + (f", {told['unsampled']:,} not sampled" if told["unsampled"] else "")
-        + (f", {told['too_late']:,} too late for the charts" if told["too_late"] else ""),
+        f"{status['observations']:,} observations up to {shown_moment(status['until'])}"
+        + (f", {status['unsampled']:,} not sampled" if status["unsampled"] else "")
+        + (f", {status['too_late']:,} too late for the charts" if status["too_late"] else ""),
         "",
-        f"Rates of the last {told['window_hours']:g} hours",
+        f"Rates of the last {status['window_hours']:g} hours",
     ]
-    lines += [f"  {name:12} {_rate(rate)}" for name, rate in told["rates"].items() if rate["sampled"]]
-    corrected, known = told["corrected"], told["calibration"]
+    lines += [f"  {name:12} {_rate(rate)}" for name, rate in status["rates"].items() if rate["sampled"]]
+    corrected, known = status["corrected"], status["calibration"]
     if corrected["outputs"]:
         lines.append(f"  {'corrected':12} {corrected['estimate']:.4f} ({corrected['count']:,} called wrong by users)")
     if known["outputs"]:
         said = f"OFF since decision {known['after']:,}" if known["alarm"] else "holds"
         means = f"{known['mean_score']:.3f} in the mean, {known['share_right']:.3f} right"
         lines += ["", f"Scores beside {known['outputs']:,} decisions of reviewers: {means}; calibration {said}"]
-    for cadence, rates in told["cadences"].items():
+    for cadence, rates in status["cadences"].items():
         seen = [(name, rate) for name, rate in rates.items() if rate["sampled"]]
         lines += ["", *(f"  {f'{cadence}: {name}':21} {_rate(rate)}" for name, rate in seen)] if seen else []
-    for name, one in told["timed"].items():
+    for name, one in status["timed"].items():
         took = "" if one["seconds"] is None else f", took {one['seconds']:.3g} s"
         when = "not finished" if one["finished"] is None else f"finished {shown_moment(one['finished'])}{took}"
         lines.append(f"  {name}: due {shown_moment(one['slot'])}, {when}")
     lines += ["", "Charts (statistic / threshold)"]
-    for one in told["series"]:
+    for one in status["series"]:
         name = one["metric"] if one["dimension"] == "all" else f"{one['metric']} {one['dimension']}={one['name']}"
         if one["baseline"] is None:
             lines.append(f"  {one_line(name, 40):40} learning, {one['observations']:,} observations")
@@ -198,7 +198,7 @@ def lines_of_status(told: Mapping[str, Any]) -> list[str]:
             if one[side]
         )
         lines.append(f"  {one_line(name, 40):40} baseline {one['baseline']:.4g}  {sides}")
-    for alarm in told["alarms"]:
+    for alarm in status["alarms"]:
         lines += ["", *lines_of_alarm(alarm)]
     return lines
 

@@ -155,7 +155,7 @@ def prove(
 def export(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the bundle here.")],
     database: DatabaseOption,
-    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with all that it saw.")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with everything that it saw.")] = None,
     tenant: TenantOption = _TENANT,
     keys: KeysOption = None,
     partial: Annotated[
@@ -347,7 +347,7 @@ def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str],
     of_all = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified
     with store.reading_across() as connection:
         tenants = [one for one, names in tenants_of(connection).items() if one != whose and "audit_logs" in names]
-    told: list[Finding] = []
+    findings: list[Finding] = []
     theirs: set[str] = set()
     for tenant in tenants:
         with store.reading(tenant) as connection:
@@ -356,10 +356,10 @@ def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str],
             found = verify_log(connection, tenant, ring, own)
             found = found if log_only else with_contents(connection, tenant, found)
         theirs.update(own)
-        told += [
+        findings += [
             Finding(one.code, f"tenant {tenant}: {one.message}") for one in found.findings if one.code not in of_all
         ]
-    return _Others(tuple(told), frozenset(theirs))
+    return _Others(tuple(findings), frozenset(theirs))
 
 
 def _keys(path: Path | None, option: str) -> "Keys":

@@ -52,11 +52,11 @@ def batch(
         str | None, typer.Option("--query", metavar="SQL", help="Rows of this query; name columns with AS.")
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record", help="The outputs that are recorded in --database, the oldest first.")
+        bool, typer.Option("--record", help="Check the outputs recorded in --database, oldest first.")
     ] = False,
     tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose record.")] = "default",
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Of the record, only from this moment on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Of the record, only before this moment.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only from this moment on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only before this moment.")] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Processes of this machine, or actors of Ray.")] = (
         Engine.LOCAL
     ),
@@ -66,7 +66,7 @@ def batch(
     reports: Annotated[bool, typer.Option("--reports", help="Keep whole reports, in the column `report`.")] = False,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the summary.")] = Format.TEXT,
 ) -> None:
-    """Check any number of rows by many processes; the same command goes on where it was stopped.
+    """Check any number of rows with many processes; the same command resumes where it was stopped.
 
     A row is one of `assay eval`: an id, evidence, an answer or a claim. Each has exactly one result in DIR/parts, as
     Parquet. Exit status 1: some rows were rejected, and DIR/rejected.jsonl says why.
@@ -121,15 +121,15 @@ def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:
 def _progress() -> "Callable[[Totals], None]":
     from assay.cli.terminal import write_text
 
-    begun = told = time.monotonic()
+    begun = last_shown = time.monotonic()
     rows = 0
 
     def add(totals: "Totals") -> None:
-        nonlocal rows, told
+        nonlocal rows, last_shown
         rows += totals.rows
         now = time.monotonic()
-        if now - told >= _EVERY_S:
-            told = now
+        if now - last_shown >= _EVERY_S:
+            last_shown = now
             write_text(f"assay: checked {rows:,} rows, {rows / (now - begun):,.0f} a second\n", sys.stderr)
 
     return add
@@ -146,9 +146,9 @@ def _print(totals: "Totals", out: Path, format_: Format) -> None:
     lines = [f"{totals.rows:,} rows, {totals.rejected:,} rejected"]
     lines += [f"  {name:<24}{count:>12,}" for name, count in {**totals.actions, **_verdicts(totals)}.items()]
     if totals.labelled:
-        told = summary["labelled"]
-        lines.append(f"  honest answers emitted  {told['honest_emitted']:>12,} of {told['honest']:,}")
-        lines.append(f"  wrong answers stopped   {told['wrong_stopped']:>12,} of {told['wrong']:,}")
+        labelled = summary["labelled"]
+        lines.append(f"  honest answers emitted  {labelled['honest_emitted']:>12,} of {labelled['honest']:,}")
+        lines.append(f"  wrong answers stopped   {labelled['wrong_stopped']:>12,} of {labelled['wrong']:,}")
     lines.append(
         f"results: {out / 'parts'}" + (f", rejected rows: {out / 'rejected.jsonl'}" if totals.rejected else "")
     )

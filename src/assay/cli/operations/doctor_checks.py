@@ -29,7 +29,7 @@ OUTSIDE: Final = timedelta(days=1)
 SKEW: Final = timedelta(minutes=2)
 """How far two clocks may be apart."""
 UNSETTLED: Final = timedelta(minutes=5)
-"""How long a commit may go on before it is told of."""
+"""How long a commit may go on before it is reported."""
 ONLINE_S: Final = 5.0
 """Seconds that a server which is asked gets to answer in."""
 _CLAIM: Final = "Partners are entitled to 2 weeks of paid leave."
@@ -118,13 +118,13 @@ def _policy(name: str, policy: Policy, *, judge: bool, upstream: bool, used: boo
         return Note(Level.OK, "policy", f"{name}: needs nothing but the network")
     missing = [one for one in wants if not judge and not (one.setting == "consistency_probes" and upstream)]
     must = [one for one in missing if one.mandatory]
-    told = ", ".join(f"{one.what} ({one.setting})" for one in must or missing or wants)
+    names = ", ".join(f"{one.what} ({one.setting})" for one in must or missing or wants)
     if not missing:
-        return Note(Level.OK, "policy", f"{name}: {told}; a chat model is configured")
+        return Note(Level.OK, "policy", f"{name}: {names}; a chat model is configured")
     if not must:
-        said = f"{name}: {told}; no chat model is configured, so the network decides alone"
+        said = f"{name}: {names}; no chat model is configured, so the network decides alone"
         return Note(Level.NOTE, "policy", said)
-    said = f"{name}: requires {told}; no chat model is configured, so answers are kept back that need it"
+    said = f"{name}: requires {names}; no chat model is configured, so answers are kept back that need it"
     todo = "Name a chat model: --llm NAME and --base-url URL, or `judge` in the gateway file."
     return Note(Level.OPEN if used else Level.NOTE, "policy", said, todo)
 

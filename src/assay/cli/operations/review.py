@@ -114,8 +114,12 @@ def show(
         if item is None:
             raise InputError(f"expected an item of {tenant}, and there is none with this id")
         if format_ is Format.JSON:
-            told = None if package is None else package.model_dump(mode="json")
-            made = {"item": item.wire(), "package": told, "events": [one.model_dump(mode="json") for one in events]}
+            described = None if package is None else package.model_dump(mode="json")
+            made = {
+                "item": item.wire(),
+                "package": described,
+                "events": [one.model_dump(mode="json") for one in events],
+            }
             _say(json.dumps(made, indent=2))
             return
         lines = [_line(item, store.now()), *(_shown(package) if package is not None else ["its content was erased"])]

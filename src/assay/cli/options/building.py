@@ -48,13 +48,13 @@ def _parameters(kind: type[Any]) -> Iterator[Parameter]:
 
 def _for_typer(annotation: Any, field: "Field[Any]") -> tuple[Any, Any]:
     """The annotation as Typer reads it, and the default; lists where the value has tuples of any length."""
-    kind, *told = get_args(annotation)
+    kind, *metadata = get_args(annotation)
     if not (get_origin(kind) is tuple and get_args(kind)[1:] == (...,)):
         return annotation, Parameter.empty if field.default is MISSING else field.default
     items: Any = list.__class_getitem__(get_args(kind)[0])
     if field.default is MISSING:
-        return Annotated[items, *told], Parameter.empty
-    return Annotated[items | None, *told], None
+        return Annotated[items, *metadata], Parameter.empty
+    return Annotated[items | None, *metadata], None
 
 
 def _is_list(annotation: Any) -> bool:

@@ -44,7 +44,9 @@ class ServerOptions(GuardOptions):
     judge: Annotated[
         str | None,
         typer.Option(
-            "--judge", metavar="WHICH", help="Which claims it is asked about: policy, uncertain (the default) or all."
+            "--judge",
+            metavar="WHICH",
+            help="Which claims the judge is asked about: policy, uncertain (the default) or all.",
         ),
     ] = None
 

@@ -161,7 +161,7 @@ def uses(
     database: DatabaseOption,
     tenant: TenantOption = "default",
     everything: Annotated[
-        bool, typer.Option("--all", help="All uses that are remembered, not those alone without an outcome.")
+        bool, typer.Option("--all", help="All recorded uses, not only those without an outcome.")
     ] = False,
     format_: FormatOption = Format.TEXT,
 ) -> None:
@@ -306,8 +306,9 @@ def _use_fields(use: "StoredUse") -> dict[str, Any]:
 def _use_line(use: "StoredUse") -> str:
     from assay.cli.terminal import one_line
 
-    told = _use_fields(use)
-    return f"{told['receipt_id']}  {told['outcome'] or 'unknown':<8}  {told['claimed']}  by {one_line(use.holder, 100)}"
+    fields = _use_fields(use)
+    outcome = fields["outcome"] or "unknown"
+    return f"{fields['receipt_id']}  {outcome:<8}  {fields['claimed']}  by {one_line(use.holder, 100)}"
 
 
 def _as_json(found: "Verification") -> dict[str, Any]:

@@ -56,8 +56,8 @@ def run_verify(file: Path, folders: Sequence[Path], ring: Path | None, form: str
     stated, problems = verify(text, open_keys(place).ring(), folders)
     if form == "json":
         plain = None if stated is None else stated.model_dump(mode="json")
-        told = {"valid": not problems, "problems": list(problems), "statement": plain}
-        write_text(json.dumps(told) + "\n", sys.stdout)
+        result = {"valid": not problems, "problems": list(problems), "statement": plain}
+        write_text(json.dumps(result) + "\n", sys.stdout)
     else:
         write_text("\n".join(_lines(stated, problems)) + "\n", sys.stdout)
     return bool(problems)

@@ -52,16 +52,17 @@ ConcurrencyOption = Annotated[int, typer.Option(min=1, max=256, help="Calls at o
 RateOption = Annotated[
     float | None, typer.Option("--rate", min=0.001, metavar="N", help="Calls that begin in a second.")
 ]
-MostCallsOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls at most, now.")]
+MostCallsOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="The most calls in this run.")]
 MostSecondsOption = Annotated[
     float | None, typer.Option("--most-seconds", min=0, metavar="S", help="No call begins after this many seconds.")
 ]
 MostTokensOption = Annotated[
-    int | None, typer.Option("--most-tokens", min=1, metavar="N", help="Tokens at most, over all runs into one folder.")
+    int | None,
+    typer.Option("--most-tokens", min=1, metavar="N", help="The most tokens, over all runs into one folder."),
 ]
 MostCostOption = Annotated[
     float | None,
-    typer.Option("--most-cost", min=0, metavar="AMOUNT", help="Money at most, over all runs into one folder."),
+    typer.Option("--most-cost", min=0, metavar="AMOUNT", help="The most money, over all runs into one folder."),
 ]
 PriceInOption = Annotated[
     float | None, typer.Option("--price-in", min=0, metavar="AMOUNT", help="What a million tokens of requests cost.")
@@ -151,7 +152,7 @@ class RunSettings(CrewOptions, AskingOptions):
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Keep all here; a run that was stopped goes on from it."),
+        typer.Option("--out", "-o", metavar="DIR", help="Keep everything here; a stopped run resumes from it."),
     ] = None
     format: Annotated[RunFormat, typer.Option("--format", "-f", help="What goes to standard output.")] = RunFormat.TEXT
     delta: Annotated[float, typer.Option(min=0, max=1, help="The drop of a score that is tolerated.")] = 0.01
@@ -199,7 +200,7 @@ class CompareSettings(AskingOptions):
     ]
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Keep all runs here; a comparison that was stopped goes on."),
+        typer.Option("--out", "-o", metavar="DIR", help="Keep all runs here; a stopped comparison resumes."),
     ] = None
     format: Annotated[TableFormat, typer.Option("--format", "-f", help="How to write the table.")] = TableFormat.TEXT
 

@@ -46,7 +46,7 @@ def run_promote(folder: Path, ledger: Path, suite: Path | None, form: str, *, fl
     book = Ledger(ledger)
     made = propose(book, cases, judgements, card.target, static=static, flaky_too=flaky)
     if form == "json":
-        write_text(json.dumps({"proposed": [_told(one) for one in made], "head": book.head}) + "\n", sys.stdout)
+        write_text(json.dumps({"proposed": [_as_json(one) for one in made], "head": book.head}) + "\n", sys.stdout)
         return
     lines = [f"{len(made)} proposed; `assay redteam review` decides on them", *(_line(one) for one in made)]
     write_text("\n".join(lines) + "\n", sys.stdout)
@@ -94,7 +94,9 @@ def _without_id(text: str, path: Path) -> str:
 def _list(book: "Ledger", form: str) -> None:
     proposals = list(book.proposals.values())
     if form == "json":
-        write_text(json.dumps({"proposals": [_told(one) for one in proposals], "head": book.head}) + "\n", sys.stdout)
+        write_text(
+            json.dumps({"proposals": [_as_json(one) for one in proposals], "head": book.head}) + "\n", sys.stdout
+        )
         return
     lines = [_line(one) for one in proposals]
     lines.append(f"{sum(one.state == 'open' for one in proposals)} open of {len(proposals)}; head {book.head}")
@@ -108,7 +110,7 @@ def _line(one: "Proposal") -> str:
     return f"  {one.proposed_as}  {one.state.value}{who}{flaky}  {one.case.category.value}  {one.match:.2f}  {said}"
 
 
-def _told(one: "Proposal") -> dict[str, object]:
+def _as_json(one: "Proposal") -> dict[str, object]:
     return {
         "id": one.proposed_as,
         "state": one.state.value,

@@ -100,13 +100,13 @@ def review_recorded(store: "Store", tenant: str, settings: "ReviewSettings") -> 
     with store.reading(tenant) as connection:
         rows = list_proposals(connection, tenant, limit=500)
     if settings.format == "json":
-        write_text(json.dumps({"proposals": [_told(row) for row in rows]}) + "\n", sys.stdout)
+        write_text(json.dumps({"proposals": [_as_json(row) for row in rows]}) + "\n", sys.stdout)
         return
     waiting = sum(row.state == "open" for row in rows)
     write_text("\n".join([*map(_line, rows), f"{waiting} open of {len(rows)}"]) + "\n", sys.stdout)
 
 
-def _told(row: "ProposedCase") -> dict[str, object]:
+def _as_json(row: "ProposedCase") -> dict[str, object]:
     return {
         "id": row.id,
         "state": row.state,

@@ -72,7 +72,7 @@ def run_watch(store: "Store", settings: WatchSettings) -> bool:
 def _written(one: "Attacked", form: str) -> str:
     run = one.run
     if form == "json":
-        told = (
+        summary = (
             None
             if run is None
             else {
@@ -86,7 +86,7 @@ def _written(one: "Attacked", form: str) -> str:
                 "regressed": run.regressed,
             }
         )
-        return json.dumps({"schedule": one.schedule, "tenant": one.tenant, "run": told, "error": one.error})
+        return json.dumps({"schedule": one.schedule, "tenant": one.tenant, "run": summary, "error": one.error})
     if run is None:
         return f"{one.schedule}: could not be run: {one_line(one.error or '', 300)}"
     ars = "nothing judged" if run.ars is None else f"ARS {run.ars:.3f} ({run.low:.3f} to {run.high:.3f})"

@@ -93,13 +93,13 @@ def _words(span: EvidenceSpan) -> Markup:
     return tag("span", " [", foreign(span.evidence_id), "] ", foreign(_short(span.text), "q"), class_="soft")
 
 
-def judgement(told: ClaimJudgement | None) -> Markup | None:
+def judgement(judgement_of_claim: ClaimJudgement | None) -> Markup | None:
     """The judge's five answers on a claim."""
-    if told is None:
+    if judgement_of_claim is None:
         return None
-    head = f"The judge: {told.outcome.replace('_', ' ')}"
-    if told.changed:
-        head += f" (it was {told.before.value.replace('_', ' ')})"
+    head = f"The judge: {judgement_of_claim.outcome.replace('_', ' ')}"
+    if judgement_of_claim.changed:
+        head += f" (it was {judgement_of_claim.before.value.replace('_', ' ')})"
     rows = (
         tag(
             "li",
@@ -108,15 +108,19 @@ def judgement(told: ClaimJudgement | None) -> Markup | None:
             [" ", foreign(answer.justification)] if answer.justification else None,
             [" Does not count: ", foreign(answer.void), "."] if answer.void is not None else None,
         )
-        for answer in told.answers
+        for answer in judgement_of_claim.answers
     )
-    reason = None if told.answers else tag("p", foreign(told.reason), class_="small")
-    return group(tag("p", head, class_="small soft"), reason, tag("ul", rows, class_="small") if told.answers else None)
+    reason = None if judgement_of_claim.answers else tag("p", foreign(judgement_of_claim.reason), class_="small")
+    return group(
+        tag("p", head, class_="small soft"),
+        reason,
+        tag("ul", rows, class_="small") if judgement_of_claim.answers else None,
+    )
 
 
-def external(told: External | None) -> Markup | None:
+def external(result: External | None) -> Markup | None:
     """What sources of knowledge say of a claim, each with its words."""
-    if told is None:
+    if result is None:
         return None
     rows = (
         tag(
@@ -125,10 +129,10 @@ def external(told: External | None) -> Markup | None:
             None if word.passage is None else group(": ", foreign(_short(word.passage), "q")),
             None if word.place is None else tag("span", " [", foreign(word.place), "]", class_="soft"),
         )
-        for word in told.words
+        for word in result.words
     )
-    head = group(external_words(told), ". ", foreign(told.message))
-    return group(tag("p", head, class_="small soft"), tag("ul", rows, class_="small") if told.words else None)
+    head = group(external_words(result), ". ", foreign(result.message))
+    return group(tag("p", head, class_="small soft"), tag("ul", rows, class_="small") if result.words else None)
 
 
 # On the whole

@@ -91,16 +91,16 @@ def judge_lines(report: HallucinationReport) -> Iterator[Line]:
 
 def judge_words(report: HallucinationReport) -> str:
     """The judge's part in one sentence."""
-    told = report.judge
-    if told is None or told.model is None:
+    judge = report.judge
+    if judge is None or judge.model is None:
         return "not asked"
-    claims = "1 claim" if told.chosen == 1 else f"{told.chosen} claims"
-    words = f"{told.model} on {claims} ({told.mode}): {told.changed} changed, {told.unchecked} unchecked"
-    if told.asked_again:
-        words += f", {told.asked_again} asked again"
-    if told.remembered:
-        words += f", {told.remembered} known from before"
-    if not told.evidence_complete:
+    claims = "1 claim" if judge.chosen == 1 else f"{judge.chosen} claims"
+    words = f"{judge.model} on {claims} ({judge.mode}): {judge.changed} changed, {judge.unchecked} unchecked"
+    if judge.asked_again:
+        words += f", {judge.asked_again} asked again"
+    if judge.remembered:
+        words += f", {judge.remembered} known from before"
+    if not judge.evidence_complete:
         words += "; shown a part of the evidence"
     spent = [one for one in report.spending if one.purpose.startswith("judge")]
     calls, prompt, completion = (sum(getattr(one, name) for one in spent) for name in _KEYS)

@@ -1,4 +1,4 @@
-"""The chat model of a check, and how a repair is told."""
+"""The chat model of a check, and how a repair is described."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

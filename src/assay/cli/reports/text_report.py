@@ -27,7 +27,7 @@ _STYLE: Final = {
     Verdict.NOT_CHECKABLE: "",
 }
 _RESPONSE: Final = {
-    True: ("Told      ", "what its reader has to be told behind it"),
+    True: ("Told      ", "a disclosure for its reader, after the text"),
     False: ("Instead   ", "what would be answered in its place"),
 }
 """The heading of the response of a decision, by whether it follows the output."""
@@ -179,12 +179,12 @@ def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
 
 def cause_words(cause: CauseReport) -> str:
     """The likely cause of a finding in one line, and the next one where it has a good part too."""
-    told = [
+    lines = [
         f"{one.cause.value.replace('_', ' ')} {one.share:.0%}: {one_line(one.reason)}"
         for one in cause.estimates[:2]
         if one is cause.estimates[0] or one.share >= _SECOND
     ]
-    return " \u00b7 ".join(told)
+    return " \u00b7 ".join(lines)
 
 
 def _key(span: EvidenceSpan) -> tuple[str, int, int]:
@@ -234,8 +234,8 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
         yield Line((("- " + one_line(reason), ""),), indent=2)
     standing = standing_of(report.policy.digest, report.verifier.digest)
     if standing is not None:
-        told = f"{report.policy.name} {standing.words} (docs/thresholds.md)"
-        yield Line((("- " + one_line(told), "faint"),), indent=2)
+        notes = f"{report.policy.name} {standing.words} (docs/thresholds.md)"
+        yield Line((("- " + one_line(notes), "faint"),), indent=2)
     if report.escalation is not None:
         yield Line((("Review    ", "strong"), (escalation_words(report.escalation), "doubt")))
     if decision.response is not None:

@@ -76,15 +76,17 @@ def _bytes_of(path: Path, most: int) -> bytes:
     try:
         handle = os.open(path, flags)
         with os.fdopen(handle, "rb") as opened:
-            told = os.fstat(handle)
-            if not stat.S_ISREG(told.st_mode):
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
                 raise InputError("it is no regular file")
-            if told.st_size > most:
-                raise InputError(f"it has {told.st_size:,} bytes, more than the {most:,} that are read of such a file")
-            data = opened.read(told.st_size + 1)
+            if status.st_size > most:
+                raise InputError(
+                    f"it has {status.st_size:,} bytes, more than the {most:,} that are read of such a file"
+                )
+            data = opened.read(status.st_size + 1)
     except OSError as error:
         raise InputError(f"it cannot be opened: {error.strerror or error}") from error
-    if len(data) > told.st_size:
+    if len(data) > status.st_size:
         raise InputError("it grew while it was read; check again")
     return data
 

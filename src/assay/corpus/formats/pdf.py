@@ -59,9 +59,9 @@ def _pages(reader: Any) -> list[str]:
     return pages
 
 
-def _described(told: dict[str, Any]) -> tuple[str | None, dict[str, str]]:
-    title = " ".join(str(told.get("/Title") or "").split())[:300]
-    fields = {name: str(told[key])[:100] for key, name in _FIELDS.items() if told.get(key)}
+def _described(metadata: dict[str, Any]) -> tuple[str | None, dict[str, str]]:
+    title = " ".join(str(metadata.get("/Title") or "").split())[:300]
+    fields = {name: str(metadata[key])[:100] for key, name in _FIELDS.items() if metadata.get(key)}
     return (title if title and not _NO_TITLE.search(title) else None), fields
 
 

@@ -54,7 +54,12 @@ class Site:
     """The pages of a site, as `assay.corpus.files.Walk` gives the files of a folder."""
 
     def __init__(
-        self, scope: Scope, pages: KeptPages, limits: SiteLimits, excluded: Sequence[str], told: Callable[[int], None]
+        self,
+        scope: Scope,
+        pages: KeptPages,
+        limits: SiteLimits,
+        excluded: Sequence[str],
+        progress: Callable[[int], None],
     ) -> None:
         """Fetch nothing yet.
 
@@ -63,9 +68,15 @@ class Site:
             pages: what was fetched before.
             limits: what fetching may cost.
             excluded: patterns of addresses, from the folder that was named on, that are left out.
-            told: is told of how many more addresses were asked for.
+            progress: called with how many more addresses were asked for.
         """
-        self._named, self._pages, self._limits, self._excluded, self._told = scope, pages, limits, excluded, told
+        self._named, self._pages, self._limits, self._excluded, self._progress = (
+            scope,
+            pages,
+            limits,
+            excluded,
+            progress,
+        )
         self._scope = scope
         self._robots = Robots()
         self._last = 0.0
@@ -124,7 +135,7 @@ class Site:
                     return
                 size += self._visit(server, page)
                 asked += 1
-                self._told(1)
+                self._progress(1)
         pages.end()
 
     def _read_robots(self, server: Server) -> Robots:
@@ -204,10 +215,10 @@ class Site:
         if ending is None:
             return FoundPage(absent=kind[:60] or "no media type", etag=etag, modified=modified)
         body = _in_utf8(answer, ending)
-        told = links_of(body.decode("utf-8", "replace")) if ending == ".html" else PageLinks()
-        base = normal(told.base, page.address) if told.base else page.address
-        canonical = normal(told.canonical, base) if told.canonical else None
-        addresses = [one for link in told.links if (one := normal(link, base)) is not None]
+        page_links = links_of(body.decode("utf-8", "replace")) if ending == ".html" else PageLinks()
+        base = normal(page_links.base, page.address) if page_links.base else page.address
+        canonical = normal(page_links.canonical, base) if page_links.canonical else None
+        addresses = [one for link in page_links.links if (one := normal(link, base)) is not None]
         links, outside = self._wanted(addresses)
         if self._pages.about("by_sitemap") == str(self._pages.crawl):
             links = ()

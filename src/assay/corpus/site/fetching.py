@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from assay.corpus.site.addresses import origin_of
 from assay.errors import AssayError, InputError
+from assay.knowledge.kinds.transport import connection_problem
 
 _CHUNK: Final = 65_536
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
@@ -110,8 +111,8 @@ class Server:
         try:
             parts = urlsplit(address)
             target = f"{parts.path}{'?' + parts.query if parts.query else ''}"
-            told = {"Accept": "text/html, */*;q=0.5", "Accept-Encoding": "identity", "User-Agent": self._agent}
-            connection.request("GET", target, headers={**told, **headers})
+            defaults = {"Accept": "text/html, */*;q=0.5", "Accept-Encoding": "identity", "User-Agent": self._agent}
+            connection.request("GET", target, headers={**defaults, **headers})
             answer = connection.getresponse()
             known: dict[str, str] = {}
             for name, value in answer.getheaders():
@@ -131,7 +132,7 @@ class Server:
             if isinstance(error, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
                 raise
             self.close()
-            raise FetchError(_why(error)) from error
+            raise FetchError(connection_problem(error)) from error
         finally:
             watch.cancel()
 
@@ -229,15 +230,3 @@ def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline
     if said.isdigit() and size < int(said):
         raise FetchError(f"it announced {int(said):,} bytes and sent {size:,}")
     return b"".join(pieces)
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, ConnectionRefusedError):
-        return "it refused the connection"
-    if isinstance(error, TimeoutError):
-        return "it did not answer in time"
-    if isinstance(error, ssl.SSLError):
-        return f"its certificate or its encryption does not hold: {error.reason}"
-    if isinstance(error, http.client.IncompleteRead):
-        return "it closed the connection before the answer was complete"
-    return f"it was not reached: {type(error).__name__}"

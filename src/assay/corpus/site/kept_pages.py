@@ -1,6 +1,6 @@
 """The pages of a site as they were fetched: an index in SQLite and a file each, in a folder of ours.
 
-A page is written before it is told of, and every row is a transaction of its own: a check that was killed goes on with
+A page is written before it is reported, and every row is a transaction of its own: a check that was killed goes on with
 the next page. `crawl` numbers the looks at the site: an address that is queued for the present one and not done yet is
 what is left to do.
 """
@@ -182,13 +182,13 @@ class KeptPages:
             part = new.with_name(f"{new.name}.part")
             part.write_bytes(found.body)
             part.replace(new)
-        told = (found.etag, found.modified, found.ending if digest else None, digest, len(found.body or b""))
+        values = (found.etag, found.modified, found.ending if digest else None, digest, len(found.body or b""))
         links = json.dumps([list(found.links), found.hops, int(found.listed)])
         with self._transaction():
             self._db.execute(
                 "UPDATE pages SET done = ?, etag = ?, modified = ?, ending = ?, digest = ?, size = ?, links = ?, "
                 "outside = ?, canonical = ?, absent = ?, problem = NULL WHERE id = ?",
-                (self.crawl, *told, links, found.outside, found.canonical, found.absent, page.id),
+                (self.crawl, *values, links, found.outside, found.canonical, found.absent, page.id),
             )
             self.queue(found.links, found.hops, listed=found.listed)
         if old != new:

@@ -47,14 +47,14 @@ def links_of(page: str) -> PageLinks:
     """
     links: list[str] = []
     base = canonical = None
-    for tag, told in _tags(_shown(page)):
-        address = told.get("href", "").strip()
+    for tag, attributes in _tags(_shown(page)):
+        address = attributes.get("href", "").strip()
         if not address:
             continue
         if tag == "base":
             base = base or address
         elif tag == "link":
-            if canonical is None and "canonical" in told.get("rel", "").lower().split():
+            if canonical is None and "canonical" in attributes.get("rel", "").lower().split():
                 canonical = address
         elif len(links) < MOST_LINKS and not address.startswith("#"):
             links.append(address)
@@ -81,10 +81,10 @@ def _tags(page: str) -> Iterator[tuple[str, dict[str, str]]]:
         if end < 0:
             at = found.end()
             continue
-        told: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         for one in _ATTRIBUTE.finditer(page, found.end(), end):
-            told.setdefault(one[1].lower(), html.unescape(one[2] or one[3] or one[4] or ""))
-        yield found[0][1:].lower(), told
+            attributes.setdefault(one[1].lower(), html.unescape(one[2] or one[3] or one[4] or ""))
+        yield found[0][1:].lower(), attributes
         at = end
 
 

@@ -71,8 +71,8 @@ def read_robots(text: str, agent: str) -> Robots:
             groups[-1][2].append(float(value))
     own = [one for one in groups if agent.lower() in one[0]]
     chosen = own or [one for one in groups if "*" in one[0]]
-    rules = tuple(rule for _, told, _ in chosen for rule in told)
-    return Robots(rules[:_MOST_RULES], max((delay for _, _, told in chosen for delay in told), default=0.0))
+    rules = tuple(rule for _, group, _ in chosen for rule in group)
+    return Robots(rules[:_MOST_RULES], max((delay for _, _, delays in chosen for delay in delays), default=0.0))
 
 
 def _matches(pattern: str, path: str) -> bool:

@@ -60,7 +60,7 @@ def prior_of(
 
 @dataclass(frozen=True, slots=True)
 class EstimatingPrior:
-    """What a worker is told of an estimate: called once with its network, it gives what scores claims of batches."""
+    """What a worker is given for an estimate: called once with its network, it gives what scores claims of batches."""
 
     policy: Policy
 

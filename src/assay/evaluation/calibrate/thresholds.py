@@ -116,7 +116,7 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class Calibrating:
-    """What a worker is told of a calibration: called once with its network, it gives what judges batches."""
+    """What a worker is given for a calibration: called once with its network, it gives what judges batches."""
 
     policy: Policy
     """The one whose thresholds are to be fitted."""

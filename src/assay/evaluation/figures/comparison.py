@@ -52,7 +52,8 @@ class Change:
     difference: Figure
     """The second less the first."""
     better: bool | None
-    """Whether the change is for the better beyond chance (its interval does not hold 0); none where it is not told."""
+    """Whether the change is for the better beyond chance (its interval does not hold 0); none where it is not
+    stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def compare(
     sides = [[results[row.digest] for row in shared] for results in (first, second)]
     scored = [scored_guard("assay", side, threshold) for side in sides]
     data = [columns(shared, one, side) for one, side in zip(scored, sides, strict=True)]
-    told = [figures(name, one, resamples).figures for name, one in zip(names, data, strict=True)]
+    measured = [figures(name, one, resamples).figures for name, one in zip(names, data, strict=True)]
     moved = differences(data[1], data[0], resamples)
     flips = []
     for index, row in enumerate(shared):
@@ -124,7 +125,7 @@ def compare(
         only_first=sum(digest in first and digest not in second for digest in by_digest),
         only_second=sum(digest in second and digest not in first for digest in by_digest),
         changes={
-            name: Change(told[0][name], told[1][name], one, _better(name, one))
+            name: Change(measured[0][name], measured[1][name], one, _better(name, one))
             for name, one in moved.items()
             if one.value is not None
         },

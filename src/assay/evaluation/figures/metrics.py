@@ -262,8 +262,8 @@ def _resampled(data: Columns, counts: NDArray[np.float64]) -> dict[str, NDArray[
     has = ~np.isnan(data.support)
     wrong, support = data.wrong[has], data.support[has]
     auroc, auprc = bootstrap.ranks(counts[:, has], wrong, 1 - support)
-    told, ranked = _told_apart(data)
-    against, _ = bootstrap.ranks(counts[:, told], data.against[told] == 1, ranked)
+    thresholded, ranked = _labels_and_scores(data)
+    against, _ = bootstrap.ranks(counts[:, thresholded], data.against[thresholded] == 1, ranked)
     return {
         **bootstrap.rates(counts, data.wrong, data.flagged),
         "auroc": auroc,
@@ -291,7 +291,7 @@ def _all(data: Columns) -> dict[str, Metric]:
     }
 
 
-def _told_apart(data: Columns) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _labels_and_scores(data: Columns) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Which rows are labelled contradicted or unsupported, and the score that tells these apart.
 
     The rows are all without support, so that they are ranked by how probable contradiction is where there is none:
@@ -303,7 +303,7 @@ def _told_apart(data: Columns) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
 
 def _contradiction_auroc(data: Columns) -> Metric:
     """How well contradicted rows are told from unsupported ones."""
-    chosen, ranked = _told_apart(data)
+    chosen, ranked = _labels_and_scores(data)
     if not chosen.any():
         return Metric(undefined="no row is labelled contradicted or unsupported")
     return stats.auroc(data.against[chosen] == 1, ranked)

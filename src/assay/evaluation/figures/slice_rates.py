@@ -45,9 +45,9 @@ def slice_rates(
     for row, result in zip(rows, results, strict=True):
         if row.label is None:
             continue
-        told = (row.wrong, is_flagged(result, threshold), result.score is None)
+        outcome = (row.wrong, is_flagged(result, threshold), result.score is None)
         for way, name in slices_of(row, keys).items():
-            members.setdefault(way, {}).setdefault(name, []).append(told)
+            members.setdefault(way, {}).setdefault(name, []).append(outcome)
     return {
         way: tuple(_rates(name, found) for name, found in sorted(slices.items(), key=lambda item: in_order(item[0])))
         for way, slices in members.items()
@@ -55,12 +55,12 @@ def slice_rates(
     }
 
 
-def _rates(name: str, told: Sequence[tuple[bool, bool, bool]]) -> SliceRates:
-    wrong = [flagged for is_wrong, flagged, _ in told if is_wrong]
-    right = [flagged for is_wrong, flagged, _ in told if not is_wrong]
+def _rates(name: str, outcomes: Sequence[tuple[bool, bool, bool]]) -> SliceRates:
+    wrong = [flagged for is_wrong, flagged, _ in outcomes if is_wrong]
+    right = [flagged for is_wrong, flagged, _ in outcomes if not is_wrong]
     return SliceRates(
         name,
-        share(sum(is_wrong == flagged and not broken for is_wrong, flagged, broken in told), len(told)),
+        share(sum(is_wrong == flagged and not broken for is_wrong, flagged, broken in outcomes), len(outcomes)),
         share(len(wrong) - sum(wrong), len(wrong)),
         share(sum(right), len(right)),
     )

@@ -1,4 +1,4 @@
-"""The domain that a row is of and the language that it is written in, told without a model.
+"""The domain that a row is of and the language that it is written in, recognised without a model.
 
 A row's own `meta.domain` says it best. Without one the name of a set that is published and well known does; a set that
 is neither is in the domain `not stated`. Languages are told by script and, among those of Latin script, by their

@@ -86,8 +86,8 @@ class Row:
     def digest(self) -> str:
         """Names all that a verdict depends on, so that a finished row is found again after a restart."""
         evidence = [piece.model_dump(mode="json") for piece in self.evidence]
-        told = [dict(self.signals)] if self.signals else []  # none leaves the digests of earlier runs as they were
-        return _digest([self.set, self.id, evidence, self.text, self.whole, self.question, *told])
+        signals = [dict(self.signals)] if self.signals else []  # none leaves the digests of earlier runs as they were
+        return _digest([self.set, self.id, evidence, self.text, self.whole, self.question, *signals])
 
 
 def _digest(value: object) -> str:

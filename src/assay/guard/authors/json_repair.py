@@ -80,7 +80,7 @@ def with_mend(report: HallucinationReport, made: Mend | None) -> HallucinationRe
         changes=changes_between(made.original.output, made.mended.output),
     )
     later = (one.model_copy(update={"number": one.number + 1}) for one in revision.attempts)
-    told = revision.model_copy(
+    repaired = revision.model_copy(
         update={
             "original": made.original.output,
             "attempts": (attempt, *later),
@@ -89,4 +89,4 @@ def with_mend(report: HallucinationReport, made: Mend | None) -> HallucinationRe
             "author": revision.author or _MENDED_BY,
         }
     )
-    return report.model_copy(update={"revision": told})
+    return report.model_copy(update={"revision": repaired})

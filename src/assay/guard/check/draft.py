@@ -54,7 +54,7 @@ class Draft:
     """Seconds by stage."""
     run: RunContext | None = None
     """The agent run that the output ends, where it ends one."""
-    hearing: JudgeStage | None = None
+    judge_stage: JudgeStage | None = None
     """What a judge said, and what was left out of the output; none where neither was looked for."""
     irrelevant: Issue | None = None
     """That no passage mentions what was asked, where that is so."""
@@ -91,8 +91,8 @@ class Draft:
         """What is known of the judged claims: what the tiers found, and what a run, a judge, sources and probes say."""
         if self.verification.judged is not None:
             return self.probing.settled(self.verification.judged)
-        if self.hearing is not None and self.hearing.judged is not None:
-            return self.probing.settled(self.hearing.judged)
+        if self.judge_stage is not None and self.judge_stage.judged is not None:
+            return self.probing.settled(self.judge_stage.judged)
         of_claims = without_disclosed(self.checkable, judged[: self.judged_claims], self.text)
         if self.run is None:
             return self.probing.settled(of_claims)

@@ -37,7 +37,7 @@ class JudgeStage:
     """What a judge said of an output, and what was left out of it."""
 
     judged: tuple[Judged, ...] | None = None
-    """What is known of each judged claim once the judge was heard; none where nothing was asked."""
+    """What is known of each judged claim once the judge has answered; none where nothing was asked."""
     report: JudgeReport | None = None
     omissions: tuple[Omission, ...] = ()
 
@@ -62,7 +62,7 @@ def _overlap(one: EvidenceSpan, other: EvidenceSpan) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JudgeContext:
-    """What a hearing is held with."""
+    """What the judge is asked with."""
 
     policy: Policy
     evidence: PreparedEvidence
@@ -71,7 +71,7 @@ class JudgeContext:
     meter: Meter | None
     """The account of the check; none where no model is at hand."""
     required: bool
-    """Whether claims that the policy wants heard and nobody heard are unchecked, rather than left to a later check."""
+    """Whether claims that the policy wants judged but nobody judged are unchecked, not left to a later check."""
     options: JudgeOptions | None
     memory: LruCache[JudgedStatement]
     """What was said of claims before, by all that it depends on: a text that grows or is revised is not judged
@@ -94,11 +94,11 @@ def judge_stage_of(
     if policy.judge == "off":
         return JudgeStage(omissions=_omissions(claims, asking)) if policy.omissions != "off" else JudgeStage()
     if asking.meter is None and policy.judge == "all" and asking.required:
-        return _Session(claims, asking, skipped).hearing()
+        return _Session(claims, asking, skipped).run()
     if asking.meter is None:
         report = JudgeReport(mode=policy.judge, notes=(NO_MODEL,))
         return JudgeStage(report=report, omissions=_omissions(claims, asking) if policy.omissions != "off" else ())
-    return _Session(claims, asking, skipped).hearing()
+    return _Session(claims, asking, skipped).run()
 
 
 def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext) -> tuple[Omission, ...]:
@@ -123,7 +123,7 @@ def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | Non
 
 
 class _Session:
-    """One hearing with a model at hand."""
+    """One round of questions to the judge, with a model at hand."""
 
     def __init__(
         self, claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext, skipped: frozenset[int]
@@ -139,28 +139,28 @@ class _Session:
         self._chosen = self._choose(skipped)
         self._sources, self._complete = self._shown()
 
-    def hearing(self) -> JudgeStage:
+    def run(self) -> JudgeStage:
         """Ask, and settle what is said."""
         known = self._known()
         asked = [at for at in self._chosen if at not in known]
-        hearings = self._hear(asked)
-        said = {**known, **dict(zip(asked, hearings.heard, strict=True))}
+        results = self._ask(asked)
+        said = {**known, **dict(zip(asked, results.statements, strict=True))}
         judged = [found for _, found in self._claims]
-        for at, heard in said.items():
-            judged[at] = settle(self._claims[at][0], judged[at], heard, self._chosen[at], self._policy)
-            if heard.outcome.kind != "unchecked":
-                self._asking.memory.get(self._key(at), partial(_same, heard))
+        for at, response in said.items():
+            judged[at] = settle(self._claims[at][0], judged[at], response, self._chosen[at], self._policy)
+            if response.outcome.kind != "unchecked":
+                self._asking.memory.get(self._key(at), partial(_same, response))
         prompts, notes = [self._prompt] if asked else [], []
         omissions: tuple[Omission, ...] = ()
         if self._policy.omissions != "off":
-            omissions, used, note = self._left_out(judged, hearings.requests)
+            omissions, used, note = self._left_out(judged, results.requests)
             prompts += used
             notes += [note] if note else []
         report = self._report(said, known, judged, prompts, notes)
-        return JudgeStage(tuple(judged), report.model_copy(update={"asked_again": hearings.asked_again}), omissions)
+        return JudgeStage(tuple(judged), report.model_copy(update={"asked_again": results.asked_again}), omissions)
 
     def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
-        """The claims to be heard with the reasons, the ones that matter most first."""
+        """The claims to put to the judge, with the reasons, the most important first."""
         from assay.verify.judge import weaknesses
 
         reasons: dict[int, tuple[str, ...]] = {}
@@ -200,8 +200,8 @@ class _Session:
         found: dict[int, JudgedStatement] = {}
         meter = self._asking.meter
         if meter is not None and meter.known:
-            told = {at: meter.known.get(self._claims[at][0].text) for at in self._chosen}
-            return {at: _heard_again(one) for at, one in told.items() if one is not None}
+            known = {at: meter.known.get(self._claims[at][0].text) for at in self._chosen}
+            return {at: _from_record(one) for at, one in known.items() if one is not None}
         for at in self._chosen:
             try:
                 found[at] = self._asking.memory.get(self._key(at), _unknown)
@@ -211,7 +211,7 @@ class _Session:
                 meter.tape.knew(self._claims[at][0].text, _as_json(found[at]))
         return found
 
-    def _hear(self, asked: Sequence[int]) -> JudgeResults:
+    def _ask(self, asked: Sequence[int]) -> JudgeResults:
         from assay.verify.judge import JudgeAnswers, JudgedStatement, JudgeResults, Outcome, ask_judge
 
         asking = self._asking
@@ -265,7 +265,7 @@ class _Session:
         prompts: Sequence[str],
         notes: Sequence[str],
     ) -> JudgeReport:
-        unusable = [heard.outcome.reason for heard in said.values() if heard.outcome.kind == "unchecked"]
+        unusable = [response.outcome.reason for response in said.values() if response.outcome.kind == "unchecked"]
         meter = self._asking.meter
         return JudgeReport(
             mode=self._policy.judge,
@@ -273,7 +273,7 @@ class _Session:
             prompts=tuple(prompts),
             chosen=len(self._chosen),
             answered=len(said) - len(unusable),
-            changed=sum(one.heard is not None and one.heard.changed for one in judged),
+            changed=sum(one.by_judge is not None and one.by_judge.changed for one in judged),
             unchecked=len(unusable),
             remembered=len(known),
             evidence_complete=self._complete,
@@ -281,18 +281,18 @@ class _Session:
         )
 
 
-def _as_json(heard: JudgedStatement) -> Any:
-    return _adapter().dump_python(heard, mode="json")
+def _as_json(response: JudgedStatement) -> Any:
+    return _adapter().dump_python(response, mode="json")
 
 
-def _heard_again(told: Any) -> JudgedStatement:
+def _from_record(recorded: Any) -> JudgedStatement:
     """What a tape has of a claim.
 
     Raises:
         InputError: it is of another form.
     """
     try:
-        return _adapter().validate_python(told, strict=False)
+        return _adapter().validate_python(recorded, strict=False)
     except ValidationError as error:
         raise InputError("expected what a judge had said of a claim, but it cannot be read") from error
 
@@ -304,8 +304,8 @@ def _adapter() -> TypeAdapter[JudgedStatement]:
     return TypeAdapter(JudgedStatement)
 
 
-def _same(heard: JudgedStatement) -> JudgedStatement:
-    return heard
+def _same(response: JudgedStatement) -> JudgedStatement:
+    return response
 
 
 def _unknown() -> JudgedStatement:
@@ -317,9 +317,9 @@ _NOTHING_KNOWN: Final = Judgement(0.5, 0.0)
 
 
 def settle(
-    claim: ExtractedClaim, found: Judged, heard: JudgedStatement, because: Sequence[str], policy: Policy
+    claim: ExtractedClaim, found: Judged, response: JudgedStatement, because: Sequence[str], policy: Policy
 ) -> Judged:
-    """What is known of a claim once the judge was heard."""
+    """What is known of a claim once the judge has answered."""
     from assay.verify.judge import Standing, barred, settled
 
     if found.judgement is None and not found.unread:
@@ -329,31 +329,33 @@ def settle(
     bar = barred(found.exact, before, conflict=found.conflict is not None)
     after = settled(
         before,
-        heard.outcome.kind,
+        response.outcome.kind,
         confidence=policy.judge_confidence,
         threshold=policy.support_threshold,
         bar=bar,
         passes=_passes(claim, found, policy),
     )
     changed = after != before
-    reason = heard.outcome.reason
-    if heard.outcome.kind == "supports" and bar is not None and before.verdict is not Verdict.SUPPORTED:
+    reason = response.outcome.reason
+    if response.outcome.kind == "supports" and bar is not None and before.verdict is not Verdict.SUPPORTED:
         reason = f"{reason} It does not count: {bar}."
-    told = ClaimJudgement(
+    by_judge = ClaimJudgement(
         asked_because=tuple(because),
-        outcome=heard.outcome.kind,
+        outcome=response.outcome.kind,
         reason=reason,
-        answers=heard.reading.answers,
+        answers=response.reading.answers,
         before=before.verdict,
         changed=changed,
     )
     if found.unread and not changed:
-        return replace(found, heard=told)
+        return replace(found, by_judge=by_judge)
     if after.verdict is Verdict.UNCHECKED:
-        return replace(found, verdict=after.verdict, judgement=None, failed=reason, heard=told)
+        return replace(found, verdict=after.verdict, judgement=None, failed=reason, by_judge=by_judge)
     judgement = Judgement(after.support, after.contradiction)
     found = replace(found, failed=None, unread=False) if found.unread else found
-    return replace(found, verdict=after.verdict, judgement=judgement, spans=_spans(found, heard, changed), heard=told)
+    return replace(
+        found, verdict=after.verdict, judgement=judgement, spans=_spans(found, response, changed), by_judge=by_judge
+    )
 
 
 def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
@@ -372,28 +374,28 @@ def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
     return claim_status(policy, signal) is ClaimStatus.PASS
 
 
-def _spans(found: Judged, heard: JudgedStatement, changed: bool) -> tuple[EvidenceSpan, ...]:
+def _spans(found: Judged, response: JudgedStatement, changed: bool) -> tuple[EvidenceSpan, ...]:
     """The evidence of a claim, the judge's quotes in front where the verdict is its word."""
-    quotes = [span for answer in heard.outcome.telling for span in answer.quotes]
+    quotes = [span for answer in response.outcome.telling for span in answer.quotes]
     if not changed or not quotes:
         return found.spans
     unique = {(one.evidence_id, one.start, one.end): one for one in reversed((*quotes, *found.spans))}
     return tuple(reversed(unique.values()))[:MOST_SPANS]
 
 
-def judge_issues(told: ClaimJudgement, span: Span) -> tuple[Issue, ...]:
+def judge_issues(judgement: ClaimJudgement, span: Span) -> tuple[Issue, ...]:
     """What the judge says of a claim, as findings."""
     made: list[Issue] = []
-    quote = next((span for answer in told.answers for span in answer.quotes if answer.verdict == "FAIL"), None)
-    if told.outcome == "unchecked":
-        if not told.changed:
-            made.append(Issue(code="judge.unchecked", message=told.reason, span=span))
+    quote = next((span for answer in judgement.answers for span in answer.quotes if answer.verdict == "FAIL"), None)
+    if judgement.outcome == "unchecked":
+        if not judgement.changed:
+            made.append(Issue(code="judge.unchecked", message=judgement.reason, span=span))
         return tuple(made)
-    if told.outcome != "uncertain" and (
-        told.changed or told.outcome != "supports" or told.before is not Verdict.SUPPORTED
+    if judgement.outcome != "uncertain" and (
+        judgement.changed or judgement.outcome != "supports" or judgement.before is not Verdict.SUPPORTED
     ):
-        made.append(Issue(code=f"judge.{told.outcome}", message=told.reason, span=span, evidence=quote))
-    cited = next((answer for answer in told.answers if answer.question == 3 and answer.verdict == "FAIL"), None)
+        made.append(Issue(code=f"judge.{judgement.outcome}", message=judgement.reason, span=span, evidence=quote))
+    cited = next((answer for answer in judgement.answers if answer.question == 3 and answer.verdict == "FAIL"), None)
     if cited is not None:
         message = f"The judge cannot trace a citation: {cited.justification}"
         made.append(Issue(code="judge.citation", message=message, span=span))

@@ -84,7 +84,7 @@ def probing_of(claims: Sequence[tuple[ExtractedClaim, Judged]], prober: Prober, 
     """
     places = _places(claims)
     asked = tuple(claims[at][0].text for at in places)
-    risk = max((1 - told.support for at in places if (told := claims[at][1].judgement)), default=None)
+    risk = max((1 - judgement.support for at in places if (judgement := claims[at][1].judgement)), default=None)
     if not asked:
         return Probing(unprobed=f"{NO_CLAIM}: no critical claim is supported by the evidence")
     try:

@@ -116,7 +116,7 @@ class Judged:
     """Why it could not be checked."""
     unread: bool = False
     """Whether that is because it is in a language that the network does not read: a judge may."""
-    heard: ClaimJudgement | None = None
+    by_judge: ClaimJudgement | None = None
     """What a judge said of it, where one was to be asked."""
     outside: tuple[OutsideWord, ...] = ()
     """What sources outside of the evidence say of it, where any was asked (docs/adr/0035)."""
@@ -133,7 +133,7 @@ class Judged:
         """Whose word the verdict is: `exact`, `network`, `judge` or `knowledge`; none where nothing was decided."""
         if self.external is not None and self.external.changed:
             return "knowledge"
-        if self.heard is not None and self.heard.changed:
+        if self.by_judge is not None and self.by_judge.changed:
             return "judge"
         if self.failed is not None or self.judgement is None:
             return None
@@ -163,7 +163,7 @@ class Thresholds:
     prior: float | None = None
     """The share of supported claims in use; none leaves probabilities at that of the rows they were fitted on."""
     corrects: bool = True
-    """Whether the probabilities that are told are those in use; without it only the verdict goes by them."""
+    """Whether the reported probabilities are those in use; without it only the verdict goes by them."""
 
 
 def judge_jobs(
@@ -266,11 +266,11 @@ def _combine(
         return compared(job, job.field, exact, read, signals)
     if job.named:
         return named(job, exact, read, signals)
-    told = refuting_field(job.claim, job.evidence.index)
-    if told is None and job.denies:
-        told = refuting_sentence(job.claim, job.evidence.index) or refuting_clause(job.claim, job.evidence.index)
-    if told is not None:
-        return _told(told, exact, read, signals)
+    refuting = refuting_field(job.claim, job.evidence.index)
+    if refuting is None and job.denies:
+        refuting = refuting_sentence(job.claim, job.evidence.index) or refuting_clause(job.claim, job.evidence.index)
+    if refuting is not None:
+        return _refuted_by_record(refuting, exact, read, signals)
     lost = why_unread(job.claim, job.evidence.languages, (item.text for item in job.evidence.evidence))
     if lost is not None and not compared_by_words(exact, job.claim):
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, lost, unread=True)
@@ -320,15 +320,23 @@ def compared(
         equal = Judgement(document_fields.EQUAL, 0.0)
         working = (
             ()
-            if not field.told
-            else (ExactFinding("number.derived", f"It adds up: {field.told}.", 0, len(job.claim), None, "note", NAMED),)
+            if not field.expected
+            else (
+                ExactFinding(
+                    "number.derived", f"It adds up: {field.expected}.", 0, len(job.claim), None, "note", NAMED
+                ),
+            )
         )
         return Judged(Verdict.SUPPORTED, equal, replace(exact, findings=working), read, signals, spans, None)
-    has = f"It adds up to {field.told}" if field.span is None else f"The evidence has {as_quote(field.span.text, 120)}"
+    has = (
+        f"It adds up to {field.expected}"
+        if field.span is None
+        else f"The evidence has {as_quote(field.span.text, 120)}"
+    )
     code = "record.total" if field.span is None else "record.mismatch"
-    told = ExactFinding(code, f"{has}.", 0, len(job.claim), field.span, "contradicts", document_fields.SURE)
+    finding = ExactFinding(code, f"{has}.", 0, len(job.claim), field.span, "contradicts", document_fields.SURE)
     others = [one for one in exact.findings if one.code != "record.mismatch"]
-    result = replace(exact, findings=(told, *others))
+    result = replace(exact, findings=(finding, *others))
     against = Judgement(round(1 - document_fields.SURE, 4), document_fields.SURE)
     return Judged(Verdict.CONTRADICTED, against, result, read, signals, spans, None)
 
@@ -353,9 +361,9 @@ def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[st
                     score=NAMED,
                 )
                 message = f"The evidence does not allow {setting[1][:80]!r} for {setting[0][:80]!r}."
-                told = ExactFinding("record.mismatch", message, 0, len(job.claim), span, "contradicts", NAMED)
+                finding = ExactFinding("record.mismatch", message, 0, len(job.claim), span, "contradicts", NAMED)
                 against = Judgement(round(1 - NAMED, 4), NAMED)
-                result = replace(exact, findings=(told,))
+                result = replace(exact, findings=(finding,))
                 return Judged(Verdict.CONTRADICTED, against, result, read, signals, (span,), None)
         if place is not None:
             start, end = place
@@ -367,7 +375,9 @@ def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[st
     return Judged(Verdict.UNSUPPORTED, found, exact, read, signals, exact.best[:1], None)
 
 
-def _told(span: EvidenceSpan, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
+def _refuted_by_record(
+    span: EvidenceSpan, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]
+) -> Judged:
     """The judgement of a claim that the evidence does not tell what a field of a record does."""
     message = f'The evidence does tell: it has "{span.text[:80]}".'
     found = ExactFinding("record.told", message, 0, read.claim_length, span, "contradicts", NAMED)

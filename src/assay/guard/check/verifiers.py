@@ -100,7 +100,7 @@ class JudgeVerifier:
             self.options,
             self.memory,
         )
-        return replace(draft, hearing=judge_stage_of(claims, asking, draft.done(claims)))
+        return replace(draft, judge_stage=judge_stage_of(claims, asking, draft.done(claims)))
 
 
 @dataclass(frozen=True, slots=True)

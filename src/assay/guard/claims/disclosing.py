@@ -37,8 +37,8 @@ _BARE: Final = re.compile(
 )
 """That the sources disagree, and nothing else."""
 FULLY_SUPPORTED: Final = 0.99
-"""The support of such a sentence where a disagreement was found and both of its sides are told."""
-TELLS: Final = 0.6
+"""The support of such a sentence where a disagreement was found and the output reports both sides."""
+DISCLOSES: Final = 0.6
 """The share of a sentence of a source, by the weight of its content words, that tells what the source says."""
 MOST_CLAIMS: Final = 200
 """Claims in conflict that are looked at."""
@@ -66,7 +66,7 @@ def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged]
         if conflict is None or at not in sides:
             continue
         if any(
-            _is_told(claims[at], conflict[1], _sentence(claims[other], output), judged[other])
+            _is_disclosed(claims[at], conflict[1], _sentence(claims[other], output), judged[other])
             for other in sides
             if other != at
         ):
@@ -93,7 +93,7 @@ def _is_of_one(claim: ExtractedClaim, output: str) -> bool:
     return _OF_ONE.search(_sentence(claim, output)) is not None
 
 
-def _is_told(claim: ExtractedClaim, against: EvidenceSpan, told: str, found: Judged) -> bool:
+def _is_disclosed(claim: ExtractedClaim, against: EvidenceSpan, disclosed: str, found: Judged) -> bool:
     """Whether the sentence of another claim says what the passage against a claim does, by that passage's source."""
     sources = {span.evidence_id for span in found.spans if span.relation == "supports"}
     if found.conflict is not None:
@@ -103,6 +103,6 @@ def _is_told(claim: ExtractedClaim, against: EvidenceSpan, told: str, found: Jud
     sentences = [against.text[one.start : one.end] for one in split_sentences(against.text)] or [against.text]
     nearest = max(sentences, key=lambda sentence: says_of_it(claim.text, sentence))
     news = values_of(nearest) - values_of(claim.text)
-    if news and news.isdisjoint(word.fold for word in find_words(told).lexemes):
+    if news and news.isdisjoint(word.fold for word in find_words(disclosed).lexemes):
         return False
-    return says_of_it(told, nearest) >= TELLS or (bool(news) and not says_of_it(nearest, nearest))
+    return says_of_it(disclosed, nearest) >= DISCLOSES or (bool(news) and not says_of_it(nearest, nearest))

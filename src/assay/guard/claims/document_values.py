@@ -75,19 +75,19 @@ def unstated(value: str, evidence: PreparedEvidence, exact: ExactResult) -> str 
         evidence: the evidence.
         exact: what the exact tier found of the claim; a number that follows from the evidence is not missing.
     """
-    bare = value.strip("\"' ")
-    dates = find_dates(bare)
+    stripped = value.strip("\"' ")
+    dates = find_dates(stripped)
     stated = _stated(evidence)
     for date in dates:
         if not _is_dated(date, stated):
-            return bare[date.start : date.end]
+            return stripped[date.start : date.end]
     if exact.signals.get("numbers_computed", 0.0) > 0 or exact.signals.get("supports_record", 0.0) > 0:
         return None
     taken = [(date.start, date.end) for date in dates]
-    for quantity in find_quantities(bare, skip=taken):
+    for quantity in find_quantities(stripped, skip=taken):
         digits = len(quantity.value.normalize().as_tuple().digits)
         if quantity.exact and digits >= _SPECIFIC and not {quantity.value, quantity.low} & stated.figures:
-            return bare[quantity.start : quantity.end]
+            return stripped[quantity.start : quantity.end]
     return None
 
 

@@ -54,10 +54,10 @@ def reports_orders(claim: str) -> bool:
 
 def without_orders(pieces: Sequence[Evidence]) -> list[Evidence]:
     """The pieces with what they order a model to do blanked out; those without an order are the same objects."""
-    told = [_blanked(piece.text) for piece in pieces]
+    blanked = [_blanked(piece.text) for piece in pieces]
     return [
         piece if text is None else piece.model_copy(update={"text": text})
-        for piece, text in zip(pieces, told, strict=True)
+        for piece, text in zip(pieces, blanked, strict=True)
     ]
 
 
@@ -76,7 +76,7 @@ def _blanked(text: str) -> str | None:
     kept, at = [], 0
     for order in orders:
         if order.start < at or (
-            _SPEAKER.fullmatch(text[order.start : order.end]) and not _told_behind(text, order.end)
+            _SPEAKER.fullmatch(text[order.start : order.end]) and not _quotes_order(text, order.end)
         ):
             continue
         start, end = order.start, max(order.end, order.start + 1)
@@ -95,7 +95,7 @@ def _blanked(text: str) -> str | None:
     return "".join(kept) + text[at:] if kept else None
 
 
-def _told_behind(text: str, at: int) -> bool:
+def _quotes_order(text: str, at: int) -> bool:
     """Whether what a speaker is made to say is an order."""
     said = text[at : at + 200].split("\n", 1)[0]
     return is_request(said) or _GOES_ON.search(said) is not None

@@ -115,9 +115,9 @@ def _but_of_nowhere(job: Job, found: Judged, exact: ExactResult | None = None) -
     )
     if not missing:
         return found
-    told = found.exact if missing[0] in found.exact.findings else replace(found.exact, findings=missing)
+    lacking = found.exact if missing[0] in found.exact.findings else replace(found.exact, findings=missing)
     verdict = Verdict.UNSUPPORTED if found.verdict is Verdict.SUPPORTED else found.verdict
-    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=OF_NOWHERE), exact=told)
+    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=OF_NOWHERE), exact=lacking)
 
 
 def _in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:

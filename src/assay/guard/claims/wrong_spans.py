@@ -76,12 +76,12 @@ def _whole_words(claim: str, pieces: Sequence[tuple[int, int]]) -> tuple[tuple[i
         met = [piece, *(value for value in values if _touches(value, (piece,)))]
         start, end = min(a for a, _ in met), max(b for _, b in met)
         tokens = [(start + m.start(), start + m.end()) for m in _TOKEN.finditer(claim[start:end])]
-        says = [place for place in tokens if _bare(claim, place) not in LEADING]
+        says = [place for place in tokens if _stripped(claim, place) not in LEADING]
         (kept if says else empty).append((start, says[-1][1] if says else end))
     return _merged(kept or empty)
 
 
-def _bare(claim: str, place: tuple[int, int]) -> str:
+def _stripped(claim: str, place: tuple[int, int]) -> str:
     return claim[place[0] : place[1]].strip(_MARKS).lower()
 
 

@@ -129,7 +129,7 @@ class ReceiptDesk:
             again: whether a receipt that was used already is good once more.
 
         Returns:
-            What was claimed; `settle` is told of it.
+            What was claimed; `settle` is called with it.
 
         Raises:
             CommitError: there is no receipt, it does not hold, or it cannot be told whether it was used.
@@ -161,7 +161,7 @@ class ReceiptDesk:
             claim = self._used.claim(use, now)
         except (StoreError, MissingPackageError) as error:
             raise CommitError(
-                "nothing was committed: it cannot be told whether this receipt was used already, because the record of "
+                "nothing was committed: it is not known whether this receipt was used already, because the record of "
                 f"used receipts cannot be written: {error}",
                 {"no_record"},
             ) from error

@@ -112,7 +112,7 @@ def ask_other_sources(others: Sequence[Other], scorer: PairScorer) -> list[Other
     there = _asked([(one.reading.premise, text) for one in others for text in _texts(one)], scorer)
     borne = [(one, text) for one in others for text in one.exchanged if _supports(there, one, text)]
     here = _asked([(one.own.premise, text) for one, text in borne], scorer)
-    return [_heard(one, there, here) for one in others]
+    return [_reading_of(one, there, here) for one in others]
 
 
 _Asked = Mapping[tuple[str, str], EntailmentResult]
@@ -134,7 +134,7 @@ def _asked(pairs: Sequence[tuple[Premise, str]], scorer: PairScorer) -> _Asked:
     return dict(zip(unique, found, strict=True))
 
 
-def _heard(one: Other, there: _Asked, here: _Asked) -> OtherSourceResult:
+def _reading_of(one: Other, there: _Asked, here: _Asked) -> OtherSourceResult:
     theirs, ours = one.reading.premise.text, one.own.premise.text
     said = [there[theirs, text] for text in _texts(one)] + [result for (own, _), result in here.items() if own == ours]
     failed = next((result.failed for result in said if result.failed is not None), None)
@@ -202,13 +202,13 @@ class Disagreement:
             return False
         return one.reading.entailment <= self.most_entailed or bool(one.exchanged)
 
-    def disagrees(self, heard: OtherSourceResult) -> bool:
+    def disagrees(self, reading: OtherSourceResult) -> bool:
         """Whether the other source says something else."""
-        if heard.failed is not None:
+        if reading.failed is not None:
             return False
-        if heard.signals["instead"] >= self.instead:
+        if reading.signals["instead"] >= self.instead:
             return True
-        return speaks_against(heard.signals) and self.model.probability(heard.signals) >= self.threshold
+        return speaks_against(reading.signals) and self.model.probability(reading.signals) >= self.threshold
 
 
 def speaks_against(signals: Mapping[str, float]) -> bool:

@@ -325,22 +325,22 @@ def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScore
         for other in [found for found in _others(job, one) if model.asks(found)][:MOST_SOURCES]
     ]
     found = list(judged)
-    for (place, _), heard in zip(
+    for (place, _), reading in zip(
         asked, ask_other_sources([other for _, other in asked], scorer) if asked else (), strict=True
     ):
-        if heard.failed is not None:
+        if reading.failed is not None:
             found[place] = replace(
-                found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=heard.failed
+                found[place], verdict=Verdict.UNCHECKED, judgement=None, spans=(), conflict=None, failed=reading.failed
             )
-        elif found[place].conflict is None and _disagrees(model, heard) and _of_one_subject(jobs[place], heard):
-            found[place] = replace(found[place], conflict=_shown(heard.other))
+        elif found[place].conflict is None and _disagrees(model, reading) and _of_one_subject(jobs[place], reading):
+            found[place] = replace(found[place], conflict=_shown(reading.other))
     return contradicting_both_ways(jobs, found, scorer)
 
 
-def _disagrees(model: Disagreement, heard: OtherSourceResult) -> bool:
+def _disagrees(model: Disagreement, reading: OtherSourceResult) -> bool:
     """Whether another source says something else."""
-    other = heard.other
-    return model.disagrees(heard) and (other.differs >= DIFFERS or may_deny(other.claim, other.reading.premise.text))
+    other = reading.other
+    return model.disagrees(reading) and (other.differs >= DIFFERS or may_deny(other.claim, other.reading.premise.text))
 
 
 def contradicting_both_ways(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
@@ -359,12 +359,12 @@ def contradicting_both_ways(jobs: Sequence[Job], judged: Sequence[Judged], score
             read += [(place, other, pair) for pair in pairs]
     signals = read_both_ways([pair for _, _, pair in read], scorer)
     found = list(judged)
-    for (place, other, pair), told in zip(read, signals, strict=True):
+    for (place, other, pair), signal in zip(read, signals, strict=True):
         if found[place].conflict is not None:
             continue
         job = jobs[place]
         may = same_subject(job.claim, job.evidence.evidence)
-        if model.disagree(told) and may(min(other.own.premise.evidence_ids), other.source, pair.other):
+        if model.disagree(signal) and may(min(other.own.premise.evidence_ids), other.source, pair.other):
             found[place] = replace(found[place], conflict=_shown(other))
     return found
 
@@ -395,9 +395,9 @@ def _differs(job: Job, source: str) -> float:
     return max((one.confidence for one in against), default=0.0)
 
 
-def _of_one_subject(job: Job, heard: OtherSourceResult) -> bool:
-    other = heard.other
-    said = frozenset({other.reading.premise.text} if heard.exchanged else ())
+def _of_one_subject(job: Job, reading: OtherSourceResult) -> bool:
+    other = reading.other
+    said = frozenset({other.reading.premise.text} if reading.exchanged else ())
     may = same_subject(job.claim, job.evidence.evidence, said)
     return may(min(other.own.premise.evidence_ids), other.source, other.reading.premise.text)
 

@@ -76,8 +76,8 @@ def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: 
     own = {key for name in stated for key in name.keys if name.sure or key in known}
     if not own - theirs.words or not theirs.names - {word.fold for word in find_words(claim).lexemes}:
         return False
-    told = _told(claim)
-    return bool({stem for stem, fold in told if fold not in own} - {stem for stem, _ in _told(passage)})
+    worded = _stems_and_folds(claim)
+    return bool({stem for stem, fold in worded if fold not in own} - {stem for stem, _ in _stems_and_folds(passage)})
 
 
 def with_their_name(claim: str, passage: str) -> list[str]:
@@ -97,7 +97,7 @@ def with_their_name(claim: str, passage: str) -> list[str]:
     return [claim[: one.start] + name + claim[one.end :] for one in own for name in dict.fromkeys(theirs)][:MOST_SWAPS]
 
 
-def _told(text: str) -> set[tuple[str, str]]:
+def _stems_and_folds(text: str) -> set[tuple[str, str]]:
     """The content words and the numbers of a text, stemmed and folded."""
     return {(w.stem, w.fold) for w in find_words(text).lexemes if w.weight or w.fold[:1].isdigit()}
 
@@ -188,7 +188,7 @@ def is_record(passage: str) -> bool:
 
 
 def may_deny(claim: str, passage: str) -> bool:
-    """Whether a network is to be heard that says that a passage denies a claim.
+    """Whether to believe a network that says that a passage denies a claim.
 
     Of data only where a value differs or a field says no: it has learnt from prose, and calls many a row that says
     nothing of a sentence a contradiction of it.
@@ -230,13 +230,13 @@ def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
     own, other = _named(mine).words, _named(theirs).words
     if bool(stated & (own - other)) == bool(stated & (other - own)):
         return True
-    said = {fold for _, fold in _told(claim)}
-    told, others = ({fold for _, fold in _told(text)} for text in (mine, theirs))
+    said = {fold for _, fold in _stems_and_folds(claim)}
+    ours, others = ({fold for _, fold in _stems_and_folds(text)} for text in (mine, theirs))
     return all(
         said & (values_of(text) - away or here - there)
         for text, away, here, there in (
-            (mine, other, told, others),
-            (theirs, own, others, told),
+            (mine, other, ours, others),
+            (theirs, own, others, ours),
         )
     )
 
@@ -255,7 +255,7 @@ def values_of(text: str, *, sure: bool = False) -> set[str]:
 
 def closest_sources(claim: str, evidence: Sequence[Evidence], most: int = MOST_SOURCES) -> list[Evidence]:
     """The sources that share most content words with the claim, best first."""
-    own = {fold for _, fold in _told(claim)}
+    own = {fold for _, fold in _stems_and_folds(claim)}
     shared = [(len(own & _named(f"{item.title or ''}\n{item.text}").words), item) for item in evidence]
     return [item for count, item in sorted(shared, key=lambda pair: (-pair[0], pair[1].id)) if count][:most]
 

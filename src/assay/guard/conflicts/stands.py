@@ -67,7 +67,7 @@ SAYS_OF_IT: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class _Stand:
+class _Position:
     kind: str
     places: tuple[tuple[int, int], ...]
     """Where its words stand."""
@@ -89,7 +89,7 @@ def clashes(claim: str, sentence: str) -> bool:
 
 
 def _of_leave(claim: str, sentence: str) -> bool:
-    mine, theirs = _stand(claim), _stand(sentence)
+    mine, theirs = _position_of(claim), _position_of(sentence)
     if mine is None or theirs is None or theirs.kind not in _AGAINST[mine.kind]:
         return False
     ours, others = _said(claim, mine.places), _said(sentence, theirs.places)
@@ -102,7 +102,7 @@ def _of_leave(claim: str, sentence: str) -> bool:
     return _alike(ours, others)
 
 
-def _stand(text: str) -> _Stand | None:
+def _position_of(text: str) -> _Position | None:
     """The one stand that a text takes on what may or has to be done; none where it takes two."""
     found = list(_STANDS.finditer(text))
     kinds = {one.lastgroup for one in found}
@@ -117,8 +117,8 @@ def _stand(text: str) -> _Stand | None:
         # What may be done without a thing does not need it, and what nobody may do without it does.
         needs = next(iter(_said(lacking["what"], ())), None)
         places = (*places, (lacking.start(), lacking.start("what")))
-        return _Stand("freed" if kind == "leave" else "duty", places, needs)
-    return _Stand(kind, places)
+        return _Position("freed" if kind == "leave" else "duty", places, needs)
+    return _Position(kind, places)
 
 
 def _words_of(match: re.Match[str]) -> tuple[tuple[int, int], ...]:

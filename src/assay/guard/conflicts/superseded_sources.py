@@ -214,9 +214,9 @@ def says_it_is_out(item: Evidence) -> bool:
 
 def is_called_old(item: Evidence, others: Sequence[Evidence]) -> bool:
     """Whether its title is that of another source with "old" before it."""
-    bare = _OLD.sub("", item.title or "")
-    return bare != (item.title or "") and any(
-        (other.title or "").strip().casefold() == bare.strip().casefold() for other in others
+    plain_title = _OLD.sub("", item.title or "")
+    return plain_title != (item.title or "") and any(
+        (other.title or "").strip().casefold() == plain_title.strip().casefold() for other in others
     )
 
 

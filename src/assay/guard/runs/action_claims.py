@@ -99,13 +99,13 @@ class RunActions:
         action = self.at_claim.get(claim)
         return action is not None and action.standing is ActionStanding.DONE
 
-    def settle(self, claim: ExtractedClaim, judged: Judged, deeds: ActionRecords, emit: float) -> Judged:
+    def settle(self, claim: ExtractedClaim, judged: Judged, records: ActionRecords, emit: float) -> Judged:
         """What the tiers found of a claim, with what the trace says of the action that it states.
 
         Args:
             claim: the claim.
             judged: what the tiers found.
-            deeds: what belongs to the calls that worked.
+            records: what belongs to the calls that worked.
             emit: the support from which an output may be emitted.
         """
         action = self.at_claim.get(claim)
@@ -116,17 +116,17 @@ class RunActions:
             if (
                 unfinished
                 or not self._as_often(claim, action)
-                or not self._told_of_money(action)
-                or not deeds.may_bear_out(claim.text, action.verb, action.tools)
+                or not self._mentions_money(action)
+                or not records.may_support(claim.text, action.verb, action.tools)
             ):
                 return self._doubted(judged, action)
-            return _done(claim, judged, action, deeds)
+            return _done(claim, judged, action, records)
         support = judged.judgement.support if judged.judgement else 0.0
         against = judged.judgement.contradiction if judged.judgement else 0.0
         if action.grade is Grade.HIGH:
             made = Judgement(min(support, 1 - NOT_DONE), max(against, NOT_DONE))
             return self._settled(judged, Verdict.CONTRADICTED, made, action)
-        if judged.verdict is Verdict.SUPPORTED and support >= emit and deeds.told(claim.text, action.verb):
+        if judged.verdict is Verdict.SUPPORTED and support >= emit and records.reports(claim.text, action.verb):
             return judged  # a record says so: "your refund has been processed" need not be the agent's own act
         return self._doubted(judged, action)
 
@@ -164,7 +164,7 @@ class RunActions:
         own = [call for call in fitting if not named.isdisjoint(_NAMED.findall(call.text))] or fitting
         return bool(own) and all(_NOT_YET.search(call.text) is not None for call in own)
 
-    def _told_of_money(self, action: ClaimedAction) -> bool:
+    def _mentions_money(self, action: ClaimedAction) -> bool:
         """Whether a call that may have moved money says so: a cancellation may bring a refund or not."""
         if action.verb not in _OF_MONEY:
             return True
@@ -208,10 +208,10 @@ class RunActions:
         )
 
 
-def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, deeds: ActionRecords) -> Judged:
+def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, records: ActionRecords) -> Judged:
     if judged.judgement is None or judged.judgement.contradiction >= MOST_DOUBT or _SAYS_MORE.search(claim.text):
         return judged
-    if not deeds.bear_out(claim.text, action.verb, action.tools):
+    if not records.supports(claim.text, action.verb, action.tools):
         return judged
     # Its values belong to the call: that other records have others says nothing of what was done.
     values = _VALUES if action.tools else ()
@@ -339,9 +339,11 @@ def calls_of(
         if outcome.failed is not None:
             text = result.text if result is not None and result.text.strip() else outcome.failed
             failed.append(Evidence(id=f"step:{place}/{call.name}", text=text, source=call.name))
-            tried.append(Evidence(id=f"step:{index}/call", text=_told(call, result, failed=True), source=call.name))
+            tried.append(
+                Evidence(id=f"step:{index}/call", text=_call_as_sentence(call, result, failed=True), source=call.name)
+            )
         elif outcome.answered:
-            worked.append(Evidence(id=f"step:{index}/call", text=_told(call, result), source=call.name))
+            worked.append(Evidence(id=f"step:{index}/call", text=_call_as_sentence(call, result), source=call.name))
     return tuple(worked), tuple(failed), tuple(tried)
 
 
@@ -350,14 +352,14 @@ _EMPTY: Final = re.compile(
 )
 
 
-def _told(call: ToolCall, result: ToolResult | None, *, failed: bool = False) -> str:
+def _call_as_sentence(call: ToolCall, result: ToolResult | None, *, failed: bool = False) -> str:
     """A call as a sentence: "I did cancel order with order id: W-17. status: cancelled"."""
     named = call.arguments.value or {}
     given = ", ".join(f"{' '.join(name_words(key)) or key}: {_plain(value)}" for key, value in named.items())
     given = given or (call.arguments.verbatim or "")
     said = f" {result.text[:MOST_CALL]}" if result is not None and result.text.strip() else ""
     if said and _EMPTY.fullmatch(said) is not None:
-        said = f" It found nothing, there is none: {said.strip()}"
+        said = f" It found nothing: {said.strip()}"
     if failed:  # in both ways in which failures are reported
         what = " ".join(name_words(call.name)) or call.name
         return f"I could not {what} with {given[:MOST_CALL]}. The {what} failed.{said}"

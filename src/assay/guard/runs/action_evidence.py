@@ -175,7 +175,7 @@ class ActionRecord:
     words: KnownWords
     values: KnownValues
 
-    def bears_out(self, claim: str, verb: str) -> bool:
+    def supports(self, claim: str, verb: str) -> bool:
         """Whether a claim says nothing that does not belong there."""
         return self.values.hold(claim) and self.words.cover(claim, verb)
 
@@ -196,7 +196,7 @@ class ActionRecords:
         self._asked = asked
         self._made: dict[tuple[str, ...], ActionRecord] = {}
 
-    def bear_out(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
+    def supports(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
         """Whether a claim says nothing that does not belong to one call.
 
         A claim that names several things may be what several calls of one tool did, each of which has one of them.
@@ -207,27 +207,27 @@ class ActionRecords:
             tools: the tools that may have done it; where none are named, all that the run saw counts.
         """
         if not tools:
-            return self._deed(tuple(self._seen)).bears_out(claim, verb)
+            return self._record_of(tuple(self._seen)).supports(claim, verb)
         calls = [call for call in self._calls if call.source in tools]
-        if any(self._deed((call.text,)).bears_out(claim, verb) for call in calls):
+        if any(self._record_of((call.text,)).supports(claim, verb) for call in calls):
             return True
         named = set(_IDENTIFIER.findall(claim))
         for tool in tools if len(named) > 1 else ():
             texts = [c.text for c in calls if c.source == tool and not named.isdisjoint(_IDENTIFIER.findall(c.text))]
-            if len(texts) > 1 and self._deed(tuple(texts)).bears_out(claim, verb):
+            if len(texts) > 1 and self._record_of(tuple(texts)).supports(claim, verb):
                 return True
         return False
 
-    def may_bear_out(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
+    def may_support(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
         """Whether calls that worked leave room for a claim: they have its values and most of its words."""
         calls = [call.text for call in self._calls if not tools or call.source in tools]
-        each = [self._deed((text,)) for text in calls]
-        for deed in [*each, self._deed(tuple(calls))] if tools else [self._deed(tuple(self._seen))]:
-            if deed.values.hold(claim) and deed.words.share(claim, verb) >= MOST_WORDS:
+        each = [self._record_of((text,)) for text in calls]
+        for record in [*each, self._record_of(tuple(calls))] if tools else [self._record_of(tuple(self._seen))]:
+            if record.values.hold(claim) and record.words.share(claim, verb) >= MOST_WORDS:
                 return True
         return False
 
-    def told(self, claim: str, verb: str) -> bool:
+    def reports(self, claim: str, verb: str) -> bool:
         """Whether something that the run saw tells of an action that no call did, with its values and its verb.
 
         Without a number, a name or an identifier in the claim nothing can be known to tell of just that action, and
@@ -237,8 +237,8 @@ class ActionRecords:
             return False
         for piece in self._evidence:
             if not _WISHED.match(piece.id) and KnownWords((piece.text,)).say(verb):
-                deed = self._deed((piece.text,))
-                if deed.values.hold(claim) and deed.words.share(claim, verb) >= MOST_WORDS:
+                record = self._record_of((piece.text,))
+                if record.values.hold(claim) and record.words.share(claim, verb) >= MOST_WORDS:
                     return True
         return False
 
@@ -246,7 +246,7 @@ class ActionRecords:
     def _seen(self) -> list[str]:
         return [*(call.text for call in self._calls), *(piece.text for piece in self._evidence)]
 
-    def _deed(self, texts: tuple[str, ...]) -> ActionRecord:
+    def _record_of(self, texts: tuple[str, ...]) -> ActionRecord:
         if texts not in self._made:
             whole = (*texts, *self._joined(texts))
             self._made[texts] = ActionRecord(KnownWords((*whole, *self._asked)), KnownValues(whole))

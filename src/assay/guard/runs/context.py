@@ -105,7 +105,7 @@ class RunContext:
         """Whether a claim states an action that a call did."""
         return self.actions.done(claim)
 
-    def states_deed(self, claim: ExtractedClaim) -> bool:
+    def claims_action(self, claim: ExtractedClaim) -> bool:
         """Whether a claim states an action of the agent, whatever became of it."""
         return claim in self.actions.at_claim
 
@@ -171,24 +171,28 @@ class RunContext:
         document, and so is what is stated in a prompt that is all that there is ("Our fee is 40 euros. How much is
         it?"). How much of a user's words bears on a claim about the user is said in `user_statements`.
         """
-        deed = self.states_deed(claim)
+        action = self.claims_action(claim)
         others = [piece for piece in evidence if not _USER.fullmatch(piece.id)]
         looked = self._looked_at_anything or any(not _OF_STEP.match(piece.id) for piece in others)
-        if deed or (looked and not _OF_USER.search(claim.text)):
-            heard = UserStatements.NOTHING
+        if action or (looked and not _OF_USER.search(claim.text)):
+            statements = UserStatements.NOTHING
         elif not looked:
-            heard = (
+            statements = (
                 UserStatements.STATED
                 if statements_of_users(claim.text, ()) is not UserStatements.ALL
                 else UserStatements.ALL
             )
         else:
-            heard = statements_of_users(claim.text, stems_of(others))
+            statements = statements_of_users(claim.text, stems_of(others))
         pieces = []
         for piece in evidence:
-            if not _USER.fullmatch(piece.id) or heard is UserStatements.ALL or (not deed and _is_document(piece.text)):
+            if (
+                not _USER.fullmatch(piece.id)
+                or statements is UserStatements.ALL
+                or (not action and _is_document(piece.text))
+            ):
                 pieces.append(piece)
-            elif heard is UserStatements.STATED and (said := stated(piece)) is not None:
+            elif statements is UserStatements.STATED and (said := stated(piece)) is not None:
                 pieces.append(said)
         return pieces
 
@@ -212,8 +216,8 @@ class RunContext:
         if not self.actions.at_claim and not self.actions.attempts:
             return [found for _, found in judged]
         asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
-        deeds = ActionRecords(self.actions.calls, evidence.evidence, asked)
-        return [self.actions.settle(claim, found, deeds, emit) for claim, found in judged]
+        records = ActionRecords(self.actions.calls, evidence.evidence, asked)
+        return [self.actions.settle(claim, found, records, emit) for claim, found in judged]
 
     def issues_at(self, claim: ExtractedClaim, judged: Judged | None) -> tuple[Issue, ...]:
         """What the trace says against an action that a claim states, as it was settled."""
@@ -221,7 +225,7 @@ class RunContext:
         issue = action_issue(action, judged) if action is not None else None
         return (issue,) if issue is not None else ()
 
-    def told(self, coverage: Coverage) -> Coverage:
+    def with_notes(self, coverage: Coverage) -> Coverage:
         """The coverage with what a reader should know of what was read of the run."""
         reasons = tuple(dict.fromkeys((*coverage.reasons, *self.findings.notes, *self.notes)))
         return coverage.model_copy(update={"reasons": reasons})

@@ -115,12 +115,12 @@ def _unread(run: Run) -> tuple[str, ...]:
         for part in step.content
     )
     unknown = sum(isinstance(step, Opaque) for step in run.steps)
-    told = []
+    reasons = []
     if images:
-        told.append(f"{images} parts of inputs and results are no text and were not read.")
+        reasons.append(f"{images} parts of inputs and results are no text and were not read.")
     if unknown:
-        told.append(f"{unknown} items of the run are of a type that no reader knows and were not read.")
-    return tuple(told)
+        reasons.append(f"{unknown} items of the run are of a type that no reader knows and were not read.")
+    return tuple(reasons)
 
 
 def question_of(run: Run) -> str | None:
@@ -195,11 +195,11 @@ def without_orders(text: str) -> str:
 
 def _records(text: str) -> tuple[Evidence, ...] | None:
     """The passages of a result that is a list of them and nothing else."""
-    bare = text.lstrip()
-    if not bare.startswith(("[", "{")):
+    stripped = text.lstrip()
+    if not stripped.startswith(("[", "{")):
         return None
     try:
-        value = json.loads(bare)
+        value = json.loads(stripped)
     except (ValueError, RecursionError):
         return None
     if isinstance(value, dict):

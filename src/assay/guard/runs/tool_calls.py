@@ -236,24 +236,24 @@ def _last_calls(run: Run) -> list[str]:
 
 def _faults(run: Run) -> tuple[str, ...]:
     """What is wrong with the transcript: what was read may not be what happened."""
-    told = [f"The transcript is faulty: {fault.message}." for fault in run.faults]
+    reasons = [f"The transcript is faulty: {fault.message}." for fault in run.faults]
     for index, step in enumerate(run.steps):
-        told += [f"Step {index} of the run is faulty: {fault.message}." for fault in step.faults]
-    return _some(told)
+        reasons += [f"Step {index} of the run is faulty: {fault.message}." for fault in step.faults]
+    return _some(reasons)
 
 
 def _unchecked(
     validations: Sequence[ToolCallValidation], calls: Sequence[ToolCall], outcomes: Sequence[CallOutcome]
 ) -> tuple[str, ...]:
     """Calls that nobody could check, and malformed ones that went through: what ran is not what was read."""
-    told = []
+    reasons = []
     for validation, call, outcome in zip(validations, calls, outcomes, strict=True):
         if validation.status == "unchecked":
             why = validation.errors[0] if validation.errors else "no reason is known."
-            told.append(f"The call of {as_quote(call.name)} could not be checked: {why}")
+            reasons.append(f"The call of {as_quote(call.name)} could not be checked: {why}")
         elif not call.arguments.well_formed and validation.status == "rejected" and outcome.failed is None:
-            told.append(f"The call of {as_quote(call.name)} has malformed arguments and did not fail.")
-    return _some(told)
+            reasons.append(f"The call of {as_quote(call.name)} has malformed arguments and did not fail.")
+    return _some(reasons)
 
 
 def _notes(calls: Sequence[ToolCall], outcomes: Sequence[CallOutcome]) -> tuple[str, ...]:
@@ -268,8 +268,8 @@ def _notes(calls: Sequence[ToolCall], outcomes: Sequence[CallOutcome]) -> tuple[
     return (f"The run has no result for {len(unanswered)} of its calls: {names}.",)
 
 
-def _some(told: Sequence[str]) -> tuple[str, ...]:
-    unique = tuple(dict.fromkeys(told))
+def _some(reasons: Sequence[str]) -> tuple[str, ...]:
+    unique = tuple(dict.fromkeys(reasons))
     if len(unique) <= MOST_REASONS:
         return unique
     return (*unique[:MOST_REASONS], f"There are {len(unique) - MOST_REASONS} further reasons of this kind.")

@@ -58,7 +58,7 @@ SURE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PairReading:
     """What the tiers make of a pair."""
 
     pair: Pair
@@ -67,7 +67,7 @@ class Heard:
     """Whether the exact tier is sure of another value."""
 
 
-def hear_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[Heard]:
+def read_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[PairReading]:
     """What both tiers make of pairs, in one call of the network.
 
     Raises:
@@ -82,7 +82,7 @@ def hear_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairSco
     known = _scored(asked, scorer)
     silent = [0.0, 1.0, 0.0]
     return [
-        _heard(pair, known.get(asked[2 * n], silent), known.get(asked[2 * n + 1], silent), items)
+        _pair_reading(pair, known.get(asked[2 * n], silent), known.get(asked[2 * n + 1], silent), items)
         for n, pair in enumerate(pairs)
     ]
 
@@ -104,7 +104,9 @@ VALUES: Final = frozenset({"number", "date", "time", "record", "identifier"})
 OTHERS: Final = frozenset({"polarity", "antonym", "negation", "comparative"})
 
 
-def _heard(pair: Pair, first: Sequence[float], second: Sequence[float], items: Sequence[Evidence]) -> Heard:
+def _pair_reading(
+    pair: Pair, first: Sequence[float], second: Sequence[float], items: Sequence[Evidence]
+) -> PairReading:
     values, words = [], []
     for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
         alone = Evidence(id="o", text=other.text, title=items[other.passage].title)
@@ -129,7 +131,7 @@ def _heard(pair: Pair, first: Sequence[float], second: Sequence[float], items: S
         "differs_words": float(pair.differs == "words"),
         "differs_name": float(pair.differs == "name"),
     }
-    return Heard(pair, signals, max(values) >= SURE)
+    return PairReading(pair, signals, max(values) >= SURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +141,9 @@ class ConflictModel:
     model: LogisticModel
     threshold: float
 
-    def probability(self, heard: Heard) -> float:
+    def probability(self, pair: PairReading) -> float:
         """The probability, in [0, 1]."""
-        return self.model.probability(heard.signals)
+        return self.model.probability(pair.signals)
 
 
 @lru_cache(maxsize=1)
@@ -181,12 +183,12 @@ def conflicts_of(
         for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
         if not things.are_two(pair.first.passage, pair.second.passage)
     ]
-    found = told(hear_pairs(pairs, items, scorer), items, judge, asked, scorer)
+    found = find_conflicts(read_pairs(pairs, items, scorer), items, judge, asked, scorer)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
 
 
-def told(
-    heard: Sequence[Heard],
+def find_conflicts(
+    pairs: Sequence[PairReading],
     items: Sequence[Evidence],
     judge: Judge,
     asked: frozenset[str],
@@ -195,13 +197,13 @@ def told(
 ) -> list[PassageConflict]:
     """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
 
-    What both sentences, each taken as the claim, find is told; what one alone finds, where it is likely, or where
-    both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in both
-    directions. Not judged is what the network calls beside the point in both, and nothing is told of two sentences one
-    of which the other's passage supports: a passage does not contradict what it says.
+    What is found with each of the two sentences as the claim is reported; what one alone finds, where it is likely, or
+    where both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in
+    both directions. Not judged is what the network calls beside the point in both, and nothing is reported of two
+    sentences one of which the other's passage supports: a passage does not contradict what it says.
 
     Args:
-        heard: the pairs as they were read.
+        pairs: the pairs as they were read.
         items: the passages.
         judge: what judges.
         asked: the stems of the question.
@@ -209,10 +211,10 @@ def told(
         most: how many are judged; by default few of few passages, and a quarter as many as there are passages.
     """
     model = load_conflict_model()
-    chances = {id(one): model.probability(one) for one in heard}
+    chances = {id(one): model.probability(one) for one in pairs}
     asking = [
         one
-        for one in heard
+        for one in pairs
         if chances[id(one)] >= (model.threshold if _on_question(one.pair, asked) else FROM_BOTH_SIDES)
         and _contradiction(one) >= NOT_NEUTRAL
     ]
@@ -220,7 +222,7 @@ def told(
     likely = likely[: max(LEAST_JUDGED, len(items) // 4) if most is None else most]
     claims = [(side.text, _beside(one.pair, items)) for one in likely for side in (one.pair.first, one.pair.second)]
     judged = judge(claims) if claims else ()
-    found: list[tuple[Heard, float]] = []
+    found: list[tuple[PairReading, float]] = []
     for place, one in enumerate(likely):
         sides = judged[2 * place : 2 * place + 2]
         if any(side.failed is not None for side in sides):
@@ -233,11 +235,15 @@ def told(
         alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
         if both or alone or _both_ways(one):
             found.append((one, max(sure, chance)))
-    borne_out = _borne_out([one.pair for one, _ in found], items, scorer)
-    return [_told(one, items, sure) for (one, sure), is_said in zip(found, borne_out, strict=True) if not is_said]
+    borne_out = _supported_by_other([one.pair for one, _ in found], items, scorer)
+    return [
+        _passage_conflict(one, items, sure)
+        for (one, sure), is_said in zip(found, borne_out, strict=True)
+        if not is_said
+    ]
 
 
-def _borne_out(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[bool]:
+def _supported_by_other(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[bool]:
     """Whether what stands around one sentence of a pair supports the other one rather than contradicting it.
 
     A sentence that by itself seems to say something else often does not where it stands: the one before it names who
@@ -258,13 +264,13 @@ def _borne_out(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairSco
     return [any(scores[0] > scores[2] for scores in some) for some in read]
 
 
-def _contradiction(heard: Heard) -> float:
-    return heard.signals["contra_low"] + heard.signals["contra_high"]
+def _contradiction(pair: PairReading) -> float:
+    return pair.signals["contra_low"] + pair.signals["contra_high"]
 
 
-def _both_ways(heard: Heard) -> bool:
+def _both_ways(pair: PairReading) -> bool:
     """Whether the network is sure of a contradiction in both directions."""
-    return _contradiction(heard) >= BOTH_WAYS and heard.pair.shared >= SHARED_BOTH_WAYS
+    return _contradiction(pair) >= BOTH_WAYS and pair.pair.shared >= SHARED_BOTH_WAYS
 
 
 def _on_question(pair: Pair, asked: frozenset[str]) -> bool:
@@ -309,8 +315,8 @@ def _of_another(pair: Pair, items: Sequence[Evidence]) -> bool:
     )
 
 
-def _told(heard: Heard, items: Sequence[Evidence], sure: float) -> PassageConflict:
-    one, other = heard.pair.first, heard.pair.second
+def _passage_conflict(pair: PairReading, items: Sequence[Evidence], sure: float) -> PassageConflict:
+    one, other = pair.pair.first, pair.pair.second
     if items[one.passage].id > items[other.passage].id:
         one, other = other, one
     return PassageConflict(
@@ -321,7 +327,7 @@ def _told(heard: Heard, items: Sequence[Evidence], sure: float) -> PassageConfli
         second_text=other.text,
         second_start=other.start,
         score=round(sure, 4),
-        found_by="exact" if heard.exact else "network",
+        found_by="exact" if pair.exact else "network",
     )
 
 

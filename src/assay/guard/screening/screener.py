@@ -174,11 +174,11 @@ def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evide
         VerifierError: the network failed: whether there are contradictions is not known then.
     """
     from assay.guard.check.tiers import tiers_of
-    from assay.guard.screening.conflicts import hear_pairs, told
+    from assay.guard.screening.conflicts import find_conflicts, read_pairs
 
     scorer = self._parts.scorer
-    heard = hear_pairs(pairs, items, scorer)
-    return told(heard, items, tiers_of(self._parts).judge_beside, frozenset(), scorer, len(pairs))
+    readings = read_pairs(pairs, items, scorer)
+    return find_conflicts(readings, items, tiers_of(self._parts).judge_beside, frozenset(), scorer, len(pairs))
 
 
 def screened(
@@ -243,7 +243,7 @@ def _drop_injected(course: _Course) -> None:
         found = find_orders(f"{one.item.title or ''}\n{one.item.text}")
         if found:
             shown = _short(found[0].text, 80)
-            course.drop(one, DropReason.INJECTED, f"It gives orders to whoever reads it by machine: “{shown}”.")
+            course.drop(one, DropReason.INJECTED, f"It gives orders to a model that reads it: “{shown}”.")
 
 
 def _drop_foreign(course: _Course, question: str) -> None:
@@ -276,7 +276,7 @@ def _drop_repeated(course: _Course, versions: Versions) -> None:
     """Drops what another passage says as well; of two the one that says more of its document stays."""
     from assay.retrieve import likenesses
 
-    ranked = sorted(course.left, key=lambda one: (-_told(one), -len(one.item.text), one.item.id))
+    ranked = sorted(course.left, key=lambda one: (-_details_known(one), -len(one.item.text), one.item.id))
     gone: set[str] = set()
     for pair in likenesses([one.item.text for one in ranked], INSIDE / 4):
         first, second = ranked[pair.first], ranked[pair.second]
@@ -311,7 +311,7 @@ def says_the_same(longer: str, shorter: str, share: float, contained: float) -> 
     return share >= NEARLY and values_of(longer) == values_of(shorter)
 
 
-def _told(one: Passage) -> int:
+def _details_known(one: Passage) -> int:
     """How much is known of a passage's document."""
     item = one.item
     return sum(x is not None for x in (one.document, item.version, item.effective_date, item.expiry_date, item.title))
@@ -387,7 +387,7 @@ def _signal(kept: Sequence[Evidence], reasons: Sequence[ScreenReason]) -> Signal
 
 
 def note_of(kept: Sequence[Evidence], conflicts: Sequence[PassageConflict], known: Mapping[str, Known]) -> str | None:
-    """What a model has to be told of kept passages; none where there is nothing to tell.
+    """The note for a model about the kept passages; none where there is nothing to tell.
 
     The sentences of passages are in it between quotation marks, on one line each: they are data.
     """

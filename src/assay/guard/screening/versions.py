@@ -89,17 +89,17 @@ def version_key(text: str | None) -> Key | None:
     >>> version_key("2.0-rc1") < version_key("2.0"), version_key("2.0") == version_key("2"), version_key("latest")
     (True, True, None)
     """
-    bare = (text or "").strip()[:80]
-    if not bare:
+    stripped = (text or "").strip()[:80]
+    if not stripped:
         return None
-    if re.fullmatch(r"(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?", bare):
-        return "day", tuple(int(part) for part in re.split(r"[-/.]", bare))
-    letter = _LETTER.fullmatch(bare)
+    if re.fullmatch(r"(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?", stripped):
+        return "day", tuple(int(part) for part in re.split(r"[-/.]", stripped))
+    letter = _LETTER.fullmatch(stripped)
     if letter is not None:
         return "letter", (ord(letter[1].upper()),)
-    numbers = _NUMBERS.fullmatch(bare)
+    numbers = _NUMBERS.fullmatch(stripped)
     if numbers is None:
-        day = read_day_of(bare) if re.search(r"\d", bare) else None
+        day = read_day_of(stripped) if re.search(r"\d", stripped) else None
         return None if day is None else ("day", (day.year, day.month, day.day))
     parts = [int(part[:18]) for part in re.split(r"[._]", numbers[1])[:6]]
     while len(parts) > 1 and parts[-1] == 0:
@@ -154,10 +154,10 @@ def keys_of(one: Passage) -> tuple[str, ...]:
     title = one.item.title or ""
     names = [document_name(one.item)]
     if _DRAFT.search(title) or _OLD_TITLE.search(title):
-        bare = _DRAFT.sub(" ", _OLD_TITLE.sub(" ", title))
-        names.append(document_name(one.item.model_copy(update={"title": bare or title})))
-    told = (f"t:{name}" for name in names if name)
-    return tuple(dict.fromkeys((*((f"m:{one.document.casefold()}",) if one.document else ()), *told)))
+        plain_title = _DRAFT.sub(" ", _OLD_TITLE.sub(" ", title))
+        names.append(document_name(one.item.model_copy(update={"title": plain_title or title})))
+    title_keys = (f"t:{name}" for name in names if name)
+    return tuple(dict.fromkeys((*((f"m:{one.document.casefold()}",) if one.document else ()), *title_keys)))
 
 
 def replaced_by(item: Evidence) -> str | None:
@@ -209,31 +209,31 @@ def _groups(passages: Sequence[Passage], inferred: list[str]) -> list[_Group]:
         by_key.setdefault(key, _Group(one.document, "metadata")).places.append(place)
         if names[place]:
             of_title.setdefault(names[place], key)
-    bare: list[int] = []
+    unnamed: list[int] = []
     for place, one in enumerate(passages):
         if one.document is not None:
             continue
         if not names[place]:
-            bare.append(place)
+            unnamed.append(place)
             continue
         key = of_title.get(names[place], f"t:{names[place]}")
         group = by_key.setdefault(key, _Group(names[place], "title"))
         group.places.append(place)
         if group.by == "metadata":
             inferred.append(f"{one.item.id} names no document; by its title it was taken for a part of {group.name!r}.")
-    _by_content(passages, bare, by_key, inferred)
+    _by_content(passages, unnamed, by_key, inferred)
     return [group for group in by_key.values() if group.places]
 
 
 def _by_content(
-    passages: Sequence[Passage], bare: Sequence[int], by_key: dict[str, _Group], inferred: list[str]
+    passages: Sequence[Passage], unnamed: Sequence[int], by_key: dict[str, _Group], inferred: list[str]
 ) -> None:
     """Puts passages without metadata and title beside those that they nearly repeat."""
-    if not bare:
+    if not unnamed:
         return
     group_of = {place: key for key, group in by_key.items() for place in group.places}
-    order = [*group_of, *bare]
-    alone = set(bare)
+    order = [*group_of, *unnamed]
+    alone = set(unnamed)
     for one in likenesses([passages[place].item.text for place in order], VERSIONS_OF_ONE):
         first, second = order[one.first], order[one.second]
         if second not in alone or second in group_of:

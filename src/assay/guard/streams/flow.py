@@ -46,7 +46,7 @@ class Flow(ABC, Generic[I, E, O]):
         self._arrived: deque[float] = deque()
         self._out: list[O] = []
         self._rulings: dict[str, Ruling] = {}
-        self._told: set[str] = set()
+        self._named: set[str] = set()
         self._ended_at: float | None = None
         self._first: float | None = None
         self._total: float | None = None
@@ -177,15 +177,15 @@ class Flow(ABC, Generic[I, E, O]):
         self.finished = True
 
     def _correct(self, ruling: Ruling) -> None:
-        """Tells what was not told before."""
+        """Reports what was not reported before."""
         wrong = {
             claim.text
             for report in ruling.reports
             for claim in report.claims
             if claim.status not in (ClaimStatus.PASS, ClaimStatus.NOT_CHECKABLE)
         }
-        new = (wrong or set(ruling.reasons) or {ruling.action}) - self._told
-        self._told |= new
+        new = (wrong or set(ruling.reasons) or {ruling.action}) - self._named
+        self._named |= new
         if new:
             self._out += self._correction(ruling)
 

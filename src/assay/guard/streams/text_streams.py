@@ -144,7 +144,7 @@ class _TextFlow(Flow[Any, str, str]):
 
 
 def _said_of(ruling: Ruling) -> str:
-    """What a reader is told of text that is there already."""
+    """The notice to a reader about text that is already out."""
     wrong = [str(claim["text"]) for claim in ruling.summary("").get("claims", [])] if ruling.reports else []
     if not wrong:
         return "Not all of this could be checked."
@@ -168,9 +168,9 @@ class TextCheck:
     def _run(self) -> Run | None:
         if self.run is None or isinstance(self.run, Run):
             return self.run
-        told = getattr(self.run, "run", None)
-        if callable(told):  # a builder, or a watch
-            made: Run = told()
+        run = getattr(self.run, "run", None)
+        if callable(run):  # a builder, or a watch
+            made: Run = run()
             return made
         from assay.schema.traces import read_run
 

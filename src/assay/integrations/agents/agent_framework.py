@@ -115,8 +115,8 @@ def _as_executed(decided: _Decided, function: Any) -> Any:
 
 def _spelled(given: Any) -> str:
     """Arguments as text that differs where they do; 1, 1.0 and true are three."""
-    told = given.model_dump(exclude_unset=True) if hasattr(given, "model_dump") else dict(given or {})
-    return json.dumps({name: plain(value) for name, value in told.items()}, sort_keys=True)
+    fields = given.model_dump(exclude_unset=True) if hasattr(given, "model_dump") else dict(given or {})
+    return json.dumps({name: plain(value) for name, value in fields.items()}, sort_keys=True)
 
 
 class _Calls(FunctionMiddleware):

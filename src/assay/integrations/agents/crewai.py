@@ -327,8 +327,8 @@ class CrewChecks:
         for number, quoted in enumerate(run.quoted):
             passages = self._of(quoted).evidence
             earlier += [one.model_copy(update={"id": f"task {number}: {one.id}"}) for one in passages]
-        told = [asked for quoted in _with_quoted(run) for asked in quoted.asked]
-        questions = [UserInput(content=text_parts(asked)) for asked in told]
+        prompts = [asked for quoted in _with_quoted(run) for asked in quoted.asked]
+        questions = [UserInput(content=text_parts(asked)) for asked in prompts]
         return run_from([*self._gate.declared(self._tools.values()), *questions, *earlier, *seen.steps])
 
     def _call(self, tool: Any, arguments: dict[str, Any], execute: Callable[[], Any]) -> Any:

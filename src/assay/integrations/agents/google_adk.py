@@ -193,9 +193,9 @@ class AssayPlugin(BasePlugin):
     def _run(self, context: Any, request: Any, end: Iterable[Step] = ()) -> Run:
         """What the session has seen, and what it ends with."""
         steps: list[Step] = [*self._gate.declared(_declared(request))]
-        told = "" if request is None else _instructions(request.config.system_instruction)
-        if told.strip():
-            steps.append(SystemPrompt(content=text_parts(told)))
+        instructions = "" if request is None else _instructions(request.config.system_instruction)
+        if instructions.strip():
+            steps.append(SystemPrompt(content=text_parts(instructions)))
         asked: set[str] = set()
         for event in context.session.events:
             asked |= event.long_running_tool_ids or set()

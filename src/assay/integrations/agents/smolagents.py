@@ -281,7 +281,7 @@ class _Checked:
         """
         with checked.running:
             with self._lock:
-                checked.before = tuple(self._told())
+                checked.before = tuple(self._timed_steps())
             try:
                 return ask()
             finally:
@@ -292,7 +292,7 @@ class _Checked:
     def end_of_managed(self) -> list[Step]:
         """The steps of a run that the manager asked for, when it has ended."""
         with self._lock:
-            self._told()  # takes notice of the memory, where nothing was called
+            self._timed_steps()  # takes notice of the memory, where nothing was called
             self._tasks_of_manager = [step for step in self._memory if isinstance(step, TaskStep)]
             self.before = None
             return [step for _, step in self._seen]
@@ -315,9 +315,9 @@ class _Checked:
     def _run(self) -> Run:
         """The tools, what was asked, and what was called and returned, in order."""
         with self._lock:
-            return run_from([*self._gate.declared(self._declared()), *self._told()])
+            return run_from([*self._gate.declared(self._declared()), *self._timed_steps()])
 
-    def _told(self) -> list[Step]:
+    def _timed_steps(self) -> list[Step]:
         """What was asked, and what was called and returned; a memory that was reset begins anew.
 
         The task that a manager gives is a model's words: in its place stands what the manager itself was told.
@@ -325,15 +325,15 @@ class _Checked:
         memory = self.agent.memory.steps
         if memory is not self._memory:
             self._memory, self._seen, self._tasks_of_manager = memory, [], []
-        told: list[tuple[float, Step]] = [
+        timed: list[tuple[float, Step]] = [
             (place, UserInput(content=text_parts(step.task)))
             for place, step in enumerate(memory)
             if isinstance(step, TaskStep)
             and self.before is None
             and not any(step is one for one in self._tasks_of_manager)
         ]
-        told += [(place + 0.5, step) for place, step in self._seen]
-        return [*(self.before or ()), *(step for _, step in sorted(told, key=lambda one: one[0]))]
+        timed += [(place + 0.5, step) for place, step in self._seen]
+        return [*(self.before or ()), *(step for _, step in sorted(timed, key=lambda one: one[0]))]
 
     def _declared(self) -> list[dict[str, Any]]:
         """The declarations of all tools whose calls this agent's run may tell of: its manager's and its agents' too."""

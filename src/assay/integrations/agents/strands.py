@@ -140,9 +140,9 @@ def _shown(events: Sequence[Any]) -> tuple[str, str]:
 def _redacted(events: Iterable[Any]) -> Iterator[Any]:
     """The events that tell the agent to redact what its user said."""
     for event in events:
-        told = _chunk(event).get("redactContent", {}).get("redactUserContentMessage")
-        if told:
-            yield ModelStreamChunkEvent({"redactContent": {"redactUserContentMessage": told}})
+        replacement = _chunk(event).get("redactContent", {}).get("redactUserContentMessage")
+        if replacement:
+            yield ModelStreamChunkEvent({"redactContent": {"redactUserContentMessage": replacement}})
 
 
 def _chunk(event: Any) -> Any:
@@ -168,8 +168,8 @@ class _Asked:
 
     def run(self, *messages: Any) -> Run:
         """The run with these messages behind those of the question."""
-        told = self.context
-        return _run_of(self.gate, told.tool_specs, told.system_prompt, [*told.messages, *messages])
+        context = self.context
+        return _run_of(self.gate, context.tool_specs, context.system_prompt, [*context.messages, *messages])
 
     async def settled(self, message: Any, reason: str) -> tuple[Any, str]:
         """The message as it may go on, and why it ends.
@@ -208,7 +208,7 @@ class _Asked:
             return correction(feedback, _text_of(again.message), again.stop_reason, calls=calls)
 
         passed: list[bool] = []
-        gate = replace(self.gate, on_report=_told(self.gate, passed))
+        gate = replace(self.gate, on_report=_report_sinks(self.gate, passed))
         said = await gate.aanswer(ending(self.run(), text, reason), author)
         if said == text:
             return message, reason
@@ -220,15 +220,15 @@ class _Asked:
         return isinstance(known.get(name), StructuredOutputTool)
 
 
-def _told(gate: RunGate, passed: list[bool]) -> Any:
+def _report_sinks(gate: RunGate, passed: list[bool]) -> Any:
     """What gets the reports of an answer: the one of the options, and a list of which passed."""
 
-    def told(report: Any) -> None:
+    def sink(report: Any) -> None:
         passed.append(gate.passes(report))
         if gate.on_report is not None:
             gate.on_report(report)
 
-    return told
+    return sink
 
 
 def _saying(text: str) -> dict[str, Any]:
@@ -250,10 +250,10 @@ def _with_seen_citations(message: Any, seen: Iterable[Any]) -> Any:
 
 
 def _with_seen(block: Any, seen: Iterable[Any]) -> Any:
-    told = "\n".join(_plainly(one) for message in seen if message["role"] == "user" for one in _strings(message))
+    seen_text = "\n".join(_plainly(one) for message in seen if message["role"] == "user" for one in _strings(message))
     cited = block["citationsContent"]
     given = cited.get("citations", [])
-    kept = [one for one in given if all(_plainly(text) in told for text in _strings(one))]
+    kept = [one for one in given if all(_plainly(text) in seen_text for text in _strings(one))]
     if len(kept) == len(given):
         return block
     return {**block, "citationsContent": {**cited, "citations": kept}} if kept else {"text": "".join(_texts_of(block))}
@@ -294,9 +294,9 @@ def _texts_of(block: Any) -> Iterator[str]:
 def _run_of(gate: RunGate, specs: Iterable[Any], system: Any, messages: Iterable[Any]) -> Run:
     """The run that an agent's messages tell of."""
     steps: list[Step] = [*gate.declared(map(_declared, specs))]
-    told = system if isinstance(system, str) else "\n".join(block.get("text", "") for block in system or ())
-    if told.strip():
-        steps.append(SystemPrompt(content=text_parts(told)))
+    system_text = system if isinstance(system, str) else "\n".join(block.get("text", "") for block in system or ())
+    if system_text.strip():
+        steps.append(SystemPrompt(content=text_parts(system_text)))
     called: set[str] = set()
     for message in messages:
         steps += _steps(message, called)

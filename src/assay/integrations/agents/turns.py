@@ -76,13 +76,13 @@ def correction(feedback: Feedback, words: str, stop_reason: object = None, *, ca
 
 def ended_early(stop_reason: object) -> bool:
     """Whether a model that stopped for this reason left its answer unfinished; not where it does not say why."""
-    told = _word(stop_reason)
-    return told is not None and is_cut_off(told)
+    reason = _word(stop_reason)
+    return reason is not None and is_cut_off(reason)
 
 
 def _word(stop_reason: object) -> str | None:
-    told = stop_reason.value if isinstance(stop_reason, Enum) else stop_reason
-    return None if told is None else str(told)
+    reason = stop_reason.value if isinstance(stop_reason, Enum) else stop_reason
+    return None if reason is None else str(reason)
 
 
 def instead_of_unread(gate: RunGate, kinds: list[str]) -> str:

@@ -141,7 +141,7 @@ def given(
     Raises:
         InputError: something given cannot be read.
     """
-    told = {
+    provided = {
         "evidence": None if evidence is None else coerce_evidence(evidence),
         "question": question,
         "stakes": None if stakes is None else Stakes(stakes),
@@ -149,7 +149,7 @@ def given(
         "task": task,
         "claim_free": claim_free,
     }
-    made = Given({name: value for name, value in told.items() if value is not None})
+    made = Given({name: value for name, value in provided.items() if value is not None})
     token = _GIVEN.set(made)
     try:
         yield made
@@ -231,14 +231,14 @@ class ClientGate:
         if around is not None:
             asked = replace(asked, **around.options)
         if field_ is not None:
-            told = read_request_options(field_, None, None)
-            if told.policy is not None:
+            options = read_request_options(field_, None, None)
+            if options.policy is not None:
                 raise InputError("the policy is that of the client's guard: protect another client for another policy")
             # The body may be somebody else's, handed on: what it says may raise what the program said, not lower it.
             require_held(told.task, self.guard.policy, (asked.task,))
             require_stakes(told.stakes, asked.stakes or Stakes.MEDIUM)
             default = RequestOptions()
-            own = {name: getattr(told, name) for name in RequestOptions.__dataclass_fields__}
+            own = {name: getattr(options, name) for name in RequestOptions.__dataclass_fields__}
             asked = replace(asked, **{name: value for name, value in own.items() if value != getattr(default, name)})
         why = wire.refused(request)
         if why is not None and self.enforces:

@@ -150,8 +150,8 @@ class Gatekeeper:
             return self._unchecked(plan, body, error)
         if not reviser.cost.requests:
             return found
-        told = reviser.cost.summary()
-        return Settled(resettled(exchange, self._shown(plan, answer), ruling, told), ruling, revision=told)
+        cost = reviser.cost.summary()
+        return Settled(resettled(exchange, self._shown(plan, answer), ruling, cost), ruling, revision=cost)
 
     def _shown(self, plan: Plan, answer: Json) -> Json:
         """What of an answer's reasoning may go out with it."""

@@ -86,10 +86,10 @@ def client_gate(
 
         guard = Default()
     try:
-        told = Mode(mode)
+        chosen = Mode(mode)
     except ValueError:
         raise InputError(f"the mode is enforce, annotate or shadow; got {mode!r}") from None
-    if told is Mode.OFF:
+    if chosen is Mode.OFF:
         raise InputError(
             "a client that is not to be checked needs no protection; the mode is enforce, annotate or shadow"
         )
@@ -101,7 +101,7 @@ def client_gate(
         task=task,
         claim_free=claim_free,
     )
-    return ClientGate(guard, told, on_withheld, asked, fail_on, attempts, on_outcome, reasoning)
+    return ClientGate(guard, chosen, on_withheld, asked, fail_on, attempts, on_outcome, reasoning)
 
 
 def protected_client(client: C, gate: ClientGate, paths: Paths) -> C:

@@ -80,9 +80,9 @@ class _Transport:
         headers = [(name, value) for name, value in request.headers.raw if name.lower() != b"content-length"]
         return self._request(request, headers, plan.body)
 
-    def _to_ask_again(self, request: Any, told: Json) -> Any:
+    def _to_ask_again(self, request: Any, body: Json) -> Any:
         headers = [(name, value) for name, value in request.headers.raw if name.lower() not in OF_REQUEST]
-        return self._request(request, headers, encoded(told))
+        return self._request(request, headers, encoded(body))
 
     def _request(self, request: Any, headers: Any, body: bytes) -> Any:
         return self._module.Request(
@@ -161,13 +161,15 @@ class _Waiting(_Transport):
         if keeper.goes_back(found):
             # The loop of asking again is asynchronous; on a thread of its own it disturbs no loop of the caller.
             with ThreadPoolExecutor(1) as pool:
-                work = keeper.again(plan, body, found, lambda told: asyncio.to_thread(self._ask, request, told))
+                work = keeper.again(
+                    plan, body, found, lambda body_again: asyncio.to_thread(self._ask, request, body_again)
+                )
                 found = pool.submit(copy_context().run, asyncio.run, work).result()
         return self._made(plan, response, content=keeper.take(plan, found))
 
-    def _ask(self, request: Any, told: Json) -> Json:
+    def _ask(self, request: Any, body: Json) -> Json:
         try:
-            return self._said(self._inner.send(self._to_ask_again(request, told), auth=None, follow_redirects=False))
+            return self._said(self._inner.send(self._to_ask_again(request, body), auth=None, follow_redirects=False))
         except self._module.HTTPError as error:
             raise VerifierError(f"the model could not be asked again: {error}") from error
 
@@ -257,11 +259,11 @@ class _Awaiting(_Transport):
             return self._made(plan, response, content=body)
         found = await asyncio.to_thread(keeper.settle, plan, body)
         if keeper.goes_back(found):
-            found = await keeper.again(plan, body, found, lambda told: self._ask(request, told))
+            found = await keeper.again(plan, body, found, lambda body_again: self._ask(request, body_again))
         return self._made(plan, response, content=keeper.take(plan, found))
 
-    async def _ask(self, request: Any, told: Json) -> Json:
-        again = self._to_ask_again(request, told)
+    async def _ask(self, request: Any, body: Json) -> Json:
+        again = self._to_ask_again(request, body)
         try:
             return self._said(await self._inner.send(again, auth=None, follow_redirects=False))
         except self._module.HTTPError as error:

@@ -87,7 +87,7 @@ def _called(message: AIMessage) -> list[ToolCall]:
     return [*good, *bad]
 
 
-def told(system: BaseMessage | None, tools: Iterable[Any]) -> dict[str, Any]:
+def request_facts(system: BaseMessage | None, tools: Iterable[Any]) -> dict[str, Any]:
     """What only a model's request knows, in JSON: tools are as the model is told of them, without what is injected."""
     declared = [dict(tool) if isinstance(tool, Mapping) else convert_to_openai_tool(tool) for tool in tools]
     return {"system": None if system is None else str(system.text), "tools": declared}
@@ -109,9 +109,9 @@ def with_text(message: BaseMessage, text: str) -> AIMessage:
 
 def stop_reason(message: BaseMessage) -> str | None:
     """Why the model stopped, in its provider's word; none where it does not say."""
-    told = message.response_metadata
-    found = next((told[name] for name in _STOPS if isinstance(told.get(name), str)), None)
-    return "incomplete" if found is None and told.get("status") == "incomplete" else found
+    metadata = message.response_metadata
+    found = next((metadata[name] for name in _STOPS if isinstance(metadata.get(name), str)), None)
+    return "incomplete" if found is None and metadata.get("status") == "incomplete" else found
 
 
 def is_plain(message: BaseMessage) -> bool:

@@ -28,7 +28,7 @@ __all__ = ["AssayDocumentFilter", "as_retriever_filter"]
 class AssayDocumentFilter(BaseDocumentCompressor):
     """Keeps the documents that may be evidence for a question, the most relevant first.
 
-    It takes its place wherever LangChain takes a document compressor. What a model has to be told comes first, as a
+    It takes its place wherever LangChain takes a document compressor. The note for the model comes first, as a
     document whose metadata say `assay: note`.
     """
 

@@ -14,7 +14,7 @@ from langgraph.types import Command
 
 from assay.errors import CallRejectedError
 from assay.integrations.agents.turns import correction
-from assay.integrations.frameworks.langchain_messages import run_of, stop_reason, told, with_text, without_text
+from assay.integrations.frameworks.langchain_messages import request_facts, run_of, stop_reason, with_text, without_text
 from assay.integrations.run_gate import RunGate, before_call, in_words
 from assay.rewrite.revise import Author, Feedback
 from assay.schema.run import Run
@@ -29,11 +29,15 @@ class Turn:
     def __init__(self, gate: RunGate, request: Any) -> None:
         self.gate = gate
         self.request = request
-        self.told = told(request.system_message, request.tools)
+        self.request_facts = request_facts(request.system_message, request.tools)
 
     def run(self, *messages: Any) -> Run:
         """The run with these messages behind those of the request."""
-        return run_of(self.gate.declared(self.told["tools"]), self.told["system"], [*self.request.messages, *messages])
+        return run_of(
+            self.gate.declared(self.request_facts["tools"]),
+            self.request_facts["system"],
+            [*self.request.messages, *messages],
+        )
 
     def gave_up(self, response: Any) -> str | None:
         """What is said in the place of calls that are still wrong though the model was told to stop."""
@@ -99,7 +103,7 @@ class Turn:
         last = _last(response)
         if said is not None and response.structured_response is None and (last.tool_calls or said != str(last.text)):
             response = ModelResponse(result=[with_text(last, said)])
-        return ExtendedModelResponse(response, Command(update={"assay_told": self.told}))
+        return ExtendedModelResponse(response, Command(update={"assay_told": self.request_facts}))
 
 
 def _last(response: Any) -> Any:

@@ -75,10 +75,10 @@ def check_node(
         feedback = gate.feedback(report, left) if not passes and left > 0 else None
         if cut and feedback is None and left > 0:
             feedback = _WHOLE
-        told = refusal({Cause.RUN}, Action.BLOCK) if cut and report.action is Action.EMIT else answer_of(report)
-        same = isinstance(said, BaseMessage) and told == said.text and is_plain(said)
+        answered = refusal({Cause.RUN}, Action.BLOCK) if cut and report.action is Action.EMIT else answer_of(report)
+        same = isinstance(said, BaseMessage) and answered == said.text and is_plain(said)
         return {
-            answer: said if same else with_text(said, told) if isinstance(said, BaseMessage) else told,
+            answer: said if same else with_text(said, answered) if isinstance(said, BaseMessage) else answered,
             "assay_action": _action(report, passes, feedback).value,
             "assay_report": report.model_dump(mode="json"),
             "assay_feedback": feedback or "",

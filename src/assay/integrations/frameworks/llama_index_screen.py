@@ -24,7 +24,7 @@ __all__ = ["AssayNodePostprocessor"]
 class AssayNodePostprocessor(BaseNodePostprocessor):
     """Keeps the nodes that may be evidence for a query, the most relevant first, with their relevance as the score.
 
-    What a model has to be told comes first, as a node whose metadata say `assay: note`.
+    The note for the model comes first, as a node whose metadata say `assay: note`.
     """
 
     _gate: Gate = PrivateAttr()

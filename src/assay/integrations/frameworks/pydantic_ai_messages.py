@@ -33,12 +33,12 @@ def run_of(
     A response that went back to the model is no part of it: neither what it said, nor what the model was told of it.
     """
     steps: list[Step] = list(declarations)
-    told: str | None = None
+    instructions: str | None = None
     for message in messages:
         stopped = message.finish_reason if isinstance(message, parts.ModelResponse) else None
-        if isinstance(message, parts.ModelRequest) and message.instructions and message.instructions != told:
-            told = message.instructions
-            steps.append(SystemPrompt(content=text_parts(told)))
+        if isinstance(message, parts.ModelRequest) and message.instructions and message.instructions != instructions:
+            instructions = message.instructions
+            steps.append(SystemPrompt(content=text_parts(instructions)))
         for part in message.parts:
             if isinstance(part, parts.RetryFeedbackPart):
                 while steps and isinstance(steps[-1], ModelTurn | ToolCall):

@@ -112,8 +112,8 @@ class FilesSource:
     def digest(self) -> str:
         """Of the folder and of how it is ranked."""
         s = self._settings
-        told = [str(s.path), s.candidates, None if self._scorer is None else self._scorer.digest]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        settings = [str(s.path), s.candidates, None if self._scorer is None else self._scorer.digest]
+        return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
     def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
         """The documents that speak of it, each with its best pieces; with one version of a document, its others too.
@@ -318,10 +318,10 @@ def _files(settings: FilesSettings) -> Iterator[tuple[str, Path, int, int]]:
             if path.is_symlink() and not path.resolve().is_relative_to(root):
                 continue
             try:
-                told = path.stat()
+                status = path.stat()
             except OSError:
                 continue
             count += 1
             if count > settings.most_files:
                 raise SourceError(f"it has more than the {settings.most_files:,} files that are allowed")
-            yield path.relative_to(root).as_posix(), path, told.st_mtime_ns, told.st_size
+            yield path.relative_to(root).as_posix(), path, status.st_mtime_ns, status.st_size

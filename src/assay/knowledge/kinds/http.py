@@ -61,8 +61,8 @@ class HttpSource:
     def digest(self) -> str:
         """Of the request and the pointers."""
         s = self._settings
-        told = [s.url, s.method, s.body, s.headers, s.answer.items, s.answer.fields, s.answer.passage, s.missing]
-        return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
+        settings = [s.url, s.method, s.body, s.headers, s.answer.items, s.answer.fields, s.answer.passage, s.missing]
+        return hashlib.sha256(json.dumps(settings, default=str).encode()).hexdigest()
 
     def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
         """One request for each value that the places can have, until one has an answer.

@@ -70,8 +70,8 @@ class McpSource:
     def digest(self) -> str:
         """Of the server, the tool and its arguments."""
         s = self._settings
-        told = [s.tool, s.arguments, s.command, s.url, repr(s.answer)]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        settings = [s.tool, s.arguments, s.command, s.url, repr(s.answer)]
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
     def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
         """One call for each value that the places can have, until one has an answer.

@@ -79,8 +79,8 @@ class SearchSource:
         import hashlib
 
         s = self._settings
-        told = repr((self._http.digest, sorted(self._domains.items()), s.default, s.least))
-        return hashlib.sha256(told.encode()).hexdigest()
+        settings = repr((self._http.digest, sorted(self._domains.items()), s.default, s.least))
+        return hashlib.sha256(settings.encode()).hexdigest()
 
     def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
         """The results of domains that are believed.

@@ -68,8 +68,8 @@ class SparqlSource:
     def digest(self) -> str:
         """Of the endpoint and the queries."""
         s = self._settings
-        told = [s.endpoint, [(q.sparql, q.passage) for q in s.queries], s.rules.language, s.rules.iri, s.headers]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        settings = [s.endpoint, [(q.sparql, q.passage) for q in s.queries], s.rules.language, s.rules.iri, s.headers]
+        return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
     def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
         """The results of every query, for the first values that give any.

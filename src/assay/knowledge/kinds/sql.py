@@ -87,8 +87,11 @@ class SqlSource:
     @property
     def digest(self) -> str:
         """Of the place, without the password, and the statements."""
-        told = [self._url.render_as_string(hide_password=True), [(s.sql, s.passage) for s in self._settings.statements]]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        settings = [
+            self._url.render_as_string(hide_password=True),
+            [(s.sql, s.passage) for s in self._settings.statements],
+        ]
+        return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
     def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
         """The rows of every statement, for the first values that give any.
@@ -191,8 +194,8 @@ def _prepared(sql: str) -> tuple[TextClause, tuple[str, ...]]:
     """
     from sqlalchemy import text
 
-    bare = _QUOTED.sub(" ", sql).strip().rstrip(";")
-    if not _READS.match(bare) or ";" in bare:
+    unquoted = _QUOTED.sub(" ", sql).strip().rstrip(";")
+    if not _READS.match(unquoted) or ";" in unquoted:
         raise PolicyError(f"expected one statement that reads, SELECT or WITH, got {sql[:60]!r}")
     clause = text(sql.strip().rstrip(";"))
     names = tuple(clause._bindparams)  # noqa: SLF001 there is no other way to ask

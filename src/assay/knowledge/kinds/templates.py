@@ -181,11 +181,11 @@ def worded(template: str | None, row: Mapping[str, object]) -> str:
     >>> worded("{town} has {population:,} inhabitants.", {"town": "Ghent", "population": 265000})
     'Ghent has 265,000 inhabitants.'
     """
-    told = {name: _shown(value) for name, value in row.items()}
+    shown = {name: _shown(value) for name, value in row.items()}
     if template is None:
-        return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in told.items() if value)
+        return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in shown.items() if value)
     return _WORDED.sub(
-        lambda found: _in_place(told.get(found.group(1), ""), grouped=found.group(2) is not None), template
+        lambda found: _in_place(shown.get(found.group(1), ""), grouped=found.group(2) is not None), template
     )
 
 

@@ -87,7 +87,7 @@ def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "app
         # AttributeError: the connection was cut off between two reads.
         if deadline.left <= 0:
             raise SourceError("it did not answer in time") from error
-        raise SourceError(_why(error)) from error
+        raise SourceError(connection_problem(error)) from error
     finally:
         watch.cancel()
         connection.close()
@@ -127,7 +127,8 @@ def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline
     return b"".join(pieces)
 
 
-def _why(error: Exception) -> str:
+def connection_problem(error: Exception) -> str:
+    """What went wrong with a connection, in words for people; nothing that the other side sent."""
     if isinstance(error, ConnectionRefusedError):
         return "it refused the connection"
     if isinstance(error, TimeoutError):

@@ -82,8 +82,10 @@ class Replayed:
 
 def _answer(one: Mapping[str, Any]) -> Completion | ChatError:
     if "error" in one:
-        told = one["error"]
-        return ERRORS[told["kind"]](str(told["message"]), retryable=bool(told["retryable"]), calls=int(told["calls"]))
+        error = one["error"]
+        return ERRORS[error["kind"]](
+            str(error["message"]), retryable=bool(error["retryable"]), calls=int(error["calls"])
+        )
     made = dict(one["made"])
     choices = tuple(read_choice(choice) for choice in made.pop("choices"))
     if not choices:

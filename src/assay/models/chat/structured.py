@@ -31,7 +31,7 @@ def read_structured(choice: Choice, schema: Mapping[str, Any]) -> Any:
     if len(choice.text) > LONGEST:
         raise AnswerError(f"The answer has {len(choice.text):,} characters; at most {LONGEST:,} are read.")
     try:
-        value = json.loads(_bare(choice.text), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        value = json.loads(_without_fence(choice.text), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise AnswerError(f"The answer is not JSON: {str(error)[:120]}.") from error
     problem = _problem(value, schema)
@@ -49,7 +49,7 @@ def satisfies(value: Any, schema: Mapping[str, Any]) -> bool:
     return not _problem(value, schema)
 
 
-def _bare(text: str) -> str:
+def _without_fence(text: str) -> str:
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         return text[text.index("\n") : -3].strip()

@@ -42,15 +42,15 @@ def name_of(request: ChatRequest) -> str:
 
 
 def joined(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """What two parts of one check heard, in order."""
+    """What chat models answered in two parts of one check, in order."""
     if first is None or second is None:
         return first or second
-    told = [one for one in (first, second) if "answers" in one]
-    known = {key: value for one in told for key, value in one.get("known", {}).items()}
+    recorded = [one for one in (first, second) if "answers" in one]
+    known = {key: value for one in recorded for key, value in one.get("known", {}).items()}
     asked = [one["knowledge"] for one in (first, second) if "knowledge" in one]
     made: dict[str, Any] = {**first, **second}
-    if told:
-        made |= {**told[0], "answers": [answer for one in told for answer in one["answers"]], "known": known}
+    if recorded:
+        made |= {**recorded[0], "answers": [answer for one in recorded for answer in one["answers"]], "known": known}
     if asked:
         outcomes = [outcome for one in asked for outcome in one["outcomes"]]
         made["knowledge"] = {**asked[0], "outcomes": outcomes}
@@ -80,17 +80,17 @@ class Tape:
     def failed(self, purpose: str, request: ChatRequest, error: ChatError) -> None:
         """There was no answer to be had."""
         kind = next(name for name, of in ERRORS.items() if isinstance(error, of))
-        told = {"kind": kind, "message": str(error), "retryable": error.retryable, "calls": error.calls}
-        self._add({"purpose": purpose, "request": name_of(request), "error": told})
+        entry = {"kind": kind, "message": str(error), "retryable": error.retryable, "calls": error.calls}
+        self._add({"purpose": purpose, "request": name_of(request), "error": entry})
 
     def _add(self, one: dict[str, Any]) -> None:
         with self._lock:
             self._answers.append(one)
 
-    def knew(self, claim: str, heard: Any) -> None:
+    def knew(self, claim: str, response: Any) -> None:
         """What had been said of a claim before, as a JSON value, was used again."""
         with self._lock:
-            self._known[claim] = heard
+            self._known[claim] = response
 
     def value(self, model: str, digest: str, price: Mapping[str, Any] | None) -> dict[str, Any] | None:
         """All of it as a JSON value; none where nothing was said and nothing known."""

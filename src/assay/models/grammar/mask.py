@@ -202,8 +202,8 @@ class GrammarEngine:
             raise InputError(f"the JSON Schema cannot be read: {error}") from error
         wrong, notes = matchers.validate_grammar_with_warnings(grammar, self._tokenizer)
         if wrong or notes:
-            told = "; ".join(str(note).split("\n")[0][:200] for note in notes)
-            raise InputError(f"the JSON Schema cannot be held to token by token: {told}")
+            warnings = "; ".join(str(note).split("\n")[0][:200] for note in notes)
+            raise InputError(f"the JSON Schema cannot be held to token by token: {warnings}")
 
         def begin() -> Any:
             return matchers(self._tokenizer, grammar, log_level=0)

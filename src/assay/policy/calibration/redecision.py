@@ -149,13 +149,13 @@ def _gate_of(
         claims=tuple(_signal(one, one.verdict, policy, stakes) for one in claims),
         citations_fabricated=statuses.count("fabricated"),
         citations_failed=sum(statuses.count(name) for name in ("misquoted", "misattributed", "non_entailing")),
-        claims_uncited=_told(_UNCITED, decision["reasons"]),
+        claims_uncited=_count_in(_UNCITED, decision["reasons"]),
         citations_unchecked=statuses.count("unchecked"),
         conflicts=len(retrieval.get("conflicts", ())),
         unchecked_characters=coverage["unchecked"],
         evidence_unread_characters=coverage.get("evidence_characters", 0) - coverage.get("evidence_read", 0),
         structural_issues=sum(one.startswith("structure.") for one in codes),
-        rejected_tool_calls=_told(_REJECTED, decision["reasons"]),
+        rejected_tool_calls=_count_in(_REJECTED, decision["reasons"]),
         diverged_probes=sum(not one["agreement"] > MAJORITY for one in probes),
         declared_claim_free=bool(asked.get("claim_free", False)),
         task=str(asked.get("task", "qa")),
@@ -251,17 +251,17 @@ def _signal(claim: ClaimFacts, verdict: Verdict, policy: Policy, stakes: Stakes)
     )
 
 
-def _reproduced(facts: GateFacts, told: Mapping[str, Any], policy: Policy) -> GateFacts | None:
+def _reproduced(facts: GateFacts, recorded: Mapping[str, Any], policy: Policy) -> GateFacts | None:
     """The facts once they lead to the decision that the report tells; faults of a run are found as what is missing."""
     decision, overall = decide(policy, facts.gate)
-    if list(decision.reasons) != list(told["reasons"]):
-        faults = tuple(reason for reason in told["reasons"] if reason not in decision.reasons)
+    if list(decision.reasons) != list(recorded["reasons"]):
+        faults = tuple(reason for reason in recorded["reasons"] if reason not in decision.reasons)
         facts = replace(facts, gate=replace(facts.gate, run_faults=faults))
         decision, overall = decide(policy, facts.gate)
     same = (decision.action, decision.route, list(decision.reasons), overall) == (
         facts.action,
         facts.route,
-        list(told["reasons"]),
+        list(recorded["reasons"]),
         facts.overall,
     )
     held = facts.traced or all(_verdict(facts, one, policy) is one.verdict for one in facts.claims)
@@ -294,11 +294,11 @@ def _is_traced(one: Mapping[str, Any]) -> bool:
 
 def _is_unjudged(one: Mapping[str, Any]) -> bool:
     """Whether a judge was to be asked about a supported claim, and nothing that can be used was said."""
-    told = one.get("judgement")
-    return told is not None and told["outcome"] == "unchecked" and one["verdict"] == Verdict.SUPPORTED.value
+    judgement = one.get("judgement")
+    return judgement is not None and judgement["outcome"] == "unchecked" and one["verdict"] == Verdict.SUPPORTED.value
 
 
-def _told(pattern: re.Pattern[str], reasons: Sequence[str]) -> int:
+def _count_in(pattern: re.Pattern[str], reasons: Sequence[str]) -> int:
     return next((int(found[1]) for reason in reasons if (found := pattern.fullmatch(reason))), 0)
 
 

@@ -36,7 +36,7 @@ def _of(case: Case) -> Iterator[Problem]:
     if case.expected_behavior in ANSWERABLE and not (case.ground_truth or "").strip():
         yield Problem(case.id, "truth.missing", f"{case.expected_behavior} needs a ground truth to be judged by")
     if case.expected_behavior in ANSWERABLE - {Behavior.LEAVE_EMPTY} and not case.accepted:
-        yield Problem(case.id, "truth.no_value", "needs a value in `accepted` by which a right answer is told")
+        yield Problem(case.id, "truth.no_value", "needs a value in `accepted` by which a right answer is recognised")
     if case.expected_behavior is Behavior.LEAVE_EMPTY and not any(value is None for value in case.fields.values()):
         yield Problem(case.id, "fields.none_missing", "needs a field that the evidence does not fill")
     if set(case.accepted) & set(case.planted):

@@ -201,14 +201,14 @@ def document_of(item: Evidence) -> Document:
         for number, part in enumerate(parts, 1)
     )
     head = text[:600]
-    told = _VERSION_LINE.search(head)
-    dates = [d for d in find_dates(told[0]) if d.year is not None] if told else []
+    version_line = _VERSION_LINE.search(head)
+    dates = [d for d in find_dates(version_line[0]) if d.year is not None] if version_line else []
     day: tuple[int, int, int] | None = None
     if item.effective_date is not None:
         day = (item.effective_date.year, item.effective_date.month, item.effective_date.day)
     elif dates:
         day = (dates[0].year or 0, dates[0].month or 1, dates[0].day or 1)
-    version = re.search(r"\bversion\s+(\d[\w.]*\w|\d)", told[0], re.IGNORECASE) if told else None
+    version = re.search(r"\bversion\s+(\d[\w.]*\w|\d)", version_line[0], re.IGNORECASE) if version_line else None
     return Document(item.id, title, passages, item.version or (version[1] if version else None), day)
 
 

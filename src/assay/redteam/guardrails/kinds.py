@@ -142,10 +142,10 @@ class AssayGuardrail:
 class Guarded:
     """A system with a guardrail behind it: the answers are those that it gave without one."""
 
-    def __init__(self, bare: Mapping[str, Answer], guardrail: Guardrail, target: str) -> None:
+    def __init__(self, unguarded: Mapping[str, Answer], guardrail: Guardrail, target: str) -> None:
         """Takes the answers of a run without a guardrail, by the id of the case, and the name of its target."""
         self.name = f"{target} | {guardrail.name}"
-        self._bare, self._guardrail = bare, guardrail
+        self._bare, self._guardrail = unguarded, guardrail
 
     def ask(self, request: Request) -> str:
         """What goes out.

@@ -66,7 +66,7 @@ def guardrail_markdown(found: Sequence[Compared]) -> str:
 
 def guardrail_json(card: Scorecard, found: Sequence[Compared]) -> str:
     """The comparison as JSON."""
-    told = {
+    described = {
         "suite": card.suite,
         "target": card.target,
         "target_version": card.target_version,
@@ -82,7 +82,7 @@ def guardrail_json(card: Scorecard, found: Sequence[Compared]) -> str:
             for one in found
         ],
     }
-    return json.dumps(told) + "\n"
+    return json.dumps(described) + "\n"
 
 
 def _tables(found: Sequence[Compared]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:

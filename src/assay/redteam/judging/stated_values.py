@@ -58,8 +58,8 @@ def places(text: str, value: str) -> tuple[tuple[int, int], ...]:
             if relate_dates(one, wanted) is DateRelation.SAME and relate_dates(wanted, one) is DateRelation.SAME
         )
         # A bare number may be a year, and is read as one only among words that say so.
-        bare = re.fullmatch(r"\d{4}", value.strip())
-        return found or (_plainly(text, value.strip()) if bare else ())
+        year = re.fullmatch(r"\d{4}", value.strip())
+        return found or (_plainly(text, value.strip()) if year else ())
     skip = [(one.start, one.end) for one in find_dates(value)]
     numbers = find_quantities(value, skip=skip)
     if len(numbers) == 1 and re.match(r"\W*(?:\d|[a-z]+\b)", value) and _is_number(value, numbers[0]):

@@ -69,10 +69,10 @@ class Ledger:
             where = f"{path}, line {number}"
             try:
                 entry = json.loads(line)
-                told = entry.pop("digest")
-                if entry["previous"] != self.head or digest_of(entry) != told:
+                digest = entry.pop("digest")
+                if entry["previous"] != self.head or digest_of(entry) != digest:
                     raise InputError(f"{where}: the chain does not hold: this entry or one before it was changed")
-                self.head = told
+                self.head = digest
                 self._take_in(entry, where)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 if isinstance(error, InputError):

@@ -90,7 +90,7 @@ def _compared(comparison: Comparison | None) -> Child:
 def _conversation(case: Case, one: Judgement) -> Markup:
     title = f"{case.category.value}: {one.outcome.value}, match {shown(one.behavior_match)}"
     flaky = " (flaky)" if one.flaky else ""
-    told = f"{one.rule}. Written by {case.lineage.rule}."
+    caption = f"{one.rule}. Written by {case.lineage.rule}."
     scores = (
         tag("li", f"{name.value}: {score.value:.2f}. ", foreign(score.because))
         for name, score in one.dimensions.items()
@@ -98,7 +98,7 @@ def _conversation(case: Case, one: Judgement) -> Markup:
     return tag(
         "article",
         tag("h3", f"{title}{flaky}", id=case.id),
-        tag("p", f"Expected {case.expected_behavior.value}. ", foreign(told), class_="soft"),
+        tag("p", f"Expected {case.expected_behavior.value}. ", foreign(caption), class_="soft"),
         _context(case),
         (_turn(turn.role, turn.content) for turn in case.turns),
         _turn("user", case.prompt),

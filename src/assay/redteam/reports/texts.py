@@ -148,9 +148,9 @@ def _test(case: Case, one: Judgement) -> str:
         return head + "/>"
     kind = "error" if one.outcome is Outcome.UNJUDGED else "failure"
     flaky = f"; flaky: passed in another of {one.trials} trials" if one.flaky else ""
-    told = f"expected {case.expected_behavior.value}; match {shown(one.behavior_match)}: {one.rule}{flaky}"
+    summary = f"expected {case.expected_behavior.value}; match {shown(one.behavior_match)}: {one.rule}{flaky}"
     body = f"prompt: {plain(case.prompt, 1_000)}\nanswer: {plain(one.answer or '', 1_000)}"
-    return f"{head}><{kind} message={_attribute(told)}>{escape(body)}</{kind}></testcase>"
+    return f"{head}><{kind} message={_attribute(summary)}>{escape(body)}</{kind}></testcase>"
 
 
 def _attribute(text: str) -> str:

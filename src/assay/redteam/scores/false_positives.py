@@ -64,7 +64,7 @@ def good_systems(cases: Sequence[Case], runs: Sequence[tuple[Path, Sequence[Judg
             if one.outcome is Outcome.FAILED:
                 counted[one.case] = counted.get(one.case, 0) + 1
     failed = sum(counted.values())
-    told = {} if not judged else dict(zip(("low", "high"), wilson(failed, judged), strict=True))
+    bounds = {} if not judged else dict(zip(("low", "high"), wilson(failed, judged), strict=True))
     return GoodSystems(
         suite=suite_digest(cases),
         runs=len(runs),
@@ -72,7 +72,7 @@ def good_systems(cases: Sequence[Case], runs: Sequence[tuple[Path, Sequence[Judg
         failed=failed,
         rate=failed / judged if judged else None,
         cases=dict(sorted(counted.items())),
-        **told,
+        **bounds,
     )
 
 

@@ -82,5 +82,7 @@ def completion_of(data: bytes, where: str) -> Reply:
         ) from error
     if content is None:
         raise TargetError(f"{where}: the message has neither content nor a refusal")
-    told = usage if isinstance(usage, dict) else {}
-    return Reply(text_of(content, where), counted(told.get("prompt_tokens")), counted(told.get("completion_tokens")))
+    counts = usage if isinstance(usage, dict) else {}
+    return Reply(
+        text_of(content, where), counted(counts.get("prompt_tokens")), counted(counts.get("completion_tokens"))
+    )

@@ -82,37 +82,41 @@ def load_declared(path: Path, timeout_s: float, environ: Mapping[str, str]) -> T
     if len(text) > LONGEST_FILE:
         raise InputError(f"{path}: expected at most {LONGEST_FILE:,} characters")
     try:
-        told = _READER.validate_python(yaml.safe_load(text))
+        declared = _READER.validate_python(yaml.safe_load(text))
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path}: expected YAML: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{path}: expected a target: {place + ': ' if place else ''}{first['msg']}") from error
-    name = f"{told.kind}:{told.name or path.stem}#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    if isinstance(told, _Http):
-        return _http(told, name, timeout_s, environ)
-    if told.answer is not None:
-        checked_pointer(told.answer, str(path))
-    if isinstance(told, _LangChain):
-        loaded = load_object(told.runnable, "langchain")
-        return LangChainRunnable(loaded, name, timeout_s, told.input, told.answer)
-    given = {one: _variable(one, environ, path) for one in told.environment}
-    settings = McpSettings(told.tool, told.arguments, tuple(told.command), told.url, told.answer, given)
+    name = f"{declared.kind}:{declared.name or path.stem}#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    if isinstance(declared, _Http):
+        return _http(declared, name, timeout_s, environ)
+    if declared.answer is not None:
+        checked_pointer(declared.answer, str(path))
+    if isinstance(declared, _LangChain):
+        loaded = load_object(declared.runnable, "langchain")
+        return LangChainRunnable(loaded, name, timeout_s, declared.input, declared.answer)
+    given = {one: _variable(one, environ, path) for one in declared.environment}
+    settings = McpSettings(
+        declared.tool, declared.arguments, tuple(declared.command), declared.url, declared.answer, given
+    )
     return McpTool(settings, name, timeout_s)
 
 
-def _http(told: _Http, name: str, timeout_s: float, environ: Mapping[str, str]) -> HttpTemplate:
-    pointers = [told.answer, *(one for one in (told.tokens_in, told.tokens_out) if one is not None)]
+def _http(declared: _Http, name: str, timeout_s: float, environ: Mapping[str, str]) -> HttpTemplate:
+    pointers = [declared.answer, *(one for one in (declared.tokens_in, declared.tokens_out) if one is not None)]
     for pointer in pointers:
         checked_pointer(pointer, name)
     headers = {}
-    for header, value in told.headers.items():
+    for header, value in declared.headers.items():
         made = _VARIABLE.sub(lambda found: _variable(found[1], environ, name), value)
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or re.search(r"[\r\n\x00]", made):
             raise InputError(f"{name}: the header {header!r} has a name or a value that no request can carry")
         headers[header] = made
-    settings = HttpSettings(told.url, told.body, told.method, told.answer, told.tokens_in, told.tokens_out, headers)
+    settings = HttpSettings(
+        declared.url, declared.body, declared.method, declared.answer, declared.tokens_in, declared.tokens_out, headers
+    )
     return HttpTemplate(settings, name, timeout_s)
 
 

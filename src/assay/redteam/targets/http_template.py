@@ -48,19 +48,21 @@ class HttpTemplate:
         Raises:
             TargetError: unreachable, a status that is none of success, or no answer where it was declared.
         """
-        told = self._settings
+        settings = self._settings
         body = self._template.filled(request, messages_of(request), self.name)
-        headers = {"Content-Type": "application/json", "Accept": "application/json, text/plain", **told.headers}
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/plain", **settings.headers}
         status, data = self._address.send(
-            told.method, json.dumps(body, ensure_ascii=True).encode(), headers, self._timeout_s, self.name
+            settings.method, json.dumps(body, ensure_ascii=True).encode(), headers, self._timeout_s, self.name
         )
         if not 200 <= status < 300:
             raise TargetError(f"{self.name}: status {status}: {data[:300].decode('utf-8', 'replace')}")
         try:
-            if not told.answer:
+            if not settings.answer:
                 return Reply(text_of(data.decode("utf-8"), self.name))
             value: Any = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise TargetError(f"{self.name}: expected JSON, got {data[:200].decode('utf-8', 'replace')!r}") from error
-        spent = [None if at is None else counted(at_pointer(value, at)) for at in (told.tokens_in, told.tokens_out)]
-        return Reply(text_of(text_at(value, told.answer, self.name), self.name), *spent)
+        spent = [
+            None if at is None else counted(at_pointer(value, at)) for at in (settings.tokens_in, settings.tokens_out)
+        ]
+        return Reply(text_of(text_at(value, settings.answer, self.name), self.name), *spent)

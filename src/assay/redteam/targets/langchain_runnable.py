@@ -69,8 +69,10 @@ class LangChainRunnable:
                 f"{self.name}: no answer in an output of {type(result).__name__}; declare where it stands"
             )
         usage = getattr(_last(result), "usage_metadata", None)
-        told = usage if isinstance(usage, Mapping) else {}
-        return Reply(text_of(found, self.name), counted(told.get("input_tokens")), counted(told.get("output_tokens")))
+        counts = usage if isinstance(usage, Mapping) else {}
+        return Reply(
+            text_of(found, self.name), counted(counts.get("input_tokens")), counted(counts.get("output_tokens"))
+        )
 
 
 def _usual(runnable: Any) -> Any:

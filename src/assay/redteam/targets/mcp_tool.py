@@ -128,9 +128,9 @@ class _Session:
     async def _hold(self) -> None:
         from mcp import Client, StdioServerParameters
 
-        told = self._settings
-        server: Any = told.url or StdioServerParameters(
-            command=told.command[0], args=list(told.command[1:]), env=dict(told.environment) or None
+        settings = self._settings
+        server: Any = settings.url or StdioServerParameters(
+            command=settings.command[0], args=list(settings.command[1:]), env=dict(settings.environment) or None
         )
         self._stop = asyncio.Event()
         async with Client(server) as client:

@@ -36,7 +36,7 @@ _STRICTNESS: Final = {Answering.RESPOND: 0, Answering.PARTIAL_WITH_CAVEATS: 1, A
 _MORE_CONTEXT, _OTHER_QUERY = "provide_more_context", "try_different_query"
 _INSTEAD: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     AbstentionTrigger.NO_RELEVANT_EVIDENCE: (
-        "None of the sources that I have speaks of this question.",
+        "None of my sources deals with this question.",
         (_MORE_CONTEXT, _OTHER_QUERY),
     ),
     AbstentionTrigger.LOW_COVERAGE: (

@@ -138,8 +138,8 @@ def document_steps(
 
 def _taken(number: int, said: Choice, course: _Course) -> Steps[_Course]:
     """The course with one more document."""
-    told = tuple(fault["path"] for fault in course.best.faults) if course.best else ("",) if course.unread else ()
-    attempt = DocumentAttempt(number=number, outcome="unreadable", told=told)
+    paths = tuple(fault["path"] for fault in course.best.faults) if course.best else ("",) if course.unread else ()
+    attempt = DocumentAttempt(number=number, outcome="unreadable", told=paths)
     try:
         mended = repair_json(_whole(said))
     except (AnswerError, JsonTextError) as error:
@@ -243,17 +243,17 @@ def _put(old: Any, new: Any, parts: Path) -> bool:
 
 def _faults(report: HallucinationReport) -> tuple[dict[str, str], ...]:
     """What a model is told of a document: where, and what is wrong there."""
-    told = [{"path": issue.path or "", "problem": issue.message[:_MOST_SHOWN]} for issue in report.issues]
+    faults = [{"path": issue.path or "", "problem": issue.message[:_MOST_SHOWN]} for issue in report.issues]
     for claim in report.claims:
         if claim.status in FAILING:
             reasons = " ".join(issue.message for issue in claim.issues[:3]) or "The evidence does not say this."
-            told.append({"path": claim.path or "", "problem": f"{claim.text} {reasons}"[:_MOST_SHOWN]})
-    return tuple(told[:MOST_FAULTS])
+            faults.append({"path": claim.path or "", "problem": f"{claim.text} {reasons}"[:_MOST_SHOWN]})
+    return tuple(faults[:MOST_FAULTS])
 
 
 def _prompt(question: str, context: PromptContext, schema: Mapping[str, Any], course: _Course) -> Rendered:
     evidence = Data(tuple({**passage.record, "id": passage.evidence.id} for passage in context.passages))
-    asked, form = Data.of({"question": question}), Data.of({"schema": json.dumps(bare_schema(schema))})
+    asked, form = Data.of({"question": question}), Data.of({"schema": json.dumps(plain_schema(schema))})
     if course.best is None and not course.unread:
         return load_prompt("document").render(evidence=evidence, schema=form, question=asked)
     faults = ({"path": "", "problem": course.unread},) if course.unread else course.best.faults if course.best else ()
@@ -267,14 +267,14 @@ def _request(prompt: Rendered, schema: Mapping[str, Any], options: DocumentOptio
     # A seed after an answer that could not be read: the same request would get the same answer, from a cache at least.
     return ChatRequest(
         messages(prompt),
-        schema=bare_schema(schema),
+        schema=plain_schema(schema),
         temperature=options.temperature,
         max_tokens=options.max_tokens,
         seed=seed,
     )
 
 
-def bare_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A schema without our own keyword, which endpoints would refuse."""
     return {key: value for key, value in schema.items() if key != KEYWORD}
 

@@ -25,8 +25,6 @@ from assay.stats import samples_wanted
 from assay.text.claims import RuleClaimExtractor, is_abstention, is_fragment
 from assay.verify.consistency import Agreement, Consistency, ProbeRequest, cluster_claims, values_differ
 
-PROMPTS: Final = ("probe_answer", "probe_blank")
-"""The prompts that probes are asked with."""
 _SPECIAL_TOKENS: Final = 4
 T = TypeVar("T")
 

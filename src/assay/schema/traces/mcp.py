@@ -60,7 +60,7 @@ class _Session:
             return [_read_error(fields) if answered in (None, "tools/call") else _named(message, place, answered)]
         if isinstance(message.get("result"), dict):
             return self._result(fields, answered, message)
-        return self._bare(fields, message)
+        return self._plain_message(fields, message)
 
     def _result(self, outer: Fields, method: str | None, message: dict[str, Any]) -> list[Step]:
         number = _number(outer)
@@ -84,7 +84,7 @@ class _Session:
             found[0] = found[0].model_copy(update={"extra": {**found[0].extra, "message": beside}})
         return found
 
-    def _bare(self, fields: Fields, message: dict[str, Any]) -> list[Step]:
+    def _plain_message(self, fields: Fields, message: dict[str, Any]) -> list[Step]:
         """Parameters and results without the JSON-RPC frame, as the SDKs hold them."""
         if isinstance(message.get("tools"), list):
             return _read_declarations(fields) or [_named(message, fields.place, "tools/list")]

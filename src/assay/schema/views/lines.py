@@ -76,10 +76,10 @@ def report_sentence(report: HallucinationReport) -> str:
 
 def report_reasons(report: HallucinationReport) -> tuple[str, ...]:
     """Why the gate decided so, then what is wrong, each as a sentence, each once."""
-    told: dict[str, None] = dict.fromkeys(report.decision.reasons)
+    reasons: dict[str, None] = dict.fromkeys(report.decision.reasons)
     for problem in problems_of(report):
-        told.update(dict.fromkeys(_sentences(problem)))
-    return tuple(told)
+        reasons.update(dict.fromkeys(_sentences(problem)))
+    return tuple(reasons)
 
 
 def _sentences(problem: Problem) -> Iterator[str]:

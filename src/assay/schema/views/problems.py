@@ -86,7 +86,7 @@ def _within(one: EvidenceSpan, other: EvidenceSpan) -> bool:
 
 
 def _of_citations(report: HallucinationReport) -> Iterator[Problem]:
-    told = {issue.message for claim in report.claims for issue in claim.issues}
+    messages = {issue.message for claim in report.claims for issue in claim.issues}
     for one in report.citations:
-        if one.status != "verified" and one.message not in told:
+        if one.status != "verified" and one.message not in messages:
             yield Problem(f"citation {one.status}", one.marker, ((one.message, f"citation.{one.status}"),))

@@ -62,11 +62,11 @@ class StoreAccess:
         self._alone = settings.keys is None and is_loopback(settings.host)
         """Whether it may serve who comes without anything, as long as there is nobody."""
         self._embedded = store.engine.dialect.name == "sqlite"
-        told = settings.access
-        self._keys = Buckets(told.key_rate, told.key_burst)
-        self._people = Buckets(told.user_rate, told.user_burst)
-        self._strangers = Buckets(told.stranger_rate, told.stranger_burst)
-        self.sign_ins = Buckets(told.sign_in_rate, told.sign_in_burst)
+        access = settings.access
+        self._keys = Buckets(access.key_rate, access.key_burst)
+        self._people = Buckets(access.user_rate, access.user_burst)
+        self._strangers = Buckets(access.stranger_rate, access.stranger_burst)
+        self.sign_ins = Buckets(access.sign_in_rate, access.sign_in_burst)
         self._used: dict[tuple[str, str], datetime] = {}
         self._lock = threading.Lock()
 

@@ -162,12 +162,12 @@ TOKEN: Final = "the token is not good: it was used, has ended, or never was one"
 
 
 def _signing_routes(router: APIRouter, routes: _Signing) -> None:
-    told = documented(401, 403, 413, 422, 429, 503)
-    router.post("/v1/login", responses=told)(routes.login)
-    router.post("/v1/logout", status_code=204, responses=told)(routes.logout)
-    router.post("/v1/setup", status_code=204, responses=told)(routes.set_up)
-    router.post("/v1/reset", status_code=204, responses=told)(routes.reset)
-    router.post("/v1/me/password", status_code=204, responses=told)(routes.password)
+    errors = documented(401, 403, 413, 422, 429, 503)
+    router.post("/v1/login", responses=errors)(routes.login)
+    router.post("/v1/logout", status_code=204, responses=errors)(routes.logout)
+    router.post("/v1/setup", status_code=204, responses=errors)(routes.set_up)
+    router.post("/v1/reset", status_code=204, responses=errors)(routes.reset)
+    router.post("/v1/me/password", status_code=204, responses=errors)(routes.password)
 
 
 def in_time(work: Callable[[], T]) -> T:

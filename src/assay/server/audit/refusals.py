@@ -41,7 +41,7 @@ def _written(store: Store, counted: list[Counted]) -> None:
         write_refusals(store, counted)
     except AssayError:
         # What cannot be written is told in full: these lines are all that is left of it.
-        _log.exception("the audit log was not told of refusals: %s", [(one.code, one.count) for one in counted])
+        _log.exception("refusals could not be written to the audit log: %s", [(one.code, one.count) for one in counted])
 
 
 def write_refusals(store: Store, counted: Iterable[Counted]) -> None:

@@ -252,7 +252,7 @@ class _Audit:
 
         All of it is read, which takes seconds for a million entries: one verification at a time in each process.
         """
-        caller, told = allowed(request.scope, Permission.AUDIT), body or VerifyBody()
+        caller, options = allowed(request.scope, Permission.AUDIT), body or VerifyBody()
         if self._keys is None:
             raise _without_keys("there is no key that could be trusted")
         if not self._verifying.acquire(blocking=False):
@@ -264,10 +264,12 @@ class _Audit:
             )
         try:
             with self._store.reading(caller.tenant) as connection, _refusing():
-                found = verify_log(connection, caller.tenant, self._keys.ring(), told.checkpoints)
-                if told.contents:
-                    since = self._left.get(caller.tenant) if told.since_last else None
-                    found, left = with_contents_since(connection, caller.tenant, found, since, leaves=told.since_last)
+                found = verify_log(connection, caller.tenant, self._keys.ring(), options.checkpoints)
+                if options.contents:
+                    since = self._left.get(caller.tenant) if options.since_last else None
+                    found, left = with_contents_since(
+                        connection, caller.tenant, found, since, leaves=options.since_last
+                    )
                     self._leave(caller.tenant, left)
         finally:
             self._verifying.release()
@@ -303,10 +305,10 @@ class _Audit:
                 raise unknown("entry")
             with _refusing():
                 proof = prove_entry(connection, caller.tenant, index)
-        told = read_entry_data(proof.data)
+        data = read_entry_data(proof.data)
         return ProofOut(
             index=proof.index,
-            kind=str(told["kind"]),
+            kind=str(data["kind"]),
             entry=proof.data.decode(),
             proof=proof.to_text(),
             checkpoint=proof.checkpoint,

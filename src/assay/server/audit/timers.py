@@ -54,14 +54,14 @@ async def keep_rules(services: Services) -> None:
 async def _repeated(work: Callable[[], None], every: float, *, last: bool) -> None:
     try:
         while True:
-            await asyncio.to_thread(_told, work)
+            await asyncio.to_thread(_logging_errors, work)
             await asyncio.sleep(every)
     finally:
         if last:
-            await asyncio.to_thread(_told, work)
+            await asyncio.to_thread(_logging_errors, work)
 
 
-def _told(work: Callable[[], None]) -> None:
+def _logging_errors(work: Callable[[], None]) -> None:
     try:
         work()
     except AssayError:

@@ -140,11 +140,11 @@ def _summary(store: Store, golden: GoldenSet, run: GoldenRun) -> dict[str, Any]:
         results = read_results(connection, golden.tenant, run.id)
         reference, number = golden_reference(connection, golden.tenant, run.rows_digest)
         before = [] if reference is None else read_results(connection, golden.tenant, reference.id)
-    told: dict[str, Any] = {"means": {name: _mean(results, name) for name in (*COMPARED, "score")}}
+    summary: dict[str, Any] = {"means": {name: _mean(results, name) for name in (*COMPARED, "score")}}
     if reference is not None and before:
-        told |= {"reference": reference.id, "comparison": number + 1}
+        summary |= {"reference": reference.id, "comparison": number + 1}
         # One level for the metrics together.
-        told["against"] = {
+        summary["against"] = {
             name: compare_rows(
                 {one.position: one.values[name] for one in before},
                 {one.position: one.values[name] for one in results},
@@ -153,7 +153,7 @@ def _summary(store: Store, golden: GoldenSet, run: GoldenRun) -> dict[str, Any]:
             ).wire()
             for name in COMPARED
         }
-    return told
+    return summary
 
 
 def _mean(results: Sequence[GoldenResult], name: str) -> float | None:

@@ -17,7 +17,7 @@ from assay.schema import HallucinationReport, Verdict
 from assay.server.audit.replay import check_again
 from assay.store.audit import run_content
 from assay.store.db import Store
-from assay.store.monitoring import Hearable, is_heard, keep_heard, read_hearable
+from assay.store.monitoring import JudgeCandidate, has_judgement, keep_judgement, read_judge_candidates
 from assay.store.records import micros
 
 SETTLES_S: Final = 60
@@ -30,12 +30,12 @@ _WRONG: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED})
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class JudgedOutputs:
     """What a turn of the judge did."""
 
     after: tuple[int, str]
     """The output up to which all were looked at."""
-    heard: int = 0
+    judged: int = 0
     passed: int = 0
     """Outputs that were drawn and could not be checked again."""
     unanswered: bool = False
@@ -49,7 +49,7 @@ def judging_guard(guard: Guard) -> Guard:
     return guard.under(Policy.model_validate({**guard.policy.model_dump(), "judge": "all"}))
 
 
-def hear(
+def judge_outputs(
     store: Store,
     tenant: str,
     how: JudgeSampling,
@@ -58,8 +58,8 @@ def hear(
     *,
     runs: Callable[[Callable[[], Any]], Any] = lambda work: work(),
     goes_on: Callable[[], bool] = lambda: True,
-) -> Heard:
-    """Have a judge hear the outputs that are drawn, after one of them.
+) -> JudgedOutputs:
+    """Have a judge read the outputs that are drawn, after one of them.
 
     Args:
         store: the record.
@@ -73,30 +73,35 @@ def hear(
     Raises:
         StoreError: the database cannot be read or written.
     """
-    now, heard, passed = micros(store.now()), 0, 0
+    now, judged, passed = micros(store.now()), 0, 0
     until = now - SETTLES_S * 1_000_000
     after = max(after, (now - how.within_s * 1_000_000, ""))
     while True:
         with store.reading(tenant) as connection:
-            part = read_hearable(connection, tenant, after, until, PART)
+            part = read_judge_candidates(connection, tenant, after, until, PART)
         for one in part:
             chance = 1.0 if how.flagged and one.flagged else how.fraction
             if place(one.id, SALT) < chance:
-                if heard >= how.most or not goes_on():
-                    return Heard(after, heard, passed)
+                if judged >= how.most or not goes_on():
+                    return JudgedOutputs(after, judged, passed)
                 try:
-                    heard += _heard(store, tenant, one, chance, guard, runs)
+                    judged += _judge_once(store, tenant, one, chance, guard, runs)
                 except InputError:
                     passed += 1
                 except VerifierError:
-                    return Heard(after, heard, passed, unanswered=True)
+                    return JudgedOutputs(after, judged, passed, unanswered=True)
             after = (one.created, one.id)
         if len(part) < PART:
-            return Heard(after, heard, passed)
+            return JudgedOutputs(after, judged, passed)
 
 
-def _heard(
-    store: Store, tenant: str, one: Hearable, chance: float, guard: Guard, runs: Callable[[Callable[[], Any]], Any]
+def _judge_once(
+    store: Store,
+    tenant: str,
+    one: JudgeCandidate,
+    chance: float,
+    guard: Guard,
+    runs: Callable[[Callable[[], Any]], Any],
 ) -> bool:
     """Whether it was heard now: not where it was before.
 
@@ -105,7 +110,7 @@ def _heard(
         VerifierError: the judge did not answer.
     """
     with store.reading(tenant) as connection:
-        if is_heard(connection, tenant, one.id):
+        if has_judgement(connection, tenant, one.id):
             return False
         content = run_content(connection, tenant, one.id)
     if content is None:
@@ -114,7 +119,7 @@ def _heard(
     judge = report.judge
     if judge is not None and judge.chosen and not judge.answered:
         raise VerifierError("the judge did not answer")
-    keep_heard(store, tenant, one, chance, values_of(report))
+    keep_judgement(store, tenant, one, chance, values_of(report))
     return True
 
 

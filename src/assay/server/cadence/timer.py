@@ -19,7 +19,7 @@ from assay.guard import Guard
 from assay.monitor import MonitorSettings, TimedStep
 from assay.server.cadence.calibrating import tell_calibration
 from assay.server.cadence.golden import Runs, run_golden, tell_golden
-from assay.server.cadence.judging import hear, judging_guard
+from assay.server.cadence.judging import judge_outputs, judging_guard
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.server.panels.watching import tenants
@@ -51,7 +51,7 @@ class Done:
     step: TimedStep
     finished: bool
     seconds: float
-    told: dict[str, Any]
+    outcome: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -131,16 +131,16 @@ class Timer:
             return None
         note_timed_work(self.store, tenant, step.value, slot, finished=False)
         begun = self.clock()
-        finished, told = self._do(tenant, step, slot, lambda: self._goes_on(tenant, name))
+        finished, outcome = self._do(tenant, step, slot, lambda: self._goes_on(tenant, name))
         seconds = self.clock() - begun
         if finished:
-            told = {**told, "seconds": round(seconds, 3)}
-            note_timed_work(self.store, tenant, step.value, slot, finished=True, body=told)
+            outcome = {**outcome, "seconds": round(seconds, 3)}
+            note_timed_work(self.store, tenant, step.value, slot, finished=True, body=outcome)
             self._done[tenant, step] = slot
         if step in _RESTING or not finished:
             rest = seconds * RESTS if finished else AGAIN_S
             self._not_before[tenant, step] = self.clock() + rest
-        return Done(tenant, step, finished, seconds, told)
+        return Done(tenant, step, finished, seconds, outcome)
 
     def _is_done(self, tenant: str, step: TimedStep, slot: int) -> bool:
         with self.store.reading(tenant) as connection:
@@ -167,13 +167,13 @@ class Timer:
             tell_calibration(self.store, tenant)
             return True, {"observed": turn.observed, "alarms": turn.alarms, "changes": turn.changes}
         if step is TimedStep.BUDGET:
-            told = Budgeting(self.store, settings.budget).settle(tenant, ACTOR)
-            return True, {"broken": told["broken"]}
+            outcome = Budgeting(self.store, settings.budget).settle(tenant, ACTOR)
+            return True, {"broken": outcome["broken"]}
         if step is TimedStep.JUDGE and cadences.judge is not None:
             with self.store.reading(tenant) as connection:
                 known = read_timed_work(connection, tenant).get(step.value)
             at, id_ = (known.body.get("after") if known is not None else None) or (0, "")
-            heard = hear(
+            judged = judge_outputs(
                 self.store,
                 tenant,
                 cadences.judge,
@@ -183,10 +183,10 @@ class Timer:
                 goes_on=goes_on,
             )
             return True, {
-                "after": list(heard.after),
-                "heard": heard.heard,
-                "passed": heard.passed,
-                "unanswered": heard.unanswered,
+                "after": list(judged.after),
+                "heard": judged.judged,
+                "passed": judged.passed,
+                "unanswered": judged.unanswered,
             }
         if cadences.golden is not None:
             found = run_golden(self.store, cadences.golden, self.guard_of(), slot, runs=self.runs, goes_on=goes_on)

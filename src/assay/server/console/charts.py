@@ -109,8 +109,8 @@ def _chart(
 
 
 def _bar(label: str, parts: Sequence[tuple[Series, float]], x: float, wide: float, frame: _Frame, top: float) -> Markup:
-    told = ", ".join(f"{one.name} {value:g}" for one, value in parts if value)
-    drawn: list[Child] = [tag("title", f"{label}: {told}")]
+    counted = ", ".join(f"{one.name} {value:g}" for one, value in parts if value)
+    drawn: list[Child] = [tag("title", f"{label}: {counted}")]
     base = float(_TOP + frame.high)
     for one, value in parts:
         if value:
@@ -207,8 +207,8 @@ def split_bar(parts: Sequence[tuple[str, float, str]], title: str) -> Markup:
     for name, value, tone in parts:
         if value:
             size = 100 * value / whole
-            told = tag("title", f"{name}: {value:g}")
-            drawn.append(tag("rect", told, class_=tone, x=round(at, 3), width=round(size, 3), height=6))
+            tooltip = tag("title", f"{name}: {value:g}")
+            drawn.append(tag("rect", tooltip, class_=tone, x=round(at, 3), width=round(size, 3), height=6))
             at += size
     return tag(
         "svg", tag("title", title), drawn, viewBox="0 0 100 6", preserveAspectRatio="none", class_="split", role="img"

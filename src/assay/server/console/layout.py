@@ -134,7 +134,7 @@ def render(
     actions: Child = None,
     status: int = 200,
     scripts: Iterable[str] = (),
-    bare: bool = False,
+    plain: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """A page.
@@ -150,13 +150,13 @@ def render(
         actions: links or buttons beside the heading.
         status: the HTTP status.
         scripts: names of modules under `static/` beside `console.js`.
-        bare: without navigation, as the page to log in has it.
+        plain: without navigation, as the page to log in has it.
         headers: further headers, which beat those of every page.
     """
     theme = _theme(request)
     content = tag(
         "main",
-        tag("p", icon("mark"), "assay", class_="brand") if bare else None,
+        tag("p", icon("mark"), "assay", class_="brand") if plain else None,
         _message(request),
         tag(
             "header",
@@ -174,12 +174,15 @@ def render(
         tabindex=-1,
         class_=f"page-{current}" if current else None,
     )
-    shell = (content,) if bare else (_side(request, current, theme), content)
+    shell = (content,) if plain else (_side(request, current, theme), content)
     document = tag(
         "html",
         _head(title, scripts),
         tag(
-            "body", tag("a", "Skip to the content", href="#main", class_="skip"), shell, class_="bare" if bare else None
+            "body",
+            tag("a", "Skip to the content", href="#main", class_="skip"),
+            shell,
+            class_="bare" if plain else None,
         ),
         lang="en",
         data_theme=theme,

@@ -132,7 +132,7 @@ _ACTS: Final = {
     "ask_evidence": ("asked for evidence", "doubt"),
     "supply_evidence": ("gave evidence", "quiet"),
     "next_tier": ("went up a tier: the deadline passed", "doubt"),
-    "remind": ("told people again: the deadline passed", "doubt"),
+    "remind": ("sent a reminder: the deadline passed", "doubt"),
     "expire": ("rejected it: the deadline passed", "bad"),
 }
 """What is done to a review item, in words, with its tone."""
@@ -321,8 +321,8 @@ def pager(older: str | None, newest: str | None, words: str = "") -> Markup | No
 
 def field(label: str, control: Markup, hint: Child = None, style: str = "") -> Markup:
     """A control with its label around it."""
-    told = tag("small", hint) if hint is not None else None
-    return tag("label", tag("span", label), control, told, class_=f"field {style}".strip())
+    hint_tag = tag("small", hint) if hint is not None else None
+    return tag("label", tag("span", label), control, hint_tag, class_=f"field {style}".strip())
 
 
 def text_input(name: str, value: str | None = None, **attributes: str | float | bool | None) -> Markup:

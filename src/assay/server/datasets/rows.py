@@ -34,10 +34,10 @@ class ExportedRows:
     @property
     def headers(self) -> dict[str, str]:
         """How many runs were left out, and why: `erased=2, agent_run=1`."""
-        told = {"x-assay-left-out": str(self.left_out)}
+        headers = {"x-assay-left-out": str(self.left_out)}
         if self.why:
-            told["x-assay-left-out-why"] = ", ".join(f"{why}={count}" for why, count in sorted(self.why.items()))
-        return told
+            headers["x-assay-left-out-why"] = ", ".join(f"{why}={count}" for why, count in sorted(self.why.items()))
+        return headers
 
 
 def export_rows(

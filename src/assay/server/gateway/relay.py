@@ -405,9 +405,9 @@ class Gateway:
         answer, ruling = await reviser.run(first, withheld[1])
         if not reviser.cost.requests:
             return *withheld, first
-        told = reviser.cost.summary()
-        passage.extra["revision"] = {**told, "attempts": len(reviser.cost.attempts)}
-        return resettled(exchange, answer, ruling, told), ruling, answer
+        cost = reviser.cost.summary()
+        passage.extra["revision"] = {**cost, "attempts": len(reviser.cost.attempts)}
+        return resettled(exchange, answer, ruling, cost), ruling, answer
 
     async def _unread(
         self, exchange: Exchange, body: bytes, ruling: Ruling, reply: Reply, passage: RequestContext

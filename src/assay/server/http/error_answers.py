@@ -21,11 +21,11 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
     """Every error of these routes is a problem document; `keeps` says whether the server has a database."""
 
     async def on_input(request: Request, error: Exception) -> Response:
-        return _told(request, 422, str(error), "input.invalid", MEND)
+        return _problem(request, 422, str(error), "input.invalid", MEND)
 
     async def on_check(request: Request, error: Exception) -> Response:
         telemetry.unchecked("check")
-        return _told(request, 503, str(error), "check.failed", AGAIN, {"retry-after": "1"})
+        return _problem(request, 503, str(error), "check.failed", AGAIN, {"retry-after": "1"})
 
     async def on_form(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # noqa: S101 what the handler is registered for
@@ -34,17 +34,17 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
         ]
         first = found[0] if found else {"pointer": "", "detail": "it cannot be read"}
         detail = f"at {first['pointer'] or 'the root'}: {first['detail']}"
-        return _told(request, 422, detail, "input.invalid", MEND, errors=found[:50])
+        return _problem(request, 422, detail, "input.invalid", MEND, errors=found[:50])
 
     async def on_problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, ProblemError)  # noqa: S101 what the handler is registered for
-        return _told(request, error.status, error.detail, error.code, error.todo, error.headers)
+        return _problem(request, error.status, error.detail, error.code, error.todo, error.headers)
 
     async def on_busy(request: Request, error: Exception) -> Response:
-        return _told(request, 503, str(error), "store.busy", AGAIN, {"retry-after": "1"})
+        return _problem(request, 503, str(error), "store.busy", AGAIN, {"retry-after": "1"})
 
     async def on_store(request: Request, error: Exception) -> Response:
-        return _told(request, 503, str(error), "store.failed", _OPERATOR)
+        return _problem(request, 503, str(error), "store.failed", _OPERATOR)
 
     async def on_http(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -52,10 +52,10 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, keeps: bool) -> None:
         headers = getattr(error, "headers", None)
         if status == 400:
             # What is no text at all is told of like any other body that is not what it should be.
-            return _told(request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", MEND)
+            return _problem(request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", MEND)
         if status == 404 and not keeps and request.url.path.startswith(OF_STORE):
-            return _told(request, 404, "this server keeps no record", "store.absent", _NO_STORE)
-        return _told(request, status, detail, {404: "route.unknown"}.get(status, f"http.{status}"), _ROUTES, headers)
+            return _problem(request, 404, "this server keeps no record", "store.absent", _NO_STORE)
+        return _problem(request, status, detail, {404: "route.unknown"}.get(status, f"http.{status}"), _ROUTES, headers)
 
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
         InputError: on_input,
@@ -90,7 +90,7 @@ OF_STORE: Final = (
 _ROUTES: Final = "The routes are described by /openapi.json."
 
 
-def _told(
+def _problem(
     request: Request, status: int, detail: str, code: str, todo: str | None, headers: Any = None, **members: Any
 ) -> Response:
     made = problem(status, detail, code=code, instance=request.url.path, todo=todo, **members)

@@ -38,10 +38,10 @@ def request_id_of(scope: Scope) -> str:
 def telling(send: Send, id_: str) -> Send:
     """Sends an answer with the id of its request."""
 
-    async def told(message: Message) -> None:
+    async def send_with_id(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != TOLD]
             message = {**message, "headers": [*headers, (TOLD, id_.encode("ascii"))]}
         await send(message)
 
-    return told
+    return send_with_id

@@ -36,7 +36,7 @@ class Budgeting:
 
     def read(self, tenant: str) -> dict[str, Any]:
         """The budget and the consequences that are in force, as a JSON value."""
-        return self._told(tenant, self.reading(tenant), ())
+        return self._status_of(tenant, self.reading(tenant), ())
 
     def settle(self, tenant: str, actor: str) -> dict[str, Any]:
         """Put into force what follows from the budget, and out of force what does not any more.
@@ -52,12 +52,12 @@ class Budgeting:
         wanted = found.wanted(self._settings)
         why = {"left": found.left, "allowed": found.allowed, "rate": found.rate, "broken": found.broken}
         changed = set_consequences(self._store, tenant, wanted, why, actor)
-        told = self._told(tenant, found, changed)
+        status = self._status_of(tenant, found, changed)
         if Consequence.INVESTIGATION.value in changed and wanted[Consequence.INVESTIGATION.value]:
-            told["investigation"] = self._investigate(tenant)
-        return told
+            status["investigation"] = self._investigate(tenant)
+        return status
 
-    def _told(self, tenant: str, found: BudgetReading, changed: "tuple[str, ...] | list[str]") -> dict[str, Any]:
+    def _status_of(self, tenant: str, found: BudgetReading, changed: "tuple[str, ...] | list[str]") -> dict[str, Any]:
         with self._store.reading(tenant) as connection:
             rows = read_consequences(connection, tenant)
             alerts = list_alerts(connection, tenant, self._store.now(), _HOLDING)

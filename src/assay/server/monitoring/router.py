@@ -112,8 +112,8 @@ class BudgetOut(BaseModel):
 def make_monitoring_router(services: Services) -> APIRouter:
     """The routes over the store of a server."""
     router, routes = APIRouter(tags=["monitor"]), _Routes(services)
-    told = documented(401, 403, 413, 422, 429, 503)
-    router.post("/v1/changes", status_code=201, responses=told)(routes.add)
+    errors = documented(401, 403, 413, 422, 429, 503)
+    router.post("/v1/changes", status_code=201, responses=errors)(routes.add)
     router.get("/v1/changes", responses=documented(401, 403, 422, 429, 503))(routes.changes)
     router.get("/v1/monitor", responses=documented(401, 403, 429, 503))(routes.status)
     router.get("/v1/monitor/budget", responses=documented(401, 403, 429, 503))(routes.budget)
@@ -145,8 +145,8 @@ class _Routes:
     def status(self, request: Request) -> MonitorOut:
         """Where every chart stands, the rates with their intervals, and the open alarms."""
         caller = allowed(request.scope, Permission.READ)
-        told = Monitor(self._store, self._settings).status(caller.tenant)
-        return MonitorOut(**{**told, "until": moment_at(told["until"])})
+        state = Monitor(self._store, self._settings).status(caller.tenant)
+        return MonitorOut(**{**state, "until": moment_at(state["until"])})
 
     def budget(self, request: Request) -> BudgetOut:
         """What is left of the error budget."""

@@ -27,8 +27,8 @@ from assay.monitor import (
     attribute,
     chart_for,
     number_or_none,
+    rate_json,
     rate_of,
-    told_rate,
 )
 from assay.server.cadence.passing import notice
 from assay.server.monitoring.budget import Budgeting
@@ -141,8 +141,8 @@ class Monitor:
             # Too late to move charts: it counts in rates, and is counted here.
             with self._store.reading(tenant) as connection:
                 late = len(read_observations(connection, tenant, dirty, dirty + 1))
-            told = {**state.body, "too_late": int(state.body.get("too_late", 0)) + max(1, late)}
-            move(self._store, tenant, state, StoredState(state.until, told), [], 0)
+            body = {**state.body, "too_late": int(state.body.get("too_late", 0)) + max(1, late)}
+            move(self._store, tenant, state, StoredState(state.until, body), [], 0)
             return
         go_back(self._store, tenant, state)
 
@@ -186,7 +186,7 @@ class Monitor:
         worst = sorted(
             range(len(since.at)), key=lambda at: (-since.values[at], -since.scores[at], -since.at[at], since.ids[at])
         )
-        rate = told_rate(since.values, since.probabilities)
+        rate = rate_json(since.values, since.probabilities)
         return alarm_of(raised, rate, tuple(since.ids[at] for at in worst[:WORST]), found)
 
     def status(self, tenant: str) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class Monitor:
                 }
                 for name, one in sorted(timed.items())
             },
-            "alarms": [{**told_alarm(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],
+            "alarms": [{**alarm_json(row), "regression_now": self._regression(tenant, row, end)} for row in alarms],
         }
 
     def _regression(self, tenant: str, alarm: AlarmRow, end: int) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class Monitor:
 
     def _series(self, of: Series, charts: Charts, recent: Sequence[Observation]) -> dict[str, Any]:
         state = charts.series[of.key]
-        told: dict[str, Any] = {
+        described: dict[str, Any] = {
             "metric": of.metric,
             "dimension": of.dimension,
             "name": of.name,
@@ -270,7 +270,7 @@ class Monitor:
         for direction in Direction:
             found = chart_for(of, state, self._settings.watch, direction)
             total = (state.up if direction is Direction.UP else state.down).total
-            told[direction.value] = (
+            described[direction.value] = (
                 None
                 if found is None
                 else {
@@ -282,7 +282,7 @@ class Monitor:
                     "arl0_range": None if found.arl0_range is None else list(found.arl0_range),
                 }
             )
-        return told
+        return described
 
 
 def _drawing(sampling: Sampling | None) -> Callable[[str, str, str | None, str | None], tuple[float, bool]]:
@@ -316,7 +316,7 @@ def _calibration(judged: Sequence[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-def told_alarm(row: AlarmRow) -> dict[str, Any]:
+def alarm_json(row: AlarmRow) -> dict[str, Any]:
     """An alarm as a JSON value, with what became of it."""
     return {**row.body, "state": row.state, "raised": row.raised, "changed": row.changed, "actor": row.actor}
 

@@ -106,7 +106,7 @@ def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
     """The panel."""
     measured = read_measured(connection, tenant, METRICS, stretch)
     rows: list[tuple[Shown, ...]] = []
-    named, expected, told = [], [], []
+    named, expected, observed = [], [], []
     for what in ("claim", "output"):
         bins = bins_of(measured.whole(f"{what}.right"), measured.whole(f"{what}.wrong"))
         for one in bins:
@@ -118,8 +118,8 @@ def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
         error = calibration_error(bins)
         if error is not None:
             judged = sum(one.judged for one in bins)
-            told.append(f"expected calibration error of {what}s {error:.3f} over {judged:,} judged")
-    said = "; ".join(told) or "Nobody has judged an output or a claim in this period"
+            observed.append(f"expected calibration error of {what}s {error:.3f} over {judged:,} judged")
+    said = "; ".join(observed) or "Nobody has judged an output or a claim in this period"
     return Panel(
         "calibration",
         "Calibration of the verifier",

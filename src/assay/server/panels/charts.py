@@ -111,6 +111,6 @@ def _alert(row: AlarmRow) -> Alert:
     # The name of a series is foreign text and alerts leave the house: its kind is told, and the page has the rest.
     whose = "" if of.dimension == "all" else f" of one {of.dimension}"
     what = _METRICS.get(of.metric, f"The metric {of.metric}")
-    told = f"{what}{whose} {way} beyond what the baseline explains."
+    message = f"{what}{whose} {way} beyond what the baseline explains."
     facts = {"alarm": row.id, "dimension": of.dimension, "metric": of.metric, "direction": row.direction}
-    return Alert(_key(row), KIND, told, Urgency.WARNING, facts)
+    return Alert(_key(row), KIND, message, Urgency.WARNING, facts)

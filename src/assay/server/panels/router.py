@@ -156,8 +156,8 @@ class _Routes:
         if format_ == "csv":
             named = f'attachment; filename="assay-{made.name}-{range_}.csv"'
             return Response(made.as_csv(), media_type="text/csv", headers={"content-disposition": named})
-        told = PanelOut.model_validate({**made.as_json(), "range": range_})
-        return Response(told.model_dump_json(), media_type="application/json")
+        panel = PanelOut.model_validate({**made.as_json(), "range": range_})
+        return Response(panel.model_dump_json(), media_type="application/json")
 
     def alerts(
         self,
@@ -175,7 +175,7 @@ class _Routes:
     def alert(self, request: Request, id_: Id) -> Response:
         """One alert."""
         caller = allowed(request.scope, Permission.READ)
-        return _told(self._read(caller.tenant, id_))
+        return _alert_response(self._read(caller.tenant, id_))
 
     def acknowledge(self, request: Request, id_: Id, if_match: IfMatch = None) -> Response:
         """Say that you look at it: nobody is told of it again, unless it grows worse."""
@@ -184,7 +184,7 @@ class _Routes:
             acknowledge(self._store, caller.tenant, id_, caller.name, caller.actor, _version(if_match))
         except AlertError as error:
             raise _problem(error) from error
-        return _told(self._read(caller.tenant, id_))
+        return _alert_response(self._read(caller.tenant, id_))
 
     def close(self, request: Request, id_: Id) -> Response:
         """Say that it is over. If it still holds, it is opened again at the next look."""
@@ -192,7 +192,7 @@ class _Routes:
         item = self._read(caller.tenant, id_)
         if item.state is not AlertState.CLOSED:
             close_alert(self._store, caller.tenant, item.key, caller.actor)
-        return _told(self._read(caller.tenant, id_))
+        return _alert_response(self._read(caller.tenant, id_))
 
     def silence(self, body: SilenceBody, request: Request, id_: Id) -> Response:
         """Have nobody told of what this alert is about for a while."""
@@ -203,7 +203,7 @@ class _Routes:
             silence(self._store, caller.tenant, item.key, until, caller.name, caller.actor)
         except AlertError as error:
             raise _problem(error) from error
-        return _told(self._read(caller.tenant, id_))
+        return _alert_response(self._read(caller.tenant, id_))
 
     def _read(self, tenant: str, id_: str) -> AlertItem:
         with self._store.reading(tenant) as connection:
@@ -237,7 +237,7 @@ def alert_out(item: AlertItem) -> AlertOut:
     )
 
 
-def _told(item: AlertItem) -> Response:
+def _alert_response(item: AlertItem) -> Response:
     made = Response(alert_out(item).model_dump_json(), media_type="application/json")
     made.headers["etag"] = f'"{item.version}"'
     return made

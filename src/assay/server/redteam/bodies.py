@@ -20,7 +20,7 @@ _EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 
 
-def _told_by_clocks(moment: datetime) -> datetime:
+def _within_clock_range(moment: datetime) -> datetime:
     if not _EARLIEST <= moment <= _LATEST:
         raise ValueError("expected a moment between the years 1970 and 9999")
     return moment
@@ -74,7 +74,7 @@ class AttackRunBody(_Body):
     target_version: Name | None = None
     verifier: str = Field(default="", max_length=200)
     """The digest of what judged."""
-    at: Annotated[AwareDatetime, AfterValidator(_told_by_clocks)] | None = None
+    at: Annotated[AwareDatetime, AfterValidator(_within_clock_range)] | None = None
     """When the run ended; now where it is left out."""
     cases: list[dict[str, Any]] = Field(min_length=1, max_length=MOST_CASES)
     """The cases, as lines of a suite have them (docs/redteam.md#suites)."""

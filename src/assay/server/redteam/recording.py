@@ -91,11 +91,11 @@ def rows_of(
         regressed=any(one.regressed for one in comparisons.values()) if comparisons else None,
         weight=about.weight,
     )
-    rows, told = list[AttackCase](), 0
+    rows, length = list[AttackCase](), 0
     for case, one in zip(cases, judgements, strict=True):
         broke = one.outcome is not Outcome.PASSED or one.flaky
-        keeps = broke and told < MOST_TOLD
-        told += keeps
+        keeps = broke and length < MOST_TOLD
+        length += keeps
         rows.append(
             AttackCase(
                 case.id,
@@ -104,13 +104,13 @@ def rows_of(
                 one.behavior_match,
                 one.flaky,
                 one.rule[:LONGEST_RULE],
-                _told(case, one) if keeps else None,
+                _details_of(case, one) if keeps else None,
             )
         )
     return run, rows
 
 
-def _told(case: Case, one: Judgement) -> dict[str, Any]:
+def _details_of(case: Case, one: Judgement) -> dict[str, Any]:
     return {
         "prompt": _cut(case.prompt),
         "turns": [{"role": turn.role, "content": _cut(turn.content)} for turn in case.turns[:MOST_TURNS]],

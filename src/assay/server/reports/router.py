@@ -68,8 +68,8 @@ def make_reports_router(services: Services) -> APIRouter:
     router.get("/v1/reports/{id}/tool-calls", responses=_SEEN)(routes.tool_calls)
     router.get("/v1/reports/{id}/receipts", responses=_SEEN)(routes.receipts)
     router.get("/v1/reports/{id}/entries", responses=_SEEN)(routes.entries)
-    told = documented(401, 403, 404, 413, 422, 429, 503)
-    router.post("/v1/reports/{id}/feedback", status_code=201, responses=told)(routes.say)
+    errors = documented(401, 403, 404, 413, 422, 429, 503)
+    router.post("/v1/reports/{id}/feedback", status_code=201, responses=errors)(routes.say)
     router.get("/v1/feedback", responses=listed)(routes.feedback)
     return router
 
@@ -183,27 +183,27 @@ class _Reports:
     def receipts(self, request: Request, id: str) -> ReceiptsOut:  # noqa: A002 the name in the path
         """The receipts that were issued for a report."""
         caller = allowed(request.scope, Permission.READ)
-        told = self._entries(caller.tenant, id)
+        entries = self._entries(caller.tenant, id)
         return ReceiptsOut(
             items=[
                 ReceiptItem(receipt=fields["receipt"], key=fields["key"], at=fields["at"], index=index)
-                for index, fields in ((index, json.loads(data)) for index, kind, data in told if kind == RECEIPT)
+                for index, fields in ((index, json.loads(data)) for index, kind, data in entries if kind == RECEIPT)
             ]
         )
 
     def entries(self, request: Request, id: str) -> EntriesOut:  # noqa: A002 the name in the path
         """Everything that the audit log tells of a report."""
         caller = allowed(request.scope, Permission.READ)
-        told = self._entries(caller.tenant, id)
-        return EntriesOut(items=[EntryOut(index=index, kind=kind, entry=data) for index, kind, data in told])
+        entries = self._entries(caller.tenant, id)
+        return EntriesOut(items=[EntryOut(index=index, kind=kind, entry=data) for index, kind, data in entries])
 
     def _entries(self, tenant: str, id_: str) -> list[tuple[int, str, str]]:
         with self._store.reading(tenant) as connection:
             run = run_of(connection, tenant, known_id(id_))
             if not has_run(connection, tenant, run):
                 raise unknown("report")
-            told = entries_of(connection, tenant, run)
-        return [(index, str(read_entry_data(data)["kind"]), data.decode()) for index, data in told]
+            entries = entries_of(connection, tenant, run)
+        return [(index, str(read_entry_data(data)["kind"]), data.decode()) for index, data in entries]
 
     def say(self, request: Request, response: Response, id: str, body: FeedbackBody) -> FeedbackItem:  # noqa: A002
         """Say that an output, or one claim of it, is wrong or right."""

@@ -58,7 +58,7 @@ class _Rules:
         """The rules by which content is erased; the server applies them by itself."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            return _told(response, read_rules(connection, caller.tenant))
+            return _rules_response(response, read_rules(connection, caller.tenant))
 
     def change(self, request: Request, response: Response, body: RulesBody, if_match: IfMatch = None) -> RulesOut:
         """Put other rules in the place of those that hold."""
@@ -66,7 +66,7 @@ class _Rules:
         version = _version(if_match)
         try:
             rules = [rule.rule() for rule in body.rules]
-            return _told(response, write_rules(self._store, caller.tenant, rules, version, caller.actor))
+            return _rules_response(response, write_rules(self._store, caller.tenant, rules, version, caller.actor))
         except ChangedError as error:
             raise ProblemError(
                 412,
@@ -76,7 +76,7 @@ class _Rules:
             ) from error
 
 
-def _told(response: Response, rules: Rules) -> RulesOut:
+def _rules_response(response: Response, rules: Rules) -> RulesOut:
     response.headers["etag"] = f'"{rules.version}"'
     return RulesOut.of(rules)
 

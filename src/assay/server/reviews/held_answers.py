@@ -92,9 +92,9 @@ class Held:
         item = await self.decided(id_, caller, seconds) if waits else None
         state = "open" if item is None else item.state.value
         if item is not None and item.state.decided:
-            told, receipt = await asyncio.to_thread(self.outcome, item)
-            if told is not None:
-                made = Response(told.model_dump_json(), media_type="application/json")
+            outcome, receipt = await asyncio.to_thread(self.outcome, item)
+            if outcome is not None:
+                made = Response(outcome.model_dump_json(), media_type="application/json")
                 headers.append((b"x-assay-report-id", (_report_of(item) or id_).encode()))
                 headers += [] if receipt is None else [(b"x-assay-receipt", receipt.encode())]
         made.raw_headers += [*headers, (b"x-assay-review-state", state.encode())]

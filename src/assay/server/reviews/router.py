@@ -284,7 +284,7 @@ class _Routes:
         )
 
     async def _acted(self, response: Response, work: Callable[[], ReviewItem]) -> ReviewItem:
-        item = await asyncio.to_thread(_told, work)
+        item = await asyncio.to_thread(_translating_errors, work)
         self._waiting.bell.ring()
         response.headers["etag"] = f'"{item.version}"'
         return item
@@ -312,7 +312,7 @@ def _for_others(item: ReviewItem) -> ReviewItem:
     return item.model_copy(update=hidden)
 
 
-def _told(work: Callable[[], T]) -> T:
+def _translating_errors(work: Callable[[], T]) -> T:
     try:
         return work()
     except ReviewError as error:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.errors import AssayError, PolicyError, ReceiptError, ReviewError, StoreError
+from assay.errors import PolicyError, ReceiptError, ReviewError
 from assay.guard import Guard
 from assay.policy import approved, rejected, without_disclosure
 from assay.receipt import Receipt, refusal
@@ -281,10 +281,3 @@ class ReviewService:
             return self._guard_of(report.policy.name).for_tenant(tenant)
         except PolicyError:
             return self._guard_of(None).for_tenant(tenant)
-
-
-def told(error: AssayError) -> int:
-    """The HTTP status that an error of the queue stands for."""
-    if isinstance(error, ReviewError):
-        return {"missing": 404, "stale": 412, "held": 409, "decided": 409}.get(error.code, 422)
-    return 503 if isinstance(error, StoreError) else 422

@@ -111,7 +111,7 @@ def event_of(item: ReviewItem) -> bytes:
 
     The id is the moment of the change, by which a client that lost the connection goes on.
     """
-    told = {
+    body = {
         "id": item.id,
         "state": item.state.value,
         "tier": item.tier.value,
@@ -120,5 +120,5 @@ def event_of(item: ReviewItem) -> bytes:
         "assignee": item.assignee,
         "deadline": None if item.deadline is None else item.deadline.isoformat(),
     }
-    data = json.dumps(told, separators=(",", ":"))
+    data = json.dumps(body, separators=(",", ":"))
     return f"id: {micros(item.updated)}\nevent: review\ndata: {data}\n\n".encode()

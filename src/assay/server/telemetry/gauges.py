@@ -67,7 +67,7 @@ class Gauges:
                 .where(items.state.in_(_OPEN))
                 .group_by(items.tier)
             ).all()
-            told = connection.execute(
+            rows = connection.execute(
                 select(outbox.c.state, func.count().label("number"))
                 .where(outbox.c.target != "")
                 .group_by(outbox.c.state)
@@ -91,7 +91,7 @@ class Gauges:
             "assay_messages",
             "Messages to people and programs.",
             "state",
-            {**dict.fromkeys(_MESSAGES, 0), **{row.state: row.number for row in told}},
+            {**dict.fromkeys(_MESSAGES, 0), **{row.state: row.number for row in rows}},
         )
         yield _gauge(
             "assay_alerts_open",

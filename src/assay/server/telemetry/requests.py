@@ -31,7 +31,7 @@ _log = logging.getLogger("assay.server.access")
 class Observed:
     """One request on its way."""
 
-    __slots__ = ("_begun", "_bytes", "_scope", "_send", "_span", "_status", "_telemetry", "_token", "_told")
+    __slots__ = ("_begun", "_bytes", "_own_headers", "_scope", "_send", "_span", "_status", "_telemetry", "_token")
 
     def __init__(self, telemetry: Telemetry, scope: Scope, send: Send) -> None:
         """Begin to watch it."""
@@ -39,7 +39,7 @@ class Observed:
         self._begun = time.perf_counter()
         self._status: int | None = None
         self._bytes = 0
-        self._told: dict[str, str] = {}
+        self._own_headers: dict[str, str] = {}
         self._span: Any = None
         self._token: Any = None
         if telemetry.metrics is not None:
@@ -59,7 +59,7 @@ class Observed:
             self._status = message["status"]
             for name, value in message.get("headers", ()):
                 if (key := _IDS.get(name.lower())) is not None:
-                    self._told[key] = value.decode("latin-1")
+                    self._own_headers[key] = value.decode("latin-1")
         elif message["type"] == "http.response.body":
             self._bytes += len(message.get("body", b""))
         await self._send(message)
@@ -107,7 +107,7 @@ class Observed:
             "status": self._status,
             "ms": round(spent * 1000, 2),
             "bytes": self._bytes,
-            **self._told,
+            **self._own_headers,
             **({} if trace_id is None else {"trace_id": trace_id}),
         }
         _log.log(level, "request %s", route, extra={"line": line})

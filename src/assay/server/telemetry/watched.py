@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from prometheus_client.core import GaugeMetricFamily, Metric
 
 DESIGNING_S: Final = 2.0
-"""Seconds of one answer in which charts are designed that nobody asked for yet; the rest is told the next time."""
+"""Seconds of one answer for designing charts that nobody asked for yet; the rest follows with the next answer."""
 WINDOW_S: Final = 300.0
-"""Seconds for which the sums of the whole window of a budget are told again."""
+"""Seconds for which the sums of the whole window of a budget are reused."""
 _NAMES: Final = frozenset({"", "check", "run", "gateway", *map(str, Category), *map(str, Stakes)})
-"""Names of series that are told: of closed sets."""
+"""Names of series that are shown: those of closed sets."""
 _HOUR: Final = 3_600_000_000
 _DAY: Final = 24 * _HOUR
 _CHART: Final = ("metric", "dimension", "name", "direction")
@@ -207,7 +207,7 @@ class _Nearest:
         near = _family(
             "assay_monitor_cusum_nearest_ratio",
             "The largest sum over its threshold, of all charts of a "
-            "dimension; agents and models are told of here alone.",
+            "dimension; agents and models are in no other series.",
             ("metric", "dimension", "direction"),
         )
         for label, ratio in sorted(self.near.items()):

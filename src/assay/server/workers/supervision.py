@@ -88,8 +88,8 @@ class Workers:
             self._fork(number)
         while True:
             # Blocked signals wait for this call: none is lost between two turns of the loop.
-            told = signal.sigwaitinfo(_WATCHED)
-            if told.si_signo != signal.SIGCHLD:
+            received = signal.sigwaitinfo(_WATCHED)
+            if received.si_signo != signal.SIGCHLD:
                 return 0
             for pid, status in self._ended():
                 if not self._replace(pid, status):

@@ -66,7 +66,7 @@ def create_key(
         ensure_tenant(connection, tenant, moment_at(row["created"]))
         touch(connection, KEY, [row["id"]])
         connection.execute(tables.api_keys.insert().values(row))
-        return [_told("key.create", actor, row)]
+        return [_key_entry("key.create", actor, row)]
 
     store.apply(Change(tenant, act=act))
     return key, _key(row)
@@ -110,7 +110,7 @@ def rotate_key(
             update(tables.api_keys).where(table.tenant == tenant, table.id == id_).values(expires=micros(ends))
         )
         connection.execute(tables.api_keys.insert().values(row))
-        return [_told("key.rotate", actor, row, replaces=id_)]
+        return [_key_entry("key.rotate", actor, row, replaces=id_)]
 
     store.apply(Change(tenant, act=act))
     return key, _key(row)
@@ -239,7 +239,7 @@ def _new(
     return f"{PREFIX}{id_}_{secret}", row
 
 
-def _told(act: str, actor: str, row: Mapping[str, Any], **more: str) -> Entry:
+def _key_entry(act: str, actor: str, row: Mapping[str, Any], **more: str) -> Entry:
     return access_entry(
         act, actor, row["id"], moment_at(row["created"]), permissions=row["permissions"].split(), **more
     )

@@ -152,12 +152,12 @@ def change_user(
         if disabled:
             end_sessions(connection, tenant, id_, now)
         found.append(_must(read_user(connection, tenant, id_)))
-        told: dict[str, Any] = {name: value for name, value in changes.items() if name != "expertise"}
-        if "roles" in told:
-            told["roles"] = told["roles"].split()
-        if "disabled" in told:
-            told["disabled"] = int(bool(disabled))
-        return [access_entry("user.change", actor, id_, now, **told)]
+        data: dict[str, Any] = {name: value for name, value in changes.items() if name != "expertise"}
+        if "roles" in data:
+            data["roles"] = data["roles"].split()
+        if "disabled" in data:
+            data["disabled"] = int(bool(disabled))
+        return [access_entry("user.change", actor, id_, now, **data)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return found[0] if found else None

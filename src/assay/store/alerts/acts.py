@@ -56,11 +56,11 @@ def raise_alert(store: Store, tenant: str, alert: Alert) -> tuple[AlertItem, boo
         row = _latest(connection, tenant, alert.key)
         quiet = _silence(connection, tenant, alert.key, now)
         if row is None or (row.state == AlertState.CLOSED and now - moment_at(row.closed or 0) > FLAPPING):
-            item, told = _open(connection, tenant, alert, now, quiet)
+            item, is_new = _open(connection, tenant, alert, now, quiet)
             entries = [_entry("open", item, now, MONITOR)]
         else:
-            item, told, entries = _again(connection, tenant, alert, row, now, quiet)
-        found.append((item, told))
+            item, is_new, entries = _again(connection, tenant, alert, row, now, quiet)
+        found.append((item, is_new))
         return entries
 
     store.apply(Change(checked_tenant(tenant), act=act))

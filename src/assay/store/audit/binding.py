@@ -56,7 +56,7 @@ def touch(connection: Connection, unit: Unit, ids: Iterable[str] = ("",)) -> Non
         ids: which of them; nothing where a tenant has one.
 
     Raises:
-        StoreError: no change is being made: what is written now would not be told to the log.
+        StoreError: no change is being made: what is written now would not be in the log.
     """
     touched = connection.info.get(_HELD)
     if not isinstance(touched, Touched):

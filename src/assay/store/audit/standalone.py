@@ -261,7 +261,7 @@ def verify_bundle(lines: Iterable[str], keys: Sequence[Key], older: Sequence[str
         if one.size > checkpoint.size:
             raise VerificationError(f"a checkpoint states {one.size} entries, the bundle only {checkpoint.size}")
     if head["of"] != "log" and before:
-        raise VerificationError("older checkpoints can only be held against a bundle of a whole log")
+        raise VerificationError("older checkpoints can only be compared with a bundle of a whole log")
     said = _verify_log(rest, checkpoint, before) if head["of"] == "log" else _verify_run(rest, checkpoint)
     return _left_out(head.get("partial"), checkpoint) + said
 
@@ -452,7 +452,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"DOES NOT HOLD: {error}")
         return 1
     if not older:
-        print("CAUTION: no older checkpoint was held against it: who has the key could have written all of it anew")
+        print(
+            "CAUTION: no older checkpoint was compared with it: whoever has the key could have rewritten all of it"
+        )
     print(f"holds: {said}")
     return 0
 

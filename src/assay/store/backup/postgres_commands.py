@@ -54,7 +54,7 @@ def restore_commands(file: Path, url: URL, *, replace: bool) -> list[str]:
 
 def _place(url: URL) -> str:
     """The URL as libpq reads it, without its password."""
-    bare = URL.create(
+    without_password = URL.create(
         "postgresql",
         url.username,
         None,
@@ -63,4 +63,4 @@ def _place(url: URL) -> str:
         url.database,
         {name: value for name, value in url.query.items() if name != "password"},
     )
-    return shlex.quote(bare.render_as_string(hide_password=False))
+    return shlex.quote(without_password.render_as_string(hide_password=False))

@@ -54,7 +54,7 @@ def private_file(beside: Path) -> Iterator[Path]:
             path.with_name(path.name + name).unlink(missing_ok=True)
 
 
-def copy_online(source: Path, target: Path, told: Callable[[int, int], object] | None = None) -> None:
+def copy_online(source: Path, target: Path, progress: Callable[[int, int], object] | None = None) -> None:
     """Copy a database as it is at one moment, while others read and write it.
 
     One reading transaction is open from the first page to the last, so the copy holds all of a commit or nothing of
@@ -64,7 +64,7 @@ def copy_online(source: Path, target: Path, told: Callable[[int, int], object] |
     Args:
         source: the file.
         target: an empty file, which becomes one whole file without any beside it.
-        told: called with the pages that are left, and all pages.
+        progress: called with the pages that are left, and all pages.
 
     Raises:
         StoreError: the source is not a database of SQLite, or one of both cannot be read or written.
@@ -77,7 +77,9 @@ def copy_online(source: Path, target: Path, told: Callable[[int, int], object] |
             reads.execute("PRAGMA query_only=ON")
             reads.execute("BEGIN")
             reads.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the moment of the copy
-            reads.backup(writes, pages=PAGES, progress=None if told is None else lambda _, left, all_: told(left, all_))
+            reads.backup(
+                writes, pages=PAGES, progress=None if progress is None else lambda _, left, all_: progress(left, all_)
+            )
             reads.execute("ROLLBACK")
             writes.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.Error as error:

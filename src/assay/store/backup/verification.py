@@ -35,7 +35,7 @@ from assay.store.db.migrate import revision as revision_of
 from assay.store.db.tables import audit_checkpoints, audit_logs
 
 _MOST: Final = 20
-"""Of more findings of SQLite itself only the first are told."""
+"""Of more findings of SQLite itself only the first are reported."""
 
 
 @dataclass(frozen=True, slots=True)

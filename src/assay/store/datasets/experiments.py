@@ -83,8 +83,8 @@ def start_experiment(
         connection.execute(
             insert(tables.experiment_rows), [{"tenant": tenant, "experiment": id_, "run": run} for run in runs]
         )
-        told = {"at": instant(now), "act": "experiment begun", "of": dataset, "policy": policy, "actor": actor}
-        return [entry(DATASETS, id_, told)]
+        data = {"at": instant(now), "act": "experiment begun", "of": dataset, "policy": policy, "actor": actor}
+        return [entry(DATASETS, id_, data)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return id_

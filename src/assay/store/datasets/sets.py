@@ -139,8 +139,8 @@ def add_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, adder:
             insert(tables.dataset_rows),
             [{"tenant": tenant, "dataset": id_, "run": run, "added": at, "adder": storable(adder)} for run in new],
         )
-        told = {"at": instant(now), "act": "added", "runs": len(new), "actor": actor}
-        return [entry(DATASETS, id_, told)]
+        data = {"at": instant(now), "act": "added", "runs": len(new), "actor": actor}
+        return [entry(DATASETS, id_, data)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return added[0]
@@ -168,8 +168,8 @@ def drop_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, actor
         gone.append(done.rowcount)
         if not done.rowcount:
             return []
-        told = {"at": instant(now), "act": "taken out", "runs": done.rowcount, "actor": actor}
-        return [entry(DATASETS, id_, told)]
+        data = {"at": instant(now), "act": "taken out", "runs": done.rowcount, "actor": actor}
+        return [entry(DATASETS, id_, data)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return gone[0]
@@ -218,8 +218,8 @@ def label_rows(
                     labeller=None if label is None else storable(labeller),
                 )
             )
-        told = {"at": instant(now), "act": "labelled", "runs": len(labels), "actor": actor}
-        return [entry(DATASETS, id_, told)]
+        data = {"at": instant(now), "act": "labelled", "runs": len(labels), "actor": actor}
+        return [entry(DATASETS, id_, data)]
 
     if labels:
         store.apply(Change(checked_tenant(tenant), act=act))

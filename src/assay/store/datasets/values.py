@@ -28,7 +28,7 @@ class Label(StrEnum):
     """What a person says of an output: the truth that a gate is measured against."""
 
     RIGHT = "right"
-    """Everything in it is borne out: a gate should emit it."""
+    """The evidence supports everything in it: a gate should emit it."""
     WRONG = "wrong"
     """Something in it is not: a gate should stop it."""
 

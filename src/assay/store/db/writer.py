@@ -168,10 +168,10 @@ class Writer:
         except Exception as error:  # noqa: BLE001 whatever it is, those who wait have to learn of it
             self._appender.forget()
             if len(batch) == 1:
-                told = _told(error)
+                reported = _store_error(error)
                 if isinstance(error, DBAPIError):
-                    self._failed = time.monotonic(), str(told)
-                batch[0][1].set_exception(told)
+                    self._failed = time.monotonic(), str(reported)
+                batch[0][1].set_exception(reported)
                 return
             # One change that cannot be stored must not take the others with it.
             for job in batch:
@@ -232,7 +232,7 @@ def _summed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [dict(zip(names, (*key, count), strict=True)) for key, count in sorted(sums.items())]
 
 
-def _told(error: BaseException) -> StoreError:
+def _store_error(error: BaseException) -> StoreError:
     if isinstance(error, StoreError):
         return error
     if isinstance(error, SQLAlchemyError):

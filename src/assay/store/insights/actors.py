@@ -23,20 +23,20 @@ def actors_of(connection: Connection, tenant: str, entries: Mapping[int, Mapping
         tenant: whose.
         entries: what the entries say, by index; few enough for a page.
     """
-    ids = {str(told["actor"]) for told in entries.values() if isinstance(told.get("actor"), str)}
+    ids = {str(data["actor"]) for data in entries.values() if isinstance(data.get("actor"), str)}
     people = _named(connection, tenant, ids)
     deciding = {
-        index: (str(told["record"]), int(told["position"]))
-        for index, told in entries.items()
-        if told.get("kind") == REVIEW and isinstance(told.get("position"), int)
+        index: (str(data["record"]), int(data["position"]))
+        for index, data in entries.items()
+        if data.get("kind") == REVIEW and isinstance(data.get("position"), int)
     }
     given = {
-        index: str(told["feedback"])
-        for index, told in entries.items()
-        if told.get("kind") == FEEDBACK and isinstance(told.get("feedback"), str)
+        index: str(data["feedback"])
+        for index, data in entries.items()
+        if data.get("kind") == FEEDBACK and isinstance(data.get("feedback"), str)
     }
     decided, said = _decided(connection, tenant, deciding.values()), _said(connection, tenant, given.values())
-    found = {index: people.get(str(told.get("actor"))) for index, told in entries.items()}
+    found = {index: people.get(str(data.get("actor"))) for index, data in entries.items()}
     found |= {index: decided.get(place) for index, place in deciding.items()}
     found |= {index: said.get(id_) for index, id_ in given.items()}
     return {index: name[:_LONGEST] for index, name in found.items() if name}

@@ -26,7 +26,7 @@ LOOKED_AT: Final = 2
 READ: Final = 5
 """Reports of a gap that are read for its closest sources and its claims."""
 SHOWN: Final = 3
-"""Sources of a gap that are told at most."""
+"""The most sources that are listed of a gap."""
 
 
 class Why(StrEnum):

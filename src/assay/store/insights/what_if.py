@@ -1,7 +1,7 @@
 """The history of the policies in force, and what another one would have decided on what was checked before.
 
 Nothing is checked again: `assay.policy.calibration.redecision` makes the gate's input again from the stored scores and
-verdicts, and the gate decides. What cannot be told so is counted, never guessed.
+verdicts, and the gate decides. What cannot be decided so is counted, never guessed.
 """
 
 import math
@@ -91,7 +91,7 @@ class Tried:
     changed: tuple[ChangedDecision, ...]
     """The latest decisions that change."""
     recheck: int
-    """Decisions that cannot be told without checking the output again."""
+    """Decisions that cannot be known without checking the output again."""
     unknown: int
     """Decisions that are left out: their content was erased, or more than the gate decided on them."""
     left: int = 0
@@ -158,7 +158,7 @@ class _Trial:
         if was is not would and len(self.changed) < LISTED:
             self.changed.append(ChangedDecision(id_, moment_at(held.created), was, would, held.score))
 
-    def told(self) -> Tried:
+    def result(self) -> Tried:
         """What came of it so far."""
         return Tried(dict(self.moves), tuple(self.changed), self.recheck, self.unknown, len(self.ids) - self.at)
 
@@ -220,7 +220,7 @@ class WhatIf:
                 decisions.trials[after.digest] = trial
                 while len(decisions.trials) > TRIALS:
                     decisions.trials.popitem(last=False)
-            return trial.told()
+            return trial.result()
 
     def _place(self, key: tuple[str, str]) -> _Decisions:
         with self._lock:

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from assay.store.monitoring.golden import keep_result as keep_result
     from assay.store.monitoring.golden import read_golden_runs as read_golden_runs
     from assay.store.monitoring.golden import read_results as read_results
-    from assay.store.monitoring.hearing import Hearable as Hearable
-    from assay.store.monitoring.hearing import is_heard as is_heard
-    from assay.store.monitoring.hearing import keep_heard as keep_heard
-    from assay.store.monitoring.hearing import read_hearable as read_hearable
+    from assay.store.monitoring.hearing import JudgeCandidate as JudgeCandidate
+    from assay.store.monitoring.hearing import has_judgement as has_judgement
+    from assay.store.monitoring.hearing import keep_judgement as keep_judgement
+    from assay.store.monitoring.hearing import read_judge_candidates as read_judge_candidates
     from assay.store.monitoring.judged import corrected_outputs as corrected_outputs
     from assay.store.monitoring.judged import judged_scores as judged_scores
     from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
@@ -99,10 +99,10 @@ else:
                 "read_results",
             ),
             ".hearing": (
-                "Hearable",
-                "is_heard",
-                "keep_heard",
-                "read_hearable",
+                "JudgeCandidate",
+                "has_judgement",
+                "keep_judgement",
+                "read_judge_candidates",
             ),
             ".judged": (
                 "corrected_outputs",
@@ -134,5 +134,11 @@ else:
                 "ChangeRow",
                 "ConsequenceRow",
             ),
+        },
+        renamed={
+            "Hearable": "JudgeCandidate",
+            "is_heard": "has_judgement",
+            "keep_heard": "keep_judgement",
+            "read_hearable": "read_judge_candidates",
         },
     )

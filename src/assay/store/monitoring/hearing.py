@@ -1,4 +1,4 @@
-"""Outputs that a judge may hear again, and what it found of them."""
+"""Outputs that a judge may judge again, and what it found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _BAD: Final = VERDICT_BITS[Verdict.CONTRADICTED] | VERDICT_BITS[Verdict.UNSUPPOR
 
 
 @dataclass(frozen=True, slots=True)
-class Hearable:
-    """An output that a judge may hear."""
+class JudgeCandidate:
+    """An output that a judge may judge."""
 
     id: str
     created: int
@@ -33,7 +33,9 @@ class Hearable:
     route: str
 
 
-def read_hearable(connection: Connection, tenant: str, after: tuple[int, str], until: int, most: int) -> list[Hearable]:
+def read_judge_candidates(
+    connection: Connection, tenant: str, after: tuple[int, str], until: int, most: int
+) -> list[JudgeCandidate]:
     """Outputs in the order of their moment and id, after one and before a moment."""
     reports, runs = tables.reports.c, tables.runs.c
     rows = connection.execute(
@@ -49,24 +51,26 @@ def read_hearable(connection: Connection, tenant: str, after: tuple[int, str], u
         .limit(most)
     )
     return [
-        Hearable(row.id, row.created, bool((row.verdicts or 0) & _BAD), row.stakes, row.caller, row.kind)
+        JudgeCandidate(row.id, row.created, bool((row.verdicts or 0) & _BAD), row.stakes, row.caller, row.kind)
         for row in rows
     ]
 
 
-def is_heard(connection: Connection, tenant: str, output: str) -> bool:
-    """Whether a judge has heard an output."""
+def has_judgement(connection: Connection, tenant: str, output: str) -> bool:
+    """Whether a judge has judged an output."""
     table = tables.observations.c
-    found = connection.execute(select(table.id).where(table.tenant == tenant, table.id == heard_id(output))).first()
+    found = connection.execute(select(table.id).where(table.tenant == tenant, table.id == judgement_id(output))).first()
     return found is not None
 
 
-def heard_id(output: str) -> str:
-    """The id of the observation of an output that was heard."""
+def judgement_id(output: str) -> str:
+    """The id of the observation of an output that was judged."""
     return sha256(f"{JUDGE}\0{output}".encode()).hexdigest()[:32]
 
 
-def keep_heard(store: Store, tenant: str, of: Hearable, probability: float, values: Mapping[str, float | None]) -> None:
+def keep_judgement(
+    store: Store, tenant: str, of: JudgeCandidate, probability: float, values: Mapping[str, float | None]
+) -> None:
     """Keep what a judge found of an output, once.
 
     Args:
@@ -82,7 +86,7 @@ def keep_heard(store: Store, tenant: str, of: Hearable, probability: float, valu
     now = micros(store.now())
     row = {
         "tenant": tenant,
-        "id": heard_id(of.id),
+        "id": judgement_id(of.id),
         "at": now,
         "added": now,
         "stakes": of.stakes,
@@ -97,7 +101,7 @@ def keep_heard(store: Store, tenant: str, of: Hearable, probability: float, valu
     }
 
     def act(connection: Connection) -> Sequence[Entry]:
-        if not is_heard(connection, tenant, of.id):
+        if not has_judgement(connection, tenant, of.id):
             insert_rows(connection, tables.observations, [row], UNLESS_THERE)
             mark_late(connection, tenant, [now])
         return ()

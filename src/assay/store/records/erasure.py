@@ -153,21 +153,21 @@ def _erasing(
         done[:] = found
         if not found:
             return ()
-        told: dict[str, str] = {"at": instant(now), "reason": reason}
+        data: dict[str, str] = {"at": instant(now), "reason": reason}
         touch(connection, RUN, found)
         if of == EVIDENCE:
-            _bare(connection, tenant, found)
-            told["of"] = EVIDENCE
+            _drop_evidence(connection, tenant, found)
+            data["of"] = EVIDENCE
         else:
             _erase(connection, tenant, found, micros(now))
             forget_verdicts(connection, tenant)
             forget_requests(connection, tenant, found)
-        return [entry(ERASURE, run, told) for run in found]
+        return [entry(ERASURE, run, data) for run in found]
 
     return act
 
 
-def _bare(connection: Connection, tenant: str, ids: Sequence[str]) -> None:
+def _drop_evidence(connection: Connection, tenant: str, ids: Sequence[str]) -> None:
     """Takes the evidence of runs, where no other run has it."""
     digests = _digests_of(connection, tenant, ids)
     had, runs = tables.run_evidence, tables.runs

@@ -136,12 +136,19 @@ def _add(connection: Connection, asked: RequestKey, holder: str, at: int, until:
     """Adds the rows of a request, unless somebody else does."""
     rows = [
         {
-            "tenant": asked.tenant, "caller": asked.caller, "key": asked.key, "position": position,
-            "fingerprint": asked.fingerprint, "created": at, "holder": holder, "until": until, "run": None,
+            "tenant": asked.tenant,
+            "caller": asked.caller,
+            "key": asked.key,
+            "position": position,
+            "fingerprint": asked.fingerprint,
+            "created": at,
+            "holder": holder,
+            "until": until,
+            "run": None,
             "receipt": None,
         }
         for position in range(asked.checks)
-    ]  # fmt: skip
+    ]
     table = tables.idempotency_keys
     # The first row decides whose they are: rows of two requests must never come to stand under one key.
     insert_rows(connection, table, rows[:1], UNLESS_THERE)

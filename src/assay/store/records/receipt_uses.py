@@ -92,8 +92,8 @@ class UsesInStore:
             found[:] = [_claim(connection, self._tenant, use, moment, token)]
             if found[0] is not Claim.FIRST:
                 return ()
-            told = {"at": instant(moment), "receipt": use.receipt_id, "key": use.key_id}
-            return [entry(COMMIT, None, told)]
+            data = {"at": instant(moment), "receipt": use.receipt_id, "key": use.key_id}
+            return [entry(COMMIT, None, data)]
 
         self._apply(act)
         return found[0]

@@ -110,7 +110,7 @@ def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, 
     """
     if len(rules) > MOST_RULES:
         raise StoreError(f"expected at most {MOST_RULES} rules of retention, got {len(rules)}")
-    told = [{"days": rule.days, "what": rule.what, "action": rule.action} for rule in dict.fromkeys(rules)]
+    data = [{"days": rule.days, "what": rule.what, "action": rule.action} for rule in dict.fromkeys(rules)]
     now = store.now()
 
     def act(connection: Connection) -> Sequence[Entry]:
@@ -118,13 +118,13 @@ def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, 
         found = read_rules(connection, tenant).version
         if found != version:
             raise ChangedError(f"expected the rules of retention in version {version}, and they are in {found}")
-        row = {"version": version + 1, "changed": micros(now), "rules": told}
+        row = {"version": version + 1, "changed": micros(now), "rules": data}
         touch(connection, RULES)
         if version == 0:
             connection.execute(insert(table), {"tenant": tenant, **row})
         else:
             connection.execute(update(table).where(table.c.tenant == tenant).values(row))
-        said = {"at": instant(now), "actor": actor, "version": version + 1, "rules": told}
+        said = {"at": instant(now), "actor": actor, "version": version + 1, "rules": data}
         return [entry(RETENTION, None, said)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
@@ -164,9 +164,11 @@ def apply_rules(store: Store, tenant: str, most: int = 100_000) -> Applied:
         for rule in sorted(rules, key=lambda rule: rule.what):
             erase = erase_runs if rule.what == CONTENT else erase_evidence
             # One after the other, so that an index gives each in order without those that were erased before.
-            for bare in (False, True) if rule.what == CONTENT else (False,):
+            for reported in (False, True) if rule.what == CONTENT else (False,):
                 since = 0
-                while left > 0 and (rows := _old(store, tenant, rule, min(AT_ONCE, left), bare=bare, since=since)):
+                while left > 0 and (
+                    rows := _old(store, tenant, rule, min(AT_ONCE, left), reported=reported, since=since)
+                ):
                     since = rows[-1].created
                     counts[rule.what] += len(erase(store, [row.id for row in rows], REASON, tenant, settles=False).runs)
                     left -= len(rows)
@@ -176,7 +178,7 @@ def apply_rules(store: Store, tenant: str, most: int = 100_000) -> Applied:
     return Applied(counts[CONTENT], counts[EVIDENCE], left > 0)
 
 
-def _old(store: Store, tenant: str, rule: Rule, most: int, *, bare: bool, since: int) -> Sequence[Any]:
+def _old(store: Store, tenant: str, rule: Rule, most: int, *, reported: bool, since: int) -> Sequence[Any]:
     """Runs that a rule is about, oldest first, from the last one that was found on: what a rule is not about is passed
     by once, and what was found is erased by then."""
     runs, reports = tables.runs.c, tables.reports.c
@@ -184,7 +186,7 @@ def _old(store: Store, tenant: str, rule: Rule, most: int, *, bare: bool, since:
     query = select(runs.created, runs.id).where(
         runs.tenant == tenant,
         runs.erased.is_(None),
-        runs.bare.is_(bare),
+        runs.bare.is_(reported),
         runs.created >= since,
         runs.created < before,
     )

@@ -47,12 +47,12 @@ def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT, *, 
         StoreError: the name of the tenant is malformed.
     """
     stated = receipt.statement
-    told = {"at": stated.issued_at, "receipt": stated.receipt_id, "key": stated.key_id, "action": stated.action}
+    data = {"at": stated.issued_at, "receipt": stated.receipt_id, "key": stated.key_id, "action": stated.action}
 
     def act(connection: Connection) -> Sequence[Entry]:
         _salt(connection, tenant, run)
         more = () if beside is None else beside(connection)
-        return [entry(RECEIPT, run, told), *more]
+        return [entry(RECEIPT, run, data), *more]
 
     return Change(checked_tenant(tenant), act=act)
 
@@ -107,8 +107,8 @@ def give_feedback(
         insert_rows(connection, tables.feedback, [row])
         # Of the run's salt, so that erasing the run makes this commitment say nothing too.
         said = None if salt is None else commitment(salt, "feedback", exact([row["author"], row["comment"]]))
-        told = {"at": instant(now), "feedback": id_, "verdict": verdict, "claim": claim, "said": said}
-        return [entry(FEEDBACK, run, told)]
+        data = {"at": instant(now), "feedback": id_, "verdict": verdict, "claim": claim, "said": said}
+        return [entry(FEEDBACK, run, data)]
 
     store.apply(Change(tenant, act=act))
     return id_

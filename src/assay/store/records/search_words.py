@@ -87,10 +87,10 @@ def terms_of(query: str) -> tuple[Term, ...]:
     if len(query) > LONGEST_QUERY:
         raise InputError(f"a search has at most {LONGEST_QUERY} characters, got {len(query)}")
     made: list[Term] = []
-    for quoted, bare in _TERM.findall(query):
-        words = words_of(quoted or bare)
+    for quoted, unquoted in _TERM.findall(query):
+        words = words_of(quoted or unquoted)
         if words:
-            made.append(Term(tuple(words), begins=bool(bare) and bare.endswith("*")))
+            made.append(Term(tuple(words), begins=bool(unquoted) and unquoted.endswith("*")))
     if not made:
         raise InputError("a search needs a word of letters or digits; there is none in it")
     return tuple(made[:MOST_TERMS])

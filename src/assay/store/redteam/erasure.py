@@ -94,8 +94,8 @@ def erase_conversations_before(store: Store, moment: datetime, tenant: str, reas
         ).all()
         loose[:] = [row.id for row in rows if _answered(row.body)]
         _erase_answers(connection, tenant, loose, micros(now))
-        told = {"at": instant(now), "act": "erased", "reason": storable(reason)}
-        return [entry(REDTEAM, id_, told) for id_ in loose]
+        data = {"at": instant(now), "act": "erased", "reason": storable(reason)}
+        return [entry(REDTEAM, id_, data) for id_ in loose]
 
     store.apply(Change(tenant, act=act))
     if made or loose:
@@ -151,8 +151,8 @@ def _erasing(
             select(proposals.id, proposals.body).where(proposals.tenant == tenant, proposals.run.in_(found))
         ).all()
         _erase_answers(connection, tenant, [row.id for row in proposed if _answered(row.body)], at)
-        told = {"at": instant(now), "act": "erased", "reason": storable(reason)}
-        return [entry(REDTEAM, id_, told) for id_ in found]
+        data = {"at": instant(now), "act": "erased", "reason": storable(reason)}
+        return [entry(REDTEAM, id_, data) for id_ in found]
 
     return act
 

@@ -75,7 +75,7 @@ class Move:
     actor: str
     values: Mapping[str, Any]
     reason: str | None = None
-    told: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the entry: no text that was checked, no name."""
     said: tuple[Any, ...] = ()
     """What the entry commits to besides the reason."""
@@ -309,7 +309,7 @@ def carry_out(connection: Connection, row: Row[Any], move: Move, now: datetime) 
         ],
     )
     tier, deadline = Tier(values.get("tier", row.tier)), values.get("deadline", row.deadline)
-    told = {
+    data = {
         "act": move.act.value,
         "state": state,
         "tier": tier.value,
@@ -317,14 +317,14 @@ def carry_out(connection: Connection, row: Row[Any], move: Move, now: datetime) 
         "deadline": None if deadline is None else instant(moment_at(deadline)),
     }
     if move.event is not None:
-        _announce(connection, row, move.event, told, values["version"], micros(now))
+        _announce(connection, row, move.event, data, values["version"], micros(now))
     salt = _salt(connection, row)
     return entry(
         REVIEW,
         row.run,
         {
-            **told,
-            **move.told,
+            **data,
+            **move.details,
             "item": row.id,
             "position": position,
             "risk": ppm(row.risk),
@@ -347,14 +347,14 @@ def _position(connection: Connection, row: Row[Any]) -> int:
 
 
 def _announce(
-    connection: Connection, row: Row[Any], event: str, told: Mapping[str, Any], version: int, at: int
+    connection: Connection, row: Row[Any], event: str, data: Mapping[str, Any], version: int, at: int
 ) -> None:
     body = {
         "review": row.id,
-        "level": row_of(Tier(told["tier"])).level,
+        "level": row_of(Tier(data["tier"])).level,
         "version": version,
         "risk": ppm(row.risk),
-        **told,
+        **data,
     }
     for target in dict.fromkeys(("", row.callback or "")):
         message = message_row(row.tenant, row.run, event, at, body, target=target, version=version)
@@ -392,7 +392,7 @@ def required_words(reason: str) -> str:
     """A reason that must be given, as it is stored."""
     words = words_of(reason)
     if not words:
-        raise ReviewError("expected a reason for the decision: whoever reads the record has nothing else", "refused")
+        raise ReviewError("expected a reason for the decision: it is all that a reader of the record has", "refused")
     return words
 
 

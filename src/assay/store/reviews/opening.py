@@ -56,7 +56,7 @@ class OpenedItem:
 
     def rows(self) -> Rows:
         """The item, the first act on it, and a message."""
-        message = message_row(self.tenant, self.run, OPENED, self.at, self._told())
+        message = message_row(self.tenant, self.run, OPENED, self.at, self._announcement())
         return {tables.review_items: [self._item()], tables.decisions: [self._act()], tables.outbox: [message]}
 
     def entry(self) -> Entry:
@@ -111,7 +111,7 @@ class OpenedItem:
             "reasons": None,
         }
 
-    def _told(self) -> dict[str, Any]:
+    def _announcement(self) -> dict[str, Any]:
         return {
             "review": self.run,
             "state": "open",

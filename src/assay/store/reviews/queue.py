@@ -208,7 +208,7 @@ class Reviews:
                 ReviewAct.SUPPLY,
                 actor,
                 values,
-                told={"supplied": len(digests)},
+                details={"supplied": len(digests)},
                 said=(named, digests, body),
                 rows={**rows, **new},
                 event="review.supplied",
@@ -231,7 +231,7 @@ class Reviews:
             ReviewError: it is not there, or nothing of it was released.
         """
         stated = receipt.statement
-        told = {"at": stated.issued_at, "receipt": stated.receipt_id, "key": stated.key_id, "action": stated.action}
+        data = {"at": stated.issued_at, "receipt": stated.receipt_id, "key": stated.key_id, "action": stated.action}
 
         def work(connection: Connection, row: Row[Any], _: datetime) -> Worked:
             outcome = item_of(row).outcome
@@ -242,7 +242,7 @@ class Reviews:
             touch(connection, RUN, [row.run])
             kept = outcome.model_copy(update={"receipt": receipt.to_text()}).model_dump(mode="json")
             set_values(connection, row, {"outcome": kept})
-            return [entry(RECEIPT, row.run, told)], None
+            return [entry(RECEIPT, row.run, data)], None
 
         return self._run(tenant, id_, work)
 

@@ -128,12 +128,12 @@ def _words(connection: Connection, tenant: str) -> Iterator[tuple[str, Words]]:
             .where(table.tenant == tenant, table.run.in_(named))
             .order_by(table.run, table.created, table.id)
         ).all()
-        told: dict[str, dict[tuple[int | None, Any], str]] = {}
+        logged: dict[str, dict[tuple[int | None, Any], str]] = {}
         for row in rows:
-            told.setdefault(row.run, {})[row.claim, row.author] = row.verdict
+            logged.setdefault(row.run, {})[row.claim, row.author] = row.verdict
         for run in named:
             words: Words = {}
-            for (claim, _), verdict in told.get(run, {}).items():
+            for (claim, _), verdict in logged.get(run, {}).items():
                 right, wrong = words.get(claim, (0, 0))
                 words[claim] = (right + (verdict == "right"), wrong + (verdict == "wrong"))
             yield run, words

@@ -130,25 +130,25 @@ def _read(connection: Connection, tenant: str, begin: int, most: int) -> _Part:
     agents = _agents(connection, tenant, [*decided, *others])
     past = _past(connection, tenant, others, part.end)
     for row in speaks:
-        told = _told(bytes(row.data))
-        if told is None:
+        data = _entry_data(bytes(row.data))
+        if data is None:
             continue
         record, agent = str(row.record), agents.get(str(row.record))
         if row.kind == DECISION:
-            _decided(part, record, agent, told, bodies.get(record))
+            _decided(part, record, agent, data, bodies.get(record))
         else:
             _said(part, agent, past.get(record, ()), int(row.idx))
     return part
 
 
 def _decided(
-    part: _Part, record: str, agent: str | None, told: Mapping[str, Any], body: Mapping[str, Any] | None
+    part: _Part, record: str, agent: str | None, data: Mapping[str, Any], body: Mapping[str, Any] | None
 ) -> None:
-    hour = _hour(told)
+    hour = _hour(data)
     if hour is None:
         return
-    add_decision(part.adds, hour, agent, measured(told, body))
-    after = Standing().after(told)
+    add_decision(part.adds, hour, agent, measured(data, body))
+    after = Standing().after(data)
     add_standing(part.adds, hour, agent, Standing(), after)
     if after.score is not None:
         part.worst.append((hour, record, after.score))
@@ -156,27 +156,27 @@ def _decided(
 
 def _said(part: _Part, agent: str | None, past: Sequence[tuple[int, Mapping[str, Any]]], idx: int) -> None:
     """One word of a person on an output: counted in the hour of the output."""
-    first = next((told for _, told in past if told["kind"] == DECISION), None)
+    first = next((data for _, data in past if data["kind"] == DECISION), None)
     hour = None if first is None else _hour(first)
     if hour is None:
         return
-    before = standing_of(told for at, told in past if at < idx)
-    after = standing_of(told for at, told in past if at <= idx)
+    before = standing_of(data for at, data in past if at < idx)
+    after = standing_of(data for at, data in past if at <= idx)
     add_standing(part.adds, hour, agent, before, after)
 
 
-def _hour(told: Mapping[str, Any]) -> int | None:
-    moment = told.get("moment")
+def _hour(data: Mapping[str, Any]) -> int | None:
+    moment = data.get("moment")
     if isinstance(moment, int):
         return moment // HOUR
     try:
         # What was recorded before rows were bound tells only when.
-        return micros(moment_of(str(told.get("at")))) // HOUR
+        return micros(moment_of(str(data.get("at")))) // HOUR
     except AssayError:
         return None
 
 
-def _told(data: bytes) -> dict[str, Any] | None:
+def _entry_data(data: bytes) -> dict[str, Any] | None:
     try:
         return read_entry_data(data)
     except AssayError:
@@ -224,8 +224,8 @@ def _past(
     )
     found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for row in rows:
-        if (told := _told(bytes(row.data))) is not None:
-            found.setdefault(str(row.record), []).append((int(row.idx), told))
+        if (entry := _entry_data(bytes(row.data))) is not None:
+            found.setdefault(str(row.record), []).append((int(row.idx), entry))
     return found
 
 

@@ -80,19 +80,19 @@ class Adds:
         self.cells[key] = self.cells.get(key, Cell()) + Cell(times, times * units, times * units * units)
 
 
-def measured(told: Mapping[str, Any], body: Mapping[str, Any] | None) -> Iterator[tuple[str, float, int]]:
+def measured(data: Mapping[str, Any], body: Mapping[str, Any] | None) -> Iterator[tuple[str, float, int]]:
     """What the gate's own decision says: metric, value, and bin.
 
     Args:
-        told: the entry of the decision.
+        data: the entry of the decision.
         body: the report; none where it was erased before it was counted, and then only the entry is.
     """
-    citations = told.get("citations") or {}
+    citations = data.get("citations") or {}
     yield _rate(FABRICATED, bool(citations.get("fabricated")))
-    yield _rate("unchecked", bool(told.get("unchecked_characters")))
+    yield _rate("unchecked", bool(data.get("unchecked_characters")))
     if body is None:
-        yield _rate(WITHHELD, told.get("action") == "block")
-        found = frozenset(told.get("categories") or ())
+        yield _rate(WITHHELD, data.get("action") == "block")
+        found = frozenset(data.get("categories") or ())
     else:
         labels = body.get("labels") or {}
         yield _rate(WITHHELD, labels.get("routing") == "WITHHOLD")

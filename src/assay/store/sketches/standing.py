@@ -44,31 +44,31 @@ class Standing:
     reviewers: Mapping[int | None, bool] = field(default_factory=dict)
     """The same of reviewers."""
 
-    def after(self, told: Mapping[str, Any]) -> Self:
+    def after(self, data: Mapping[str, Any]) -> Self:
         """The same after one more entry."""
-        match told.get("kind"):
+        match data.get("kind"):
             case "decision":
                 return replace(
                     self,
                     decided=True,
-                    served=told.get("action") == Action.EMIT.value,
-                    score=_share(told.get("score")),
-                    scores=tuple(map(_share, told.get("scores") or ())),
+                    served=data.get("action") == Action.EMIT.value,
+                    score=_share(data.get("score")),
+                    scores=tuple(map(_share, data.get("scores") or ())),
                 )
             case "feedback":
-                claim = told.get("claim")
-                return replace(self, users={**self.users, claim: told.get("verdict") != WRONG})
+                claim = data.get("claim")
+                return replace(self, users={**self.users, claim: data.get("verdict") != WRONG})
             case "review":
-                return self._reviewed(told)
+                return self._reviewed(data)
             case _:
                 return self
 
-    def _reviewed(self, told: Mapping[str, Any]) -> Self:
-        act = told.get("act")
+    def _reviewed(self, data: Mapping[str, Any]) -> Self:
+        act = data.get("act")
         said: dict[int | None, bool] = dict(self.reviewers)
         if act in _OUTPUT_LABELS:
             said[None] = _OUTPUT_LABELS[act]
-        for place, verdict in (told.get("labels") or {}).items():
+        for place, verdict in (data.get("labels") or {}).items():
             if str(place).isdigit() and verdict not in _SAYS_NOTHING:
                 said[int(place)] = verdict == Verdict.SUPPORTED.value
         return replace(self, reviewers=said, served=self.served or act in _APPROVED)
@@ -95,8 +95,8 @@ class Standing:
 def standing_of(entries: Iterable[Mapping[str, Any]]) -> Standing:
     """An output after some entries, in their order."""
     found = Standing()
-    for told in entries:
-        found = found.after(told)
+    for data in entries:
+        found = found.after(data)
     return found
 
 

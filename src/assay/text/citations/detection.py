@@ -238,11 +238,11 @@ class _Attacher:
         """The range without white space and joints at its ends, and never longer than a statement may be."""
         start = max(start, end - LONGEST_STATEMENT)
         raw = self.text[start:end]
-        bare = raw.strip(_EDGE)
-        if not bare:
+        stripped = raw.strip(_EDGE)
+        if not stripped:
             return end, end
         start += len(raw) - len(raw.lstrip(_EDGE))
-        return start, start + len(bare)
+        return start, start + len(stripped)
 
     def citation(self, mark: Mark, start: int, end: int) -> Citation:
         """The finished value."""

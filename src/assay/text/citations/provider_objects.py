@@ -200,8 +200,8 @@ class _Reader:
                 found.append(self.covering(start, start + len(claim), source, "cited_claim", whole=True))
             else:
                 # Structured answers may phrase the claim outside of the text: then the claim stands for itself.
-                bare = self.covering(0, 0, source, "cited_claim", whole=True)
-                found.append(replace(bare, cited_text=str(claim or "").strip()))
+                without_place = self.covering(0, 0, source, "cited_claim", whole=True)
+                found.append(replace(without_place, cited_text=str(claim or "").strip()))
         return found
 
     def chunk(self, chunks: Sequence[Any], index: object, what: str) -> _Source:
@@ -283,8 +283,8 @@ class _Reader:
                 low, high = self.sentences[first].start, max(end, self.sentences[last].end)
         text = " ".join(self.output[low:high].split())
         name = self.named(source.names)
-        bare = Citation("", end, end, (name,), (), source.location, low, high, text)
-        return self.finish(bare, source, kind)
+        without_place = Citation("", end, end, (name,), (), source.location, low, high, text)
+        return self.finish(without_place, source, kind)
 
     def finish(self, citation: Citation, source: _Source, kind: str) -> Citation:
         """The citation with what only the object knows."""

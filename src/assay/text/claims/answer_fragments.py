@@ -16,14 +16,14 @@ def is_fragment(text: str) -> bool:
     >>> is_fragment("4 weeks"), is_fragment("Paris."), is_fragment("It is Paris.")
     (True, True, False)
     """
-    bare = clean(text.strip()).text
-    if not any(c.isalnum() for c in bare) or "\n" in text.strip():
+    cleaned = clean(text.strip()).text
+    if not any(c.isalnum() for c in cleaned) or "\n" in text.strip():
         return False
-    tokens = tokenise(bare[:400])
+    tokens = tokenise(cleaned[:400])
     words = [t for t in tokens if t.text[0].isalnum() or t.text[0] in "$€£¥"]
-    if len(words) > _MAX_WORDS or len(bare) > 200:
+    if len(words) > _MAX_WORDS or len(cleaned) > 200:
         return False
-    if not bare.isascii() and len(words) <= 1 and len(bare) > 8:
+    if not cleaned.isascii() and len(words) <= 1 and len(cleaned) > 8:
         return False  # a script without spaces: no verb can be told
     body = tokens[:-1] if tokens[-1].tag in {".", "!"} else tokens
     return not any(t.tag in {".", "?", ";"} for t in body) and find_verb(body) < 1 and body[0].tag != "AUX"

@@ -49,12 +49,12 @@ def stands_alone(tokens: Sequence[Token]) -> bool:
 
     What a cut makes is kept only where this holds of every part, so that no rule has to foresee what it does not know.
     """
-    bare = [t for t in tokens if t.tag not in {",", ".", "ASIDE"}]
-    if len(bare) < 3 or bare[0].tag in {"SUB", "AND", "OR", "BUT"} or bare[0].low in _FREE_RELATIVE:
+    words = [t for t in tokens if t.tag not in {",", ".", "ASIDE"}]
+    if len(words) < 3 or words[0].tag in {"SUB", "AND", "OR", "BUT"} or words[0].low in _FREE_RELATIVE:
         return False
-    if bare[-1].tag in _OPEN_ENDS or bare[-1].low in _NEGATION or any(t.tag == ";" for t in bare):
+    if words[-1].tag in _OPEN_ENDS or words[-1].low in _NEGATION or any(t.tag == ";" for t in words):
         return False
-    return find_verb(bare) > 0
+    return find_verb(words) > 0
 
 
 def is_relative(tokens: Sequence[Token], i: int) -> bool:

@@ -45,8 +45,8 @@ def antecedent(previous: Sequence[Token], carried: Sequence[Token], pronoun: str
     if not found:
         return []
     verb = find_verb(previous)
-    told = _number(previous[verb]) if subject(previous) and verb > 0 else None
-    plural = told if told is not None else found[-1].low.endswith("s") and found[-1].tag != "NAME"
+    number = _number(previous[verb]) if subject(previous) and verb > 0 else None
+    plural = number if number is not None else found[-1].low.endswith("s") and found[-1].tag != "NAME"
     names = is_person(found)
     rival = has_rival(previous, max(verb, 1))
     match pronoun:

@@ -83,16 +83,16 @@ def find_clock_words(text: str) -> Iterator[DateMention]:
     >>> list(find_clock_words("Five to seven people wait two to four days."))
     []
     """
-    told: list[re.Match[str]] = []
+    matches: list[re.Match[str]] = []
     for match in _PAST.finditer(text):
         if _is_time(text, match):
-            told.append(match)
+            matches.append(match)
             part = re.sub(r"^a\s|\sminutes?$", "", match["part"].lower())
             minutes = 60 * (_HOURS[match["hour"].lower()] % 12)
             minutes += _PARTS[part] if match["side"].lower() == "past" else -_PARTS[part]
             yield _mention(text, match, minutes % 720)
     for match in _FULL.finditer(text):
-        part_of_one = any(one.start() < match.start() < one.end() for one in told)
+        part_of_one = any(one.start() < match.start() < one.end() for one in matches)
         if not part_of_one and (match["day"] or match.end() > match.end("hour")):
             yield _mention(text, match, 60 * (_HOURS[match["hour"].lower()] % 12))
     for match in _NAMED.finditer(text):
@@ -129,8 +129,8 @@ def _is_time(text: str, match: re.Match[str]) -> bool:
     if part == "half":
         return False
     larger = _PARTS[part] > _HOURS[hour]
-    told = bool(match["day"] or match.end() > match.end("hour"))
-    return (larger or told) and bool(told or _LED.search(text[: match.start()][-_LEAD:]))
+    marked = bool(match["day"] or match.end() > match.end("hour"))
+    return (larger or marked) and bool(marked or _LED.search(text[: match.start()][-_LEAD:]))
 
 
 def _bound(text: str, start: int) -> Bound:
@@ -140,11 +140,11 @@ def _bound(text: str, start: int) -> Bound:
 
 def _mention(text: str, match: re.Match[str], minute: int) -> DateMention:
     """A time within half a day, in the half that the words after it name."""
-    told = (match["day"] or match["later"] or "").lower()
-    if not told:
+    half = (match["day"] or match["later"] or "").lower()
+    if not half:
         return DateMention(match.start(), match.end(), minute=minute, half_day=False, bound=_bound(text, match.start()))
-    first = "morning" in told or (told.startswith("a") and "night" not in told and "noon" not in told)
-    if "night" in told:  # eight at night is in the evening, three at night in the small hours
+    first = "morning" in half or (half.startswith("a") and "night" not in half and "noon" not in half)
+    if "night" in half:  # eight at night is in the evening, three at night in the small hours
         first = minute < 360
     return DateMention(
         match.start(), match.end(), minute=minute if first else minute + 720, bound=_bound(text, match.start())

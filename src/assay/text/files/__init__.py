@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.text.files.fields import Told as Told
+    from assay.text.files.fields import FileFields as FileFields
     from assay.text.files.fields import folded_name as folded_name
     from assay.text.files.fields import read_day_of as read_day_of
     from assay.text.files.fields import read_fields as read_fields
@@ -19,8 +19,9 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".fields": ("Told", "folded_name", "read_day_of", "read_fields"),
+            ".fields": ("FileFields", "folded_name", "read_day_of", "read_fields"),
             ".kinds": ("PAGES", "TABLES", "TEXT", "read_kind"),
             ".marked": ("FileText", "title_of_name"),
         },
+        renamed={"Told": "FileFields"},
     )

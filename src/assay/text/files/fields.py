@@ -1,7 +1,7 @@
 """What the metadata of a document say of it: its name, its version, from when until when it holds.
 
 Names of fields differ from one framework to the next: `effective_date`, `validFrom`, `doc_version`, `file_name`. They
-are compared without case and marks. Nothing here is guessed: a value that cannot be read is told, not passed over.
+are compared without case and marks. Nothing here is guessed: a value that cannot be read is reported, not passed over.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _LANGUAGES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FileFields:
     """What metadata say of a document; what they do not say is none."""
 
     document: str | None = None
@@ -106,7 +106,7 @@ def folded_name(name: object) -> str:
     return _KEY.sub("", str(name).casefold())
 
 
-def read_fields(fields: Mapping[str, Any]) -> Told:
+def read_fields(fields: Mapping[str, Any]) -> FileFields:
     """What metadata say, whatever their spelling.
 
     >>> found = read_fields({"Doc-Version": 3, "valid until": "30 June 2024", "validFrom": "03/04/2024"})
@@ -125,7 +125,7 @@ def read_fields(fields: Mapping[str, Any]) -> Told:
     _, until = _first_day(flat, EXPIRY, unread)
     version = _first(flat, VERSION)
     document = _first(flat, DOCUMENT)
-    return Told(
+    return FileFields(
         document=(str(document).strip() or None) if _is_plain(document) and not isinstance(document, float) else None,
         title=_text(flat, TITLE),
         source=_text(flat, SOURCE),
@@ -160,7 +160,7 @@ def _first(flat: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _first_day(flat: Mapping[str, Any], names: Sequence[str], unread: list[str]) -> tuple[str | None, date | None]:
-    """The first field of some names that holds a date; of those that hold something else it is told."""
+    """The first field of some names that holds a date; of those that hold something else it is reported."""
     for name in names:
         value = flat.get(name)
         if value in (None, "") or isinstance(value, bool):

@@ -59,16 +59,16 @@ class _Page(HTMLParser):
             self.parts.append(" | ")
         self._read_head(tag, dict(attrs))
 
-    def _read_head(self, tag: str, told: dict[str, str | None]) -> None:
+    def _read_head(self, tag: str, attributes: dict[str, str | None]) -> None:
         if tag == "title" and not self.title:
             self._in_title = True
         elif tag == "meta" and len(self.fields) < _MOST_FIELDS:
-            name = next((told[key] for key in _NAMES if told.get(key)), None)
-            value = told.get("content")
+            name = next((attributes[key] for key in _NAMES if attributes.get(key)), None)
+            value = attributes.get("content")
             if name and value and name.lower() not in {"viewport", "content-type"}:
                 self.fields.setdefault(re.split(r"[:.]", name)[-1][:100], value[:1_000])
-        elif tag == "html" and told.get("lang"):
-            self.fields["lang"] = told["lang"]
+        elif tag == "html" and attributes.get("lang"):
+            self.fields["lang"] = attributes["lang"]
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._SKIPPED and self._hidden:

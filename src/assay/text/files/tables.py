@@ -22,8 +22,8 @@ def read_table(text: str, delimiter: str) -> FileText:
         raise InputError(f"it is no table: {error}") from error
     if len(rows) < 2:
         return FileText(text)
-    told = (
+    parameters = (
         "\n".join(f"{name.strip()}: {value.strip()}" for name, value in zip(rows[0], row, strict=False) if value)
         for row in rows[1:]
     )
-    return FileText("\n\n".join(one for one in told if one))
+    return FileText("\n\n".join(one for one in parameters if one))

@@ -84,11 +84,11 @@ def _with_shared_unit(text: str, first: Quantity, second: Quantity) -> Quantity:
     gap = text[first.end : second.start]
     if not before.endswith("from") or _TO_GAP.fullmatch(gap) is None or not (first.exact and second.exact):
         return first
-    bare = first.dimension == "count" and not first.nouns
+    unitless = first.dimension == "count" and not first.nouns
     written = text[second.number_start : second.number_end]
     scaled = _trailing_scale(text[first.number_start : first.number_end]) != 1
     scale = Decimal(1) if scaled else _trailing_scale(written)
-    if not (bare or (first.dimension, first.unit) == (second.dimension, second.unit)) or first.low is None:
+    if not (unitless or (first.dimension, first.unit) == (second.dimension, second.unit)) or first.low is None:
         return first
     if (scale == 1 and first.dimension == second.dimension) or second.dimension in _NOT_SHARED or second.low is None:
         return first
@@ -97,7 +97,7 @@ def _with_shared_unit(text: str, first: Quantity, second: Quantity) -> Quantity:
         return first
     if not 1 / _ONE_SIZE <= abs(first.value / coefficient) <= _ONE_SIZE:
         return first
-    factor = scale * (second.low / second.value if bare else Decimal(1))
+    factor = scale * (second.low / second.value if unitless else Decimal(1))
     return replace(
         first,
         value=first.value * scale,

@@ -105,8 +105,10 @@ _AGREEING: Final = re.compile(rf"\b(?:{AGREEING}|agreed?)\b", re.IGNORECASE)
 
 def _asks_about_it(asked: str) -> bool:
     """Whether one of the last two sentences of a text asks whether what it states is so."""
-    bare = _QUOTED.sub("", asked).strip()
-    pieces = [one.strip() for pattern in (r"(?<=[.!?:])\s+", r"(?<=[.!?])\s+") for one in re.split(pattern, bare)[-2:]]
+    unquoted = _QUOTED.sub("", asked).strip()
+    pieces = [
+        one.strip() for pattern in (r"(?<=[.!?:])\s+", r"(?<=[.!?])\s+") for one in re.split(pattern, unquoted)[-2:]
+    ]
     return any(_ABOUT.fullmatch(one) is not None for one in pieces)
 
 
@@ -144,9 +146,9 @@ def statements_of(text: str) -> tuple[str, ...]:
     found: list[tuple[int, str]] = []
     for match in _QUOTED.finditer(text):
         found += [(match.start(), one) for one in (_quotation(match),) if one is not None]
-    bare = _QUOTED.sub(_blank, text)
-    for place in split_sentences(bare):
-        sentence = bare[place.start : place.end].strip()
+    unquoted = _QUOTED.sub(_blank, text)
+    for place in split_sentences(unquoted):
+        sentence = unquoted[place.start : place.end].strip()
         said = _SAID.match(sentence)
         rest = sentence[said.end() :] if said is not None else sentence
         clause = re.split(r",\s", rest, maxsplit=1)[0]
@@ -198,7 +200,7 @@ def _place(value: str, statement: str) -> int | None:
     ours = find_quantities(value)
     if len(ours) == 1 and not ours[0].start and len(value[ours[0].end :].split()) <= len(ours[0].nouns):
         for theirs in find_quantities(statement):
-            bare = ours[0].dimension == "count" and ours[0].value == theirs.value
-            if bare or (theirs.bound == ours[0].bound and relate(ours[0], theirs) is Relation.SAME):
+            unitless = ours[0].dimension == "count" and ours[0].value == theirs.value
+            if unitless or (theirs.bound == ours[0].bound and relate(ours[0], theirs) is Relation.SAME):
                 return theirs.start
     return None

@@ -69,8 +69,8 @@ def _affirmed(text: str, tokens: Sequence[Token], verb: int) -> str | None:
         if token.tag in {"SUB", ";"} and i > max(verb, 0):
             return None
         if low.endswith("n't") and low in verbs.AUXILIARY | {"needn't"}:
-            bare = {"ca": "can", "wo": "will"}.get(low[:-3], low[:-3])
-            return text[: token.start] + bare + text[token.end :]
+            stem = {"ca": "can", "wo": "will"}.get(low[:-3], low[:-3])
+            return text[: token.start] + stem + text[token.end :]
         if low in _TURNED:
             return _capital(text[: token.start] + _TURNED[low] + text[token.end :])
         if low in _LEFT_OUT and following not in _NOT_NEGATING:

@@ -127,7 +127,7 @@ def _joined(spelled: re.Match[str]) -> str:
     return spelled.group().replace(spelled["by"], "")
 
 
-def _told(digits: re.Match[str]) -> str:
+def _number_or_words(digits: re.Match[str]) -> str:
     """The number; the words where two that follow each other may be a guess between them ("two-three days")."""
     said = [_DIGITS[word] for word in digits.group().lower().split("-")]
     guess = len(said) == 2 and int(said[1]) == int(said[0]) + 1
@@ -157,7 +157,7 @@ def _affirmed(denied: re.Match[str]) -> str:
 
 _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
     (_SPELLED, _joined),
-    (_BY_DIGIT, _told),
+    (_BY_DIGIT, _number_or_words),
     (_SUM, _computed),
     (_NOT_SO, _affirmed),
     (_EMPHASISED, lambda _: ""),

@@ -74,15 +74,15 @@ def agrees(text: str) -> bool | None:
     >>> agrees("Yes, they do."), agrees("Certainly not!"), agrees("Yes, 4 weeks."), agrees("是的")
     (True, False, None, True)
     """
-    bare = text.strip().strip("*_\"“”'`")
-    if len(bare) > _LONGEST_YES:
+    stripped = text.strip().strip("*_\"“”'`")
+    if len(stripped) > _LONGEST_YES:
         return None
-    echo = _BARE_ECHO.fullmatch(bare)
+    echo = _BARE_ECHO.fullmatch(stripped)
     if echo is not None:
         return echo["no"] is None
-    if _DENIES.fullmatch(bare) is not None:
+    if _DENIES.fullmatch(stripped) is not None:
         return False
-    return True if _AGREES.fullmatch(bare) is not None else None
+    return True if _AGREES.fullmatch(stripped) is not None else None
 
 
 _LONGEST_YES: Final = 60
@@ -110,20 +110,20 @@ def asked_statement(question: str) -> str | None:
     >>> asked_statement("Partners get 4 weeks, right?"), asked_statement("How long is it?")
     ('Partners get 4 weeks', None)
     """
-    bare = _bare(question)
-    if not bare:
+    stripped = _stripped(question)
+    if not stripped:
         return None
-    so = _SO.match(bare)
+    so = _SO.match(stripped)
     if so is not None:
-        bare = bare[so.end() :]
-        return bare if stands_alone(tokenise(bare)) else None
-    tagged = _TAG.search(bare)
-    if tagged is not None and (tagged[0].startswith(",") or stands_alone(tokenise(bare[: tagged.start()]))):
-        return bare[: tagged.start()].rstrip(" ,")
-    tokens = tokenise(bare)
+        stripped = stripped[so.end() :]
+        return stripped if stands_alone(tokenise(stripped)) else None
+    tagged = _TAG.search(stripped)
+    if tagged is not None and (tagged[0].startswith(",") or stands_alone(tokenise(stripped[: tagged.start()]))):
+        return stripped[: tagged.start()].rstrip(" ,")
+    tokens = tokenise(stripped)
     if tokens[0].low in verbs.AUXILIARY:
-        return _turned(bare, tokens, 0)
-    return bare if stands_alone(tokens) and tokens[0].low not in _WH else None
+        return _turned(stripped, tokens, 0)
+    return stripped if stands_alone(tokens) and tokens[0].low not in _WH else None
 
 
 @lru_cache(maxsize=256)
@@ -133,10 +133,10 @@ def denied_statement(question: str) -> str | None:
     >>> denied_statement("Do partners get 4 weeks?"), denied_statement("Partners get 4 weeks, right?")
     ('partners do not get 4 weeks', 'it is not so that Partners get 4 weeks')
     """
-    bare = _bare(question)
-    tokens = tokenise(bare)
-    asks = bool(tokens) and tokens[0].low in verbs.AUXILIARY and _SO.match(bare) is None
-    turned = _turned(bare, tokens, 0, denied=True) if asks else None
+    stripped = _stripped(question)
+    tokens = tokenise(stripped)
+    asks = bool(tokens) and tokens[0].low in verbs.AUXILIARY and _SO.match(stripped) is None
+    turned = _turned(stripped, tokens, 0, denied=True) if asks else None
     if turned is not None:
         return turned
     asked = asked_statement(question)
@@ -154,25 +154,25 @@ def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
     >>> answer_as_statement("Tell me more.", "16 weeks") is None
     True
     """
-    bare = _bare(question)
+    stripped = _stripped(question)
     said = answer.strip().rstrip(".!")
-    if not bare or _PHRASE.fullmatch(said) is None or re.split(r"['’\s]", said.lower(), maxsplit=1)[0] in PRONOUNS:
+    if not stripped or _PHRASE.fullmatch(said) is None or re.split(r"['’\s]", said.lower(), maxsplit=1)[0] in PRONOUNS:
         return None
-    tokens = tokenise(bare)
+    tokens = tokenise(stripped)
     at = next((i for i, t in enumerate(tokens[:4]) if t.low in _WH), -1)
     if at < 0 or (at and tokens[at - 1].tag != "PREP") or tokens[at].low == "why":
         return None
     aux = next((i for i in range(at + 1, len(tokens)) if tokens[i].low in verbs.AUXILIARY), -1)
     subject_asked = _asks_for_subject(tokens, at, aux)
     if subject_asked:
-        rest = bare[tokens[subject_asked].start :]
+        rest = stripped[tokens[subject_asked].start :]
         return f"{said} {rest}", 0
     if aux < 0 or aux - at > _LONGEST_THING or aux + 1 >= len(tokens):
         return None
-    turned = _turned(bare, tokens, aux, stated=False)
+    turned = _turned(stripped, tokens, aux, stated=False)
     if turned is None:
         return None
-    preposition = f"{bare[: tokens[at].start].strip().lower()} " if at and not _opens_led(said) else ""
+    preposition = f"{stripped[: tokens[at].start].strip().lower()} " if at and not _opens_led(said) else ""
     joined = f"{turned} {preposition}"
     return joined + said, len(joined)
 
@@ -199,24 +199,24 @@ def presupposed(question: str) -> str | None:
     >>> presupposed("Doesn't the approval take 9 weeks?"), presupposed("Are the 9 weeks of leave too long for you?")
     ('the approval does take 9 weeks', 'there are 9 weeks of leave')
     """
-    bare = _bare(question)
-    tokens = tokenise(bare)
+    stripped = _stripped(question)
+    tokens = tokenise(stripped)
     if len(tokens) < _FEWEST:
         return None
     if tokens[0].low in verbs.AUXILIARY:
         agreed = tokens[0].low.endswith(("n't", "n’t")) and tokens[1].low not in _PARTIES
-        return (_turned(bare, tokens, 0) if agreed else None) or _amount_of(bare)
+        return (_turned(stripped, tokens, 0) if agreed else None) or _amount_of(stripped)
     if tokens[0].low not in _WH:
         return None
     low, following = tokens[0].low, tokens[1]
     if low == "who" and following.tag in {"V", "VN"}:
-        return f"somebody {bare[following.start :]}"
+        return f"somebody {stripped[following.start :]}"
     aux = 1 if low in {"why", "when", "where", "how"} else 0
     if not aux or following.low not in verbs.AUXILIARY - verbs.MODAL or (low != "why" and following.low not in _DEEDS):
         return None
     if len(tokens) < _FEWEST + 1 or tokens[2].low in {"you", "i", "we", "n't", "not", "it", "this", "that"}:
         return None
-    return _turned(bare, tokens, aux)
+    return _turned(stripped, tokens, aux)
 
 
 def _amount_of(question: str) -> str | None:
@@ -235,7 +235,7 @@ _FEWEST: Final = 4
 """Words that a question has that takes something for granted."""
 
 
-def _bare(question: str) -> str:
+def _stripped(question: str) -> str:
     """The last question of a text, without what opens and ends it."""
     text = " ".join(question[-_LONGEST:].split()) if len(question) <= _LONGEST else ""
     pieces = [one for one in re.split(r"(?<=[.!?])\s+", text) if one.strip()]
@@ -272,7 +272,9 @@ def _asks_for_subject(tokens: Sequence[Token], at: int, aux: int) -> int:
     return 0
 
 
-def _turned(bare: str, tokens: Sequence[Token], aux: int, *, stated: bool = True, denied: bool = False) -> str | None:
+def _turned(
+    stripped: str, tokens: Sequence[Token], aux: int, *, stated: bool = True, denied: bool = False
+) -> str | None:
     """The words behind an auxiliary that stands before its subject, with the auxiliary behind the subject.
 
     "Isn't it free?" is answered by "yes" where it is free, so its negation is left out. Where what is said of the
@@ -285,8 +287,8 @@ def _turned(bare: str, tokens: Sequence[Token], aux: int, *, stated: bool = True
     if not end:
         return None
     verb = tokens[aux].text.lower()
-    first = bare[rest[0].start : rest[end - 1].end]
-    last = bare[rest[end].start :] if end < len(rest) else ""
+    first = stripped[rest[0].start : rest[end - 1].end]
+    last = stripped[rest[end].start :] if end < len(rest) else ""
     verb = verb[:-3] if verb.endswith(("n't", "n’t")) else verb
     verb = {"ca": "can", "wo": "will"}.get(verb, verb)
     return " ".join(f"{first} {verb} {'not ' if denied else ''}{last.removeprefix('not ')}".split())

@@ -84,8 +84,8 @@ def _is_rival(one: Quantity, other: Quantity) -> bool:
     """Whether two amounts can be values of one thing: of one dimension, or one a bare number."""
     if one.dimension == other.dimension:
         return True
-    bare = one if one.dimension == "count" else other if other.dimension == "count" else None
-    return bare is not None and not bare.nouns
+    unitless = one if one.dimension == "count" else other if other.dimension == "count" else None
+    return unitless is not None and not unitless.nouns
 
 
 def _of_names(statement: str, text: str) -> Iterator[str]:

@@ -100,15 +100,15 @@ def prose_rows(text: str) -> list[Datum]:
 
 def _json(body: str) -> list[Datum]:
     """Each innermost object of a document as one statement; none where the text is no JSON."""
-    bare = body.strip()
-    if bare[:1] not in {"{", "["}:
+    stripped = body.strip()
+    if stripped[:1] not in {"{", "["}:
         return []
     try:
-        document = json.loads(bare)
+        document = json.loads(stripped)
     except (ValueError, RecursionError):
         return []
-    start = body.index(bare[0])
-    return [Datum(text, start, start + len(bare)) for text in _stated(document, "") if _SPEAKS.search(text)]
+    start = body.index(stripped[0])
+    return [Datum(text, start, start + len(stripped)) for text in _stated(document, "") if _SPEAKS.search(text)]
 
 
 def _stated(value: object, name: str) -> Iterator[str]:

@@ -47,8 +47,8 @@ def hidden_places(text: str) -> list[Hidden]:
     """
     found = []
     if "\\" in text:
-        bare = _CODE.sub(lambda match: " " * len(match.group()), text) if "`" in text else text
-        found += [Hidden(*match.span(), "strike out what they hold") for match in _STRUCK.finditer(bare)]
+        without_code = _CODE.sub(lambda match: " " * len(match.group()), text) if "`" in text else text
+        found += [Hidden(*match.span(), "strike out what they hold") for match in _STRUCK.finditer(without_code)]
     if text.isascii() and text.isprintable():
         return found
     shown = _FLAG.sub(lambda match: "\U0001f3f4" * len(match.group()), text)

@@ -1,4 +1,4 @@
-"""The language of a text, told by its script and, among those of Latin script, by its commonest words.
+"""The language of a text, recognised by its script and, among those of Latin script, by its commonest words.
 
 That is sure enough to see that a verifier fails in one of them, and that a word that looks English is in a
 sentence that is not.

@@ -70,24 +70,24 @@ def _lines(text: str) -> list[_Line]:
 
 def is_rule(line: str) -> bool:
     """Whether the line is only the rule between a table's head and its rows."""
-    bare = line.strip()
-    return "|" in bare and "-" in bare and not set(bare) - set("|-: \t")
+    stripped = line.strip()
+    return "|" in stripped and "-" in stripped and not set(stripped) - set("|-: \t")
 
 
 def _is_row(lines: list[_Line], i: int) -> bool:
-    bare = lines[i].text.strip()
-    if "|" not in bare:
+    stripped = lines[i].text.strip()
+    if "|" not in stripped:
         return False
-    if bare.startswith("|") and bare.count("|") >= 2:
+    if stripped.startswith("|") and stripped.count("|") >= 2:
         return True
     return i + 1 < len(lines) and is_rule(lines[i + 1].text)
 
 
 def _reads_as_prose(line: str) -> bool:
-    bare = line.strip()
-    if _CODE_SIGN.search(bare) or len(bare.split()) < 4:
+    stripped = line.strip()
+    if _CODE_SIGN.search(stripped) or len(stripped.split()) < 4:
         return False
-    return bare[0].isupper() or bare.endswith((".", "!", "?")) or _PLAIN_WORD.search(bare) is not None
+    return stripped[0].isupper() or stripped.endswith((".", "!", "?")) or _PLAIN_WORD.search(stripped) is not None
 
 
 def _blank_out(text: str, start: int, end: int, marks: list[tuple[int, int]]) -> str:

@@ -221,8 +221,8 @@ def clean(raw: str) -> Cleaned:
     first = keep.find(1)
     if first >= 0 and keep.find(0, first) < 0 and _UNEVEN.search(raw, first) is None:  # as most sentences are
         first += raw[first : first + 1] == " "
-        bare = raw[first:].removesuffix(" ")
-        return Cleaned(bare, tuple(range(first, first + len(bare))))
+        stripped = raw[first:].removesuffix(" ")
+        return Cleaned(stripped, tuple(range(first, first + len(stripped))))
     pieces: list[str] = []
     offsets: list[int] = []
     for part in _KEPT.finditer(keep):

@@ -140,12 +140,12 @@ def _trim(text: str, found: list[Sentence]) -> list[Sentence]:
     kept: list[Sentence] = []
     for s in found:
         raw = text[s.start : s.end]
-        bare = raw.strip()
-        if not bare:
+        stripped = raw.strip()
+        if not stripped:
             continue
         start = s.start + len(raw) - len(raw.lstrip())
-        whole = Sentence(start, start + len(bare), s.block)
-        if kept and not any(c.isalnum() for c in bare):
+        whole = Sentence(start, start + len(stripped), s.block)
+        if kept and not any(c.isalnum() for c in stripped):
             kept[-1] = Sentence(kept[-1].start, whole.end, kept[-1].block)
         else:
             kept.append(whole)

@@ -113,11 +113,11 @@ def read_row(raw: str) -> Row:
         if i < len(line) and (line[i] != "|" or (i > 0 and line[i - 1] == "\\")):
             continue
         part = line[begin:i]
-        bare = part.strip()
-        outside = not bare and (begin == 0 or i == len(line))
+        stripped = part.strip()
+        outside = not stripped and (begin == 0 or i == len(line))
         if not outside:
             start = begin + len(part) - len(part.lstrip())
-            spans.append((start, start + len(bare)) if bare else (begin, begin))
-            cells.append(clean(bare).text)
+            spans.append((start, start + len(stripped)) if stripped else (begin, begin))
+            cells.append(clean(stripped).text)
         begin = i + 1
     return Row(tuple(cells), tuple(spans), len(lines) > 1 and is_rule(lines[1]))

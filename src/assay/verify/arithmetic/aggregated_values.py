@@ -3,7 +3,7 @@
 "Five tickets cost 70 euros in total" beside "tickets cost 14 euros each", "3 licences and the setup fee come to $180",
 "the new bridge is 36 metres longer than the old one", "on average 28 people came". Only where every part is found in
 one clause of the evidence, and nothing near says that another rule holds for some (a discount, a first one free), is
-another result contradicted; the right one is told with its working.
+another result contradicted; the right one is given with its working.
 """
 
 import re

@@ -228,7 +228,7 @@ def _base_first(text: str, figures: tuple[Quantity, Quantity, Quantity]) -> _Sta
         phrase = Percentage(share, share.start, share.end, sign["up"] is not None, False, False)
     elif phrase is None or phrase.start < base.end or _WITHIN.fullmatch(text, base.end, phrase.start) is None:
         return None
-    elif phrase.told and "," in text[base.end : phrase.start]:
+    elif phrase.may_be_change and "," in text[base.end : phrase.start]:
         return None  # "It was $100, up 20%": the $100 are the result
     return _with_result(text, base, phrase, result)
 
@@ -239,7 +239,7 @@ def _over_clauses(text: str, figures: tuple[Quantity, Quantity, Quantity]) -> _S
     phrase = _phrase(text, share)
     if phrase is None or phrase.start < base.end or _ACROSS.fullmatch(text, base.end, phrase.start) is None:
         return None
-    if phrase.told and _PREPOSED.search(text, base.end, phrase.start) is None:
+    if phrase.may_be_change and _PREPOSED.search(text, base.end, phrase.start) is None:
         return None
     return _with_result(text, base, phrase, result)
 

@@ -182,13 +182,13 @@ def expired_issues(claim: ClaimReport, given: Circumstances) -> tuple[Issue, ...
     if claim.verdict is not Verdict.SUPPORTED:
         return ()
     by_id = {item.id: item for item in given.evidence}
-    told = []
+    issues = []
     for span in claim.evidence_spans:
         item = by_id.get(span.evidence_id)
         why = _not_holding(item, given.as_of) if item is not None and span.relation == "supports" else ""
         if why:
-            told.append(Issue(code="evidence.expired", message=why, span=claim.span, evidence=span, path=claim.path))
-    return tuple(told[:1])
+            issues.append(Issue(code="evidence.expired", message=why, span=claim.span, evidence=span, path=claim.path))
+    return tuple(issues[:1])
 
 
 def _weighed(seen: Iterator[_Seen], effects: Mapping[Cause, float]) -> tuple[tuple[CauseEstimate, ...], float]:
@@ -247,13 +247,13 @@ def _gaps(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
     new = len(said - everywhere) / len(said) if said else 0.0
     if new >= _MOSTLY:
         what = "What it says" if new == 1 else "Most of what it says"
-        told = any(span.relation == "contradicts" for span in claim.evidence_spans)
+        contradicted = any(span.relation == "contradicts" for span in claim.evidence_spans)
         yield _Seen(
             Cause.KNOWLEDGE_GAP,
             0.85 * covered * new,
-            f"{what} instead stands in no passage, although one tells it."
-            if told
-            else f"{what} beyond the passages stands in none of them, although they speak of the matter.",
+            f"{what} is in none of the passages, and one of them contradicts it."
+            if contradicted
+            else f"{what} goes beyond the passages: they deal with the subject, but none of them says it.",
             about,
         )
     if claim.text in known.given.diverged:
@@ -344,11 +344,11 @@ def _poison(claim: ClaimReport, output: str, known: _Known) -> Iterator[_Seen]:
             evidence_id=item.id, start=order.start(), end=order.end(), text=order[0], relation="related", score=0.0
         )
         if item.id in behind:
-            presence, reason = 0.9, f"{item.id} gives orders to whoever reads it, and this repeats its words."
+            presence, reason = 0.9, f"{item.id} gives orders to a model that reads it, and this repeats its words."
         elif item.id in near:
-            presence, reason = 0.5, f"{item.id} gives orders to whoever reads it."
+            presence, reason = 0.5, f"{item.id} gives orders to a model that reads it."
         else:  # a model that obeys it may say anything anywhere, but nothing ties this claim to it
-            presence, reason = 0.25, f"{item.id} gives orders to whoever reads it, and says nothing of this."
+            presence, reason = 0.25, f"{item.id} gives orders to a model that reads it, and does not mention this."
         yield _Seen(Cause.POISONING, presence, reason, (span,))
 
 

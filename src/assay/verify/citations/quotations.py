@@ -69,7 +69,7 @@ class QuotedSource:
         >>> source.match("Partners are entitled to 4 weeks").reason
         "it says '4' where the source says '2'"
         """
-        pieces = [piece for piece in (_bare(part) for part in _ELLIPSIS.split(quote)) if piece]
+        pieces = [piece for piece in (_stripped(part) for part in _ELLIPSIS.split(quote)) if piece]
         exact = True
         at = 0
         for piece in pieces:
@@ -149,7 +149,7 @@ def fold_quote(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).translate(_FOLDED_SIGNS).casefold().split())
 
 
-def _bare(part: str) -> str:
+def _stripped(part: str) -> str:
     """One piece between ellipses, without signs at its ends."""
     return fold_quote(_EDITED.sub(r"\1", part)).strip(" .,;:!?\"'()[]-")
 

@@ -161,8 +161,8 @@ def key(name: str) -> str:
     >>> key("HR_2") == key("hr 2") == key("hr-2")
     True
     """
-    bare = _SCHEME.sub("", name.casefold().strip()).partition("#")[0] if "://" in name else name.casefold()
-    return _SEPARATORS.sub("", bare.strip().rstrip("/")) or name
+    stripped = _SCHEME.sub("", name.casefold().strip()).partition("#")[0] if "://" in name else name.casefold()
+    return _SEPARATORS.sub("", stripped.strip().rstrip("/")) or name
 
 
 def holds_section(text: str, location: str) -> bool:

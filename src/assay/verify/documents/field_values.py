@@ -78,8 +78,8 @@ def _same_list(ours: Any, theirs: Any) -> bool | None:
     if isinstance(ours, list) and isinstance(theirs, list):
         if len(ours) != len(theirs):
             return False
-        told = [same_value(one, other) for one, other in zip(ours, theirs, strict=True)]
-        return None if None in told else all(told)
+        same = [same_value(one, other) for one, other in zip(ours, theirs, strict=True)]
+        return None if None in same else all(same)
     listed, other = (ours, theirs) if isinstance(ours, list) else (theirs, ours)
     read = _read(other)
     if read.nothing or read.truth is not None:
@@ -102,20 +102,20 @@ def _read(value: Any) -> _Read:
 
 @lru_cache(maxsize=4096)
 def _read_text(text: str) -> _Read:
-    bare = " ".join(text.split())
-    low = bare.casefold().strip(".")
+    stripped = " ".join(text.split())
+    low = stripped.casefold().strip(".")
     if low in _YES or low in _NO:
         return _Read(truth=low in _YES)
     if low in _NOTHING:
         return _Read(nothing=True)
-    words = tuple(part.casefold() for part in _PARTS.findall(bare))
-    if len(bare) > LONGEST_READ or _CODE.fullmatch(bare):
-        return _Read(words=words or (bare.casefold(),), code=len(bare) <= LONGEST_READ)
-    amount = _amount_of(bare)
-    dates = () if amount is not None and _BARE_YEAR.fullmatch(bare) else tuple(find_dates(bare))
-    if dates and _left_of(bare, dates):
+    words = tuple(part.casefold() for part in _PARTS.findall(stripped))
+    if len(stripped) > LONGEST_READ or _CODE.fullmatch(stripped):
+        return _Read(words=words or (stripped.casefold(),), code=len(stripped) <= LONGEST_READ)
+    amount = _amount_of(stripped)
+    dates = () if amount is not None and _BARE_YEAR.fullmatch(stripped) else tuple(find_dates(stripped))
+    if dates and _left_of(stripped, dates):
         dates = ()
-    return _Read(dates=dates, amount=None if dates else amount, words=words or (bare.casefold(),))
+    return _Read(dates=dates, amount=None if dates else amount, words=words or (stripped.casefold(),))
 
 
 def _left_of(text: str, dates: Sequence[DateMention]) -> str:
@@ -139,13 +139,13 @@ def _amount_of(text: str) -> Quantity | None:
 
 def _same_dates(ours: Sequence[DateMention], theirs: Sequence[DateMention]) -> bool | None:
     """Whether all dates and times of one value are those of the other; what only one of them states is left open."""
-    told = []
+    same = []
     for one in ours:
         related = [relate_dates(one, other) for other in theirs]
         compared = [one for one in related if one is not DateRelation.INCOMPARABLE]
         if compared:
-            told.append(any(one in (DateRelation.SAME, DateRelation.COMPATIBLE) for one in compared))
-    return all(told) if told else None
+            same.append(any(one in (DateRelation.SAME, DateRelation.COMPATIBLE) for one in compared))
+    return all(same) if same else None
 
 
 def _same_amount(ours: Quantity, theirs: Quantity) -> bool | None:

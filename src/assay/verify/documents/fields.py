@@ -46,7 +46,7 @@ class FieldMatch:
     equal: bool
     span: EvidenceSpan | None
     """Its place in the evidence; none where the value is computed from the document's own."""
-    told: str = ""
+    expected: str = ""
     """What the value would have to be, for people; that of the place where it is empty."""
 
 
@@ -84,9 +84,9 @@ class _Names:
             return True
         if self.own - _GENERIC == other.own - _GENERIC and self.own - _GENERIC:
             return True
-        return self.told_by(other) or other.told_by(self)
+        return self.named_within(other) or other.named_within(self)
 
-    def told_by(self, other: "_Names") -> bool:
+    def named_within(self, other: "_Names") -> bool:
         """Whether this name is made of the other's own name and of names around that."""
         return bool(self.own - _GENERIC) and other.own - _GENERIC <= self.own <= other.all | _GENERIC
 
@@ -242,8 +242,8 @@ def _cell_value(cell: Cell) -> Any:
 
 
 def _leaves(item: Evidence) -> Iterator[_Leaf]:
-    bare = item.text.lstrip("\ufeff \t\r\n")
-    if bare[:1] not in ("{", "[") or len(item.text) > MOST_JSON:
+    stripped = item.text.lstrip("\ufeff \t\r\n")
+    if stripped[:1] not in ("{", "[") or len(item.text) > MOST_JSON:
         return
     try:
         parsed = parse(item.text)

@@ -218,10 +218,10 @@ def _finish(work: _Work) -> None:
     surplus = len(rest) - len(rest.lstrip("]} \t\r\n"))
     for mark in islice(re.finditer(r"[\]}]", rest[:surplus]), MOST_REPAIRS):
         work.repairs.append(JsonRepair("surplus", work.at + mark.start(), mark[0], ""))
-    bare = rest[surplus:]
-    if "{" in bare or "[" in bare:
-        raise _UnclearError("there is more than one document in it", work.at + len(rest) - len(bare))
-    _around(work, len(work.text) - len(bare), len(work.text))
+    remainder = rest[surplus:]
+    if "{" in remainder or "[" in remainder:
+        raise _UnclearError("there is more than one document in it", work.at + len(rest) - len(remainder))
+    _around(work, len(work.text) - len(remainder), len(work.text))
 
 
 def _end(work: _Work, cut_off: bool) -> None:
@@ -312,7 +312,7 @@ def _put(work: _Work, token: str, at: int, *, text: bool) -> None:
         work.pieces.append(token if text else _key(work, token, at))
         level.wants = "colon"
     else:
-        work.pieces.append(token if text else _bare(work, token, at))
+        work.pieces.append(token if text else _unquoted(work, token, at))
     work.number = not text and not key and token not in _BARE
 
 
@@ -336,7 +336,7 @@ def _key(work: _Work, token: str, at: int) -> str:
     return made
 
 
-def _bare(work: _Work, token: str, at: int) -> str:
+def _unquoted(work: _Work, token: str, at: int) -> str:
     if token in _BARE:
         if _BARE[token] != token:
             work.repairs.append(JsonRepair("constant", at, token, _BARE[token]))

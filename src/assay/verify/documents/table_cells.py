@@ -71,7 +71,7 @@ def sum_of(table: Table, row: int, column: int) -> FieldMatch | None:
     """What the total of a row or a column comes to; none where a cell is no total or its parts do not add up.
 
     >>> table = read_tables("| Item | Cost |\\n|---|---|\\n| Bed | 300 |\\n| Lamp | 40 |\\n| Total | 350 |")[0]
-    >>> sum_of(table, 2, 1).told
+    >>> sum_of(table, 2, 1).expected
     '300 + 40 = 340'
     """
     cells = table.rows[row]

@@ -83,7 +83,7 @@ def read_answers(
     for entry in value["answers"]:
         number = int(entry["statement"])
         if not 1 <= number <= count:
-            raise AnswerError(f"The answer speaks of statement {number}; there are {count}.")
+            raise AnswerError(f"The answer refers to statement {number}; there are {count}.")
         said.setdefault((number, int(entry["question"])), []).append(_answer(entry, by_alias, confidence))
     return [_reading(number, said) for number in range(1, count + 1)]
 

@@ -77,7 +77,7 @@ class JudgedStatement:
 class JudgeResults:
     """What the judge said of all claims that it was asked about."""
 
-    heard: tuple[JudgedStatement, ...]
+    statements: tuple[JudgedStatement, ...]
     """One for each claim, in order."""
     requests: int
     """Requests that were made."""
@@ -114,7 +114,7 @@ def ask_judge(
     how = options or JudgeOptions()
     showing = _Showing(question, sources, complete, confidence)
     beyond = _unusable(f"the check may ask the judge {most_calls} times, and has")
-    heard = [beyond] * len(claims)
+    statements = [beyond] * len(claims)
     waiting = list(range(len(claims)))
     made = 0
     again: set[int] = set()
@@ -129,10 +129,10 @@ def ask_judge(
         said = _all(model, [one.request for one in requests], how.concurrency)
         waiting = []
         for batch, one, answer in zip(batches, requests, said, strict=True):
-            for at, (found, unread) in zip(batch, _heard(one, answer, showing), strict=True):
-                heard[at] = found
+            for at, (found, unread) in zip(batch, _statements_of(one, answer, showing), strict=True):
+                statements[at] = found
                 waiting += [at] if unread else []
-    return JudgeResults(tuple(heard), made, len(again))
+    return JudgeResults(tuple(statements), made, len(again))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,17 +199,19 @@ def control_of(claims: Sequence[str], sources: Sequence[Source]) -> tuple[str, i
     return made, (number >> 8) % (len(claims) + 1)
 
 
-def _heard(one: _Asked, answer: Completion | ChatError, showing: _Showing) -> Iterator[tuple[JudgedStatement, bool]]:
+def _statements_of(
+    one: _Asked, answer: Completion | ChatError, showing: _Showing
+) -> Iterator[tuple[JudgedStatement, bool]]:
     """What was said of each claim of a request, and whether it could not be read and is worth another one."""
     if isinstance(answer, ChatError):
-        yield from ((_unusable(f"it could not be asked: {_bare(answer)}"), False) for _ in one.claims)
+        yield from ((_unusable(f"it could not be asked: {_error_detail(answer)}"), False) for _ in one.claims)
         return
     choice = answer.choices[0]
     try:
         readings = read_answers(choice, len(one.claims) + 1, one.seal, showing.sources, showing.confidence)
     except AnswerError as error:
         unread = may_ask_again(choice, error)
-        yield from ((_unusable(_bare(error)), unread) for _ in one.claims)
+        yield from ((_unusable(_error_detail(error)), unread) for _ in one.claims)
         return
     control = readings.pop(one.control - 1)
     if control.unreadable is not None or control.verdict(1) != "FAIL":
@@ -228,7 +230,7 @@ def _unusable(why: str) -> JudgedStatement:
     )
 
 
-def _bare(error: ChatError) -> str:
+def _error_detail(error: ChatError) -> str:
     text = str(error).strip().rstrip(".")
     return f"{text[:1].lower()}{text[1:300]}"
 

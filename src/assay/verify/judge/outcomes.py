@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a claim stands before the judge is heard, or after."""
+    """Where a claim stands before the judge has answered, or after."""
 
     verdict: Verdict
     support: float
@@ -85,7 +85,7 @@ def outcome_of(
         return Outcome("omits", f"The judge misses a condition: {others[2].justification}", (others[2],))
     if all(reading.verdict(n) == "PASS" for n in (1, 2, 5)) and reading.verdict(3) != "FAIL":
         if bearing(claim, found.quotes, (question or "", *titles)) < LEAST_BEARING:
-            return Outcome("unchecked", "The judge supports it with words that hardly speak of it.")
+            return Outcome("unchecked", "The judge supports it with a quotation that has little to do with it.")
         return Outcome("supports", f"The judge finds it in the evidence: {found.justification}", (found,))
     return Outcome("uncertain", "The judge cannot tell, or not for sure.")
 
@@ -97,7 +97,7 @@ def _against(claim: str, found: JudgeAnswer, against: Sequence[JudgeAnswer], bes
     ):
         return Outcome("unchecked", "The judge's answers deny one another: the same words support and contradict it.")
     if not any(bearing(f"{claim} {' '.join(beside)}", answer.quotes) for answer in against):
-        return Outcome("unchecked", "The judge contradicts it with words that do not speak of it.")
+        return Outcome("unchecked", "The judge contradicts it with a quotation that is not about it.")
     return Outcome("contradicts", f"The judge finds the opposite: {against[0].justification}", tuple(against))
 
 
@@ -124,7 +124,7 @@ def barred(exact: ExactResult, standing: Standing, *, conflict: bool = False) ->
 def settled(
     before: Standing, kind: str, *, confidence: float, threshold: float, bar: str | None, passes: bool
 ) -> Standing:
-    """Where a claim stands once the judge is heard.
+    """Where a claim stands once the judge has answered.
 
     Args:
         before: what the other tiers say of it.

@@ -49,12 +49,14 @@ def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
     >>> locate_quote("2 week", "Partners get 2 weeks.") is None
     True
     """
-    bare = quote.strip(_AROUND).rstrip(".,;:!? ").strip(_AROUND)
-    words = bare.split()
-    if len(bare) > LONGEST_QUOTE or len(words) > MOST_WORDS or sum(map(str.isalnum, bare)) < LEAST_SIGNS:
+    stripped = quote.strip(_AROUND).rstrip(".,;:!? ").strip(_AROUND)
+    words = stripped.split()
+    if len(stripped) > LONGEST_QUOTE or len(words) > MOST_WORDS or sum(map(str.isalnum, stripped)) < LEAST_SIGNS:
         return None
     pattern = r"\s+".join("".join(_CLASSES.get(c, re.escape(c)) for c in word) for word in words)
-    found = re.search(f"{_edge(bare[0], before=True)}{pattern}{_edge(bare[-1], before=False)}", text, re.IGNORECASE)
+    found = re.search(
+        f"{_edge(stripped[0], before=True)}{pattern}{_edge(stripped[-1], before=False)}", text, re.IGNORECASE
+    )
     return None if found is None else found.span()
 
 

@@ -202,11 +202,11 @@ def _as_announced(number: int, items: Sequence[str]) -> bool:
 
 def _lead(item: str) -> str:
     """What an item begins with: its bold words, or those before a colon; all of a short one."""
-    bare = item.removeprefix("**")
-    end = _LEAD_END.search(bare)
+    stripped = item.removeprefix("**")
+    end = _LEAD_END.search(stripped)
     if end is not None:
-        return bare[: end.start()]
-    return bare if len(bare.split()) <= _SHORT_ITEM else ""
+        return stripped[: end.start()]
+    return stripped if len(stripped.split()) <= _SHORT_ITEM else ""
 
 
 def _sentences(text: str, sentences: Sequence[Sentence]) -> Iterator[LogicFinding]:

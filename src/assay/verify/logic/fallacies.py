@@ -242,8 +242,8 @@ def _parts(words: str, at: int) -> tuple[list[_Premise], tuple[Span, str] | None
 
 
 def _place(words: str, at: int) -> tuple[Span, str] | None:
-    bare = words.rstrip()
-    return (Span(start=at, end=at + len(bare)), bare) if len(bare) > 5 else None
+    stripped = words.rstrip()
+    return (Span(start=at, end=at + len(stripped)), stripped) if len(stripped) > 5 else None
 
 
 def _pieces(words: str, at: int) -> list[_Premise]:

@@ -51,7 +51,7 @@ class Percentage:
     up: bool
     named: bool
     """Whether a noun names the share itself, so that it may be what an amount is said to be: "the discount is $20"."""
-    told: bool
+    may_be_change: bool
     """Whether it may tell of a change that has happened: "it is $100, up 20%", "$100, 20% less than before"."""
 
 
@@ -91,5 +91,5 @@ def read_percentage(text: str, share: Quantity) -> Percentage | None:
     start = share.start if before is None else before.start()
     end = share.end if behind is None else behind.end()
     words = text[start : share.start].lower().split() if before is not None else []
-    told = words[:1] in (["up"], ["down"], ["discounted"]) or words[1:2] == ["by"] or (before is None and not named)
-    return Percentage(share, start, end, signs == {True}, named, told)
+    directed = words[:1] in (["up"], ["down"], ["discounted"]) or words[1:2] == ["by"] or (before is None and not named)
+    return Percentage(share, start, end, signs == {True}, named, directed)

@@ -116,17 +116,17 @@ def read_rule(text: str) -> Rule | None:
     >>> read_rule("All managers wear badges.").result.stems == {"wear", "badg"}
     True
     """
-    bare = text.strip().rstrip(".!").strip()
-    if _WHEN.match(bare) is not None and _PAST.search(bare) is None:
-        bare = f"If{bare[4:]}"
-    if len(bare) > 300 or "?" in bare or "\\n\\n" in bare:
+    stripped = text.strip().rstrip(".!").strip()
+    if _WHEN.match(stripped) is not None and _PAST.search(stripped) is None:
+        stripped = f"If{stripped[4:]}"
+    if len(stripped) > 300 or "?" in stripped or "\\n\\n" in stripped:
         return None
-    return _universal(bare) or _conditional(bare)
+    return _universal(stripped) or _conditional(stripped)
 
 
-def _universal(bare: str) -> Rule | None:
-    match = _UNIVERSAL.match(bare) or _PLURAL.match(bare)
-    if match is None or _EITHER.search(bare) is not None or ";" in bare:
+def _universal(stripped: str) -> Rule | None:
+    match = _UNIVERSAL.match(stripped) or _PLURAL.match(stripped)
+    if match is None or _EITHER.search(stripped) is not None or ";" in stripped:
         return None
     word = (match.groupdict().get("word") or "all").lower()
     rest = match.group("rest")
@@ -167,17 +167,17 @@ def _subject(clause: str) -> Stems:
     return stems_of(clause[: tokens[verb].start]) if verb > 0 and subject_of(tokens, verb) else frozenset()
 
 
-def _conditional(bare: str) -> Rule | None:
-    match = _IF_FIRST.match(bare)
+def _conditional(stripped: str) -> Rule | None:
+    match = _IF_FIRST.match(stripped)
     if match is not None:
         condition, result = (next(filter(None, match.group(f, f"{f}2", f"{f}3"))) for f in "pq")
     else:
-        match = _IF_LAST.match(bare)
+        match = _IF_LAST.match(stripped)
         if match is None:
             return None
         condition, result = match.group("p"), match.group("q")
-    both = _BOTH_WAYS.search(bare) is not None
-    if not both and (_EITHER.search(bare) is not None or re.search(r"\band\b", condition)):
+    both = _BOTH_WAYS.search(stripped) is not None
+    if not both and (_EITHER.search(stripped) is not None or re.search(r"\band\b", condition)):
         return None
     first, second = read_statement(condition), read_statement(result)
     takes_up = begins_with_pronoun(result) and _SPEAKER.match(result) is None

@@ -34,7 +34,7 @@ AROUND: Final = 2
 FURTHER_AWAY: Final = 0.8
 """What the confidence of a qualification in another sentence is multiplied by."""
 MOST: Final = 12
-"""Omissions of one answer that are told."""
+"""The most omissions that are reported of one answer."""
 _REFERS: Final = word_set(
     "this these that those it they such however but only except exceptions exception otherwise there if unless both"
 )

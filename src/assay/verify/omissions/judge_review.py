@@ -121,7 +121,7 @@ def _read(choice: Choice, schema: Mapping[str, Any], seal: str, count: int) -> A
     if len(set(numbers)) < len(numbers):
         raise AnswerError("The answer judges a qualification more than once.")
     if any(not 1 <= number <= count for number in numbers):
-        raise AnswerError(f"The answer speaks of a qualification that there is not; there are {count}.")
+        raise AnswerError(f"The answer refers to a qualification that does not exist; there are {count}.")
     return value
 
 

@@ -54,14 +54,14 @@ def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) 
     asked = _content(question) - _OF_TEXTS
     if len(asked) < _LEAST:
         return None
-    told = frozenset().union(*map(_content, evidence))
+    stated = frozenset().union(*map(_content, evidence))
     said = _content(output)
-    if not told & said or _meet(asked, told) or _meet(asked, said):
+    if not stated & said or _meet(asked, stated) or _meet(asked, said):
         return None
     return Issue(
         code=IRRELEVANT,
         message=(
-            "No passage speaks of what was asked, and neither does the output: retrieve evidence on the question, or "
+            "Neither the passages nor the output deal with what was asked: retrieve evidence on the question, or "
             "say that there is none."
         ),
     )
@@ -100,12 +100,12 @@ def untold_parts(question: str | None, evidence: Iterable[str], output: str) -> 
     pairs = question_parts(question) if question and "?" in question else []
     if not pairs:
         return ()
-    told = frozenset().union(*map(_content, evidence))
+    stated = frozenset().union(*map(_content, evidence))
     said = _content(output)
     found = []
     for pair in pairs:
         for part, other in (pair, pair[::-1]):
             own = _content(part) - _content(other)
-            if own and _meet(_content(other), told) and not _meet(own, told | said):
+            if own and _meet(_content(other), stated) and not _meet(own, stated | said):
                 found.append(part)
     return tuple(dict.fromkeys(found))

@@ -219,8 +219,8 @@ def _resolved(document: Mapping[str, Any], value: Any) -> Any:
 
 
 def _described(schema: Any, description: object) -> Any:
-    told = isinstance(schema, dict) and ("description" in schema or "$ref" in schema)
-    return schema if told or not isinstance(description, str) else {**schema, "description": description}
+    described = isinstance(schema, dict) and ("description" in schema or "$ref" in schema)
+    return schema if described or not isinstance(description, str) else {**schema, "description": description}
 
 
 def tool_from_function(function: Callable[..., Any], *, name: str | None = None) -> ToolDeclaration:

@@ -80,10 +80,10 @@ def _expected(issue: Issue, schema: Mapping[str, Any] | None) -> str:
     for part in issue.path[1:].split("/"):
         name = part.replace("~1", "/").replace("~0", "~")
         about = part_of(schema, about, int(name) if name.isdecimal() and "items" in about else name)
-    told = {key: about[key] for key in ("type", "format", "pattern", "enum", "description") if key in about}
-    if not told:
+    expected = {key: about[key] for key in ("type", "format", "pattern", "enum", "description") if key in about}
+    if not expected:
         return ""
-    text = json.dumps(told, ensure_ascii=True)
+    text = json.dumps(expected, ensure_ascii=True)
     return f"Declared: {text if len(text) <= _LONGEST_DECLARED else text[:_LONGEST_DECLARED] + '...'}. "
 
 

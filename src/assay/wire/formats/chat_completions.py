@@ -98,8 +98,8 @@ class ChatCompletions:
         choices = []
         for number, choice in enumerate(objects(answer.get("choices"))):
             choices.append(_withheld_choice(notice, index_of(choice, default=number) or 0))
-        told = Fields.of(self.name).quiet("answer", answer, _QUIET)
-        head = {"id": "chatcmpl-assay", "object": "chat.completion", "created": 0, "model": "assay", **told}
+        quieted = Fields.of(self.name).quiet("answer", answer, _QUIET)
+        head = {"id": "chatcmpl-assay", "object": "chat.completion", "created": 0, "model": "assay", **quieted}
         return {**head, "choices": choices or [_withheld_choice(notice)], "assay": summary}
 
     def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
@@ -107,12 +107,12 @@ class ChatCompletions:
         choices = []
         for number, choice in enumerate(objects(answer.get("choices"))):
             message = choice.get("message") or {}
-            told: Json = {}
+            fields: Json = {}
             if notice := notices.get(str(number)):
-                told["content"] = f"{_content(message.get('content')) or ''}{GAP}{notice}"
+                fields["content"] = f"{_content(message.get('content')) or ''}{GAP}{notice}"
             if notice := notices.get(f"{number}/refusal"):
-                told["refusal"] = f"{text_of(message.get('refusal'))}{GAP}{notice}"
-            choices.append({**choice, "message": {**message, **told}})
+                fields["refusal"] = f"{text_of(message.get('refusal'))}{GAP}{notice}"
+            choices.append({**choice, "message": {**message, **fields}})
         return {**answer, "choices": choices}
 
     def reword(self, answer: Json, text: str) -> Json | None:
@@ -323,7 +323,7 @@ class _Stream:
         return _event({"error": words_of(data.get("error"), ("message", "type", "param", "code"))})
 
     def telling(self) -> Telling:
-        """Who tells what has to be told behind its texts."""
+        """What writes the disclosures after its texts."""
         return ChatTelling()
 
     def correct(self, summary: Json) -> bytes:

@@ -107,8 +107,8 @@ class Messages:
     def withhold(self, answer: Json, notice: str, summary: Json) -> Json:
         """The answer with the notice as its only block."""
         blocks = [{"type": "text", "text": notice}]
-        told = Fields.of(self.name).quiet("answer", answer, _QUIET)
-        head = {**_message_start()["message"], **told}
+        quieted = Fields.of(self.name).quiet("answer", answer, _QUIET)
+        head = {**_message_start()["message"], **quieted}
         return {**head, "content": blocks, "stop_reason": WITHHELD, "stop_sequence": None, "assay": summary}
 
     def disclose(self, answer: Json, notices: Mapping[str, str]) -> Json:
@@ -379,19 +379,19 @@ class _Stream:
 
     def failure(self, data: Any) -> bytes:
         """The error alone, whatever else the event says."""
-        told = {"type": "error", "error": words_of(data.get("error"), ("type", "message"))}
+        body = {"type": "error", "error": words_of(data.get("error"), ("type", "message"))}
         name = data.get("request_id")
-        return _event({**told, "request_id": name} if isinstance(name, str) else told)
+        return _event({**body, "request_id": name} if isinstance(name, str) else body)
 
     @property
     def next_block(self) -> tuple[int, bool]:
-        """The place of a text that is told now, and whether a block of text is open there."""
+        """The place of the disclosure that is written now, and whether a block of text is open there."""
         last = len(self._blocks) - 1
         opened = last >= 0 and last not in self._stopped and self._blocks[last]["type"] == "text"
         return (last, True) if opened else (last + 1, False)
 
     def telling(self) -> Telling:
-        """Who tells what has to be told behind its texts."""
+        """What writes the disclosures after its texts."""
         return MessagesTelling(self, TEXT, EXPLANATION)
 
     def correct(self, summary: Json) -> bytes:

@@ -130,7 +130,7 @@ def event_bytes(data: Json) -> bytes:
 
 @dataclass(slots=True)
 class Item:
-    """One item as far as the stream has told of it."""
+    """One item as far as the stream has brought it."""
 
     added: Json
     parts: list[list[str]] = field(default_factory=list)

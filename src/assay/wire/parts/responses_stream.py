@@ -48,7 +48,7 @@ class ResponsesStream:
         self._items: dict[int, Item] = {}
         self._ended: set[str] = set()
         self._over = False
-        self._told: set[tuple[object, ...]] = set()
+        self._ends_seen: set[tuple[object, ...]] = set()
         self._response: Json = {}
         self._sequence = -1
         self._next = 0
@@ -90,9 +90,9 @@ class ResponsesStream:
             return StreamDelta(unreadable="an event has no clear place for what it adds")
         end = (kind, place, data.get("content_index"))
         if kind.endswith((".done", "part.added")):
-            if end in self._told:
+            if end in self._ends_seen:
                 return StreamDelta(unreadable=f"an event of the type {sayable(kind)} comes twice")
-            self._told.add(end)
+            self._ends_seen.add(end)
         match kind:
             case "response.output_item.added":
                 return self._added(place, data.get("item"))
@@ -360,11 +360,11 @@ class ResponsesStream:
 
     def failure(self, data: Any) -> bytes:
         """The error alone, whatever else the event says."""
-        told, number = data.get("response"), index_of(data, "sequence_number")
+        failed, number = data.get("response"), index_of(data, "sequence_number")
         number = self._sequence + 1 if number is None else number
-        if data.get("type") == "response.failed" and isinstance(told, dict):
-            kept = Fields.of(openai_responses.NAME).quiet("answer", told, QUIET)
-            error = words_of(told.get("error"), ("code", "message"))
+        if data.get("type") == "response.failed" and isinstance(failed, dict):
+            kept = Fields.of(openai_responses.NAME).quiet("answer", failed, QUIET)
+            error = words_of(failed.get("error"), ("code", "message"))
             response = {**bare_response(), **kept, "status": "failed", "error": error}
             return event_bytes({"type": "response.failed", "response": response, "sequence_number": number})
         inner = data.get("error")
@@ -384,7 +384,7 @@ class ResponsesStream:
         return [(place, text_of(self._items[place].added.get("id"))) for place in found]
 
     def telling(self) -> Telling:
-        """Who tells what has to be told behind its texts."""
+        """What writes the disclosures after its texts."""
         return ResponsesTelling(self)
 
     def correct(self, summary: Json) -> bytes:

@@ -30,8 +30,8 @@ def fault_beside(message: Json) -> str | None:
     'tokens that are not those of the text beside them'
     """
     inner = message.get("response")
-    for told in (message, inner if isinstance(inner, dict) else {}):
-        if told.get("error") and told.get("status") not in (None, "failed"):
+    for holder in (message, inner if isinstance(inner, dict) else {}):
+        if holder.get("error") and holder.get("status") not in (None, "failed"):
             return "an error beside an answer"
     for entries, text in _listed(message):
         if not _of_text(entries, text):
@@ -49,14 +49,14 @@ def _listed(message: Json) -> Iterator[tuple[list[Any], str]]:
         if not isinstance(item, dict):
             continue
         left += item.values()
-        told = item.get("logprobs")
-        if isinstance(told, dict):
+        listed = item.get("logprobs")
+        if isinstance(listed, dict):
             said = item.get("message") or item.get("delta")
-            for name, entries in told.items():
+            for name, entries in listed.items():
                 if isinstance(entries, list) and entries:
                     yield entries, _text(said.get(name) if isinstance(said, dict) else None)
-        elif isinstance(told, list) and told:
-            yield told, _text(item.get("text", item.get("delta")))
+        elif isinstance(listed, list) and listed:
+            yield listed, _text(item.get("text", item.get("delta")))
 
 
 def _text(value: object) -> str:
@@ -81,8 +81,8 @@ def _of_text(entries: list[Any], text: str) -> bool:
 
 def _is_token(entry: Json) -> bool:
     """Whether what an entry shows as a token, and in its place, can be tokens, and is what its bytes say."""
-    told = entry.get("bytes")
-    if isinstance(told, list) and (shown := _bytes(told).decode("utf-8", "replace")) != _text(entry.get("token")):
+    listed = entry.get("bytes")
+    if isinstance(listed, list) and (shown := _bytes(listed).decode("utf-8", "replace")) != _text(entry.get("token")):
         return "\ufffd" in shown and _TOKEN.fullmatch(_text(entry.get("token"))) is not None
     others = entry.get("top_logprobs")
     alternatives = others if isinstance(others, list) else []

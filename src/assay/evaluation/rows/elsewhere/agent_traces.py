@@ -47,9 +47,9 @@ def trace_rows(path: Path, exports: Sequence[Mapping[str, Any]]) -> Iterator[tup
         row = {"id": name or str(number), "answer": answer, "evidence": evidence, "meta": _facts(spans)}
         yield number, row | ({} if question is None else {"question": question})
     if not made:
-        told = f" ({cut} cut off, and left out)" if cut else ""
+        note = f" ({cut} cut off, and left out)" if cut else ""
         raise InputError(
-            f"{path}: {len(traces)} traces, {answered} with an answer, none with evidence besides{told}; answers are "
+            f"{path}: {len(traces)} traces, {answered} with an answer, none with evidence besides{note}; answers are "
             "read from gen_ai.output.messages, evidence from tool results, gen_ai.retrieval.documents and users' "
             "statements (instrumentations write them where "
             "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT asks for content)"

@@ -81,8 +81,8 @@ def report_of(
         issues=_loose_issues(draft, claims, found.attachments),
         tool_call_validations=draft.run.findings.validations if draft.run else (),
         consistency_probes=draft.probing.probes,
-        omissions=draft.hearing.omissions if draft.hearing else (),
-        judge=draft.hearing.report if draft.hearing else None,
+        omissions=draft.judge_stage.omissions if draft.judge_stage else (),
+        judge=draft.judge_stage.report if draft.judge_stage else None,
         knowledge=draft.verification.report,
         citations=found.citations,
         retrieval=_retrieval(draft, judged, found.conflicts),
@@ -128,7 +128,7 @@ def _findings(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Finding
 def _noted(coverage: Coverage, draft: Draft) -> Coverage:
     """The coverage with what a reader should know of what was read, and of what was asked and is not there."""
     if draft.run is not None:
-        coverage = draft.run.told(coverage)
+        coverage = draft.run.with_notes(coverage)
     untold = (f"The question asks about “{part}”; no passage has a word of it." for part in draft.untold)
     outdated = gave_way(draft.given_way) if draft.given_way else ()
     notes = (*outdated, *untold, *draft.reasoning.notes)
@@ -159,9 +159,9 @@ def _loose_issues(draft: Draft, claims: Sequence[ClaimReport], attachments: Atta
 
 
 def _omitted(draft: Draft, claims: Sequence[ClaimReport]) -> tuple[Issue, ...]:
-    if draft.hearing is None:
+    if draft.judge_stage is None:
         return ()
-    return draft.hearing.issues([issue for claim in claims for issue in claim.issues])
+    return draft.judge_stage.issues([issue for claim in claims for issue in claim.issues])
 
 
 def _categories(
@@ -173,7 +173,7 @@ def _categories(
         found.add(Category.STRUCTURAL)
     if draft.reasoning.loose_faults:
         found.add(Category.LOGICAL)
-    if draft.hearing is not None and draft.hearing.omissions:
+    if draft.judge_stage is not None and draft.judge_stage.omissions:
         found.add(Category.COMPLETENESS)
     if any(citation.status == "fabricated" for citation in citations):
         found.add(Category.ATTRIBUTION)

@@ -100,7 +100,7 @@ def category_of(judged: Judged) -> Category | None:
     """Why it is a hallucination (docs/concepts.md#categories): reasoning, invention or distortion of the evidence."""
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         return None
-    if judged.heard is not None and judged.heard.changed and judged.heard.outcome == "omits":
+    if judged.by_judge is not None and judged.by_judge.changed and judged.by_judge.outcome == "omits":
         return Category.COMPLETENESS
     shown = [f for f in judged.exact.findings if f.confidence >= MIN_SHOWN_CONFIDENCE]
     if any(f.code.startswith(LOGICAL_CODES) for f in shown):
@@ -174,8 +174,10 @@ def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Seq
 
 def _passage_of_network(judged: Judged) -> EvidenceSpan | None:
     """The passage that the network's word rests on: not one that only a difference of the exact tier points to."""
-    told = {(f.evidence.evidence_id, f.evidence.start, f.evidence.end) for f in judged.exact.findings if f.evidence}
-    own = [span for span in judged.spans if (span.evidence_id, span.start, span.end) not in told]
+    shown_places = {
+        (f.evidence.evidence_id, f.evidence.start, f.evidence.end) for f in judged.exact.findings if f.evidence
+    }
+    own = [span for span in judged.spans if (span.evidence_id, span.start, span.end) not in shown_places]
     return next(iter(own or judged.spans), None)
 
 
@@ -256,7 +258,7 @@ def claim_report(
         suggestions=_suggestions(judged, output, claim),
         conflict=judged.conflict is not None,
         decided_by=judged.decided_by,
-        judgement=judged.heard,
+        judgement=judged.by_judge,
         external=judged.external,
         signals=judged.signals,
         path=claim.path,
@@ -273,8 +275,8 @@ def _contradiction(judged: Judged) -> float | None:
 
 
 def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Sequence[Issue]) -> tuple[Issue, ...]:
-    """What the tiers, a judge, sources outside of the evidence and others found at a claim, each told once."""
-    said = judge_issues(judged.heard, claim.span) if judged.heard is not None else ()
+    """What the tiers, a judge, sources outside of the evidence and others found at a claim, each listed once."""
+    said = judge_issues(judged.by_judge, claim.span) if judged.by_judge is not None else ()
     issues = (*issues_of(judged, output, claim), *_conflict_issue(judged, claim), *said, *extra)
     issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))
     if judged.external is not None:

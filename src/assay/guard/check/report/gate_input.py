@@ -1,4 +1,4 @@
-"""What the gate is told of one check: numbers and verdicts, without its text."""
+"""What the gate reads of one check: numbers and verdicts, without its text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def gate_input(
         factscore=metrics["factscore"].value,
         has_evidence=draft.evidence.readable or bool(draft.verification.verified),
         irrelevant_evidence=draft.irrelevant is not None,
-        omissions=draft.hearing.left_out if draft.hearing else 0,
+        omissions=draft.judge_stage.left_out if draft.judge_stage else 0,
         unjudged=sum(map(_is_unjudged, claims)),
         abstention_only=_abstains(draft) or (run is not None and _is_talk(draft)),
         empty=not draft.text.strip(),
@@ -68,8 +68,8 @@ def gate_input(
 
 
 def _is_unjudged(claim: ClaimReport) -> bool:
-    told = claim.judgement
-    return told is not None and told.outcome == "unchecked" and claim.verdict is Verdict.SUPPORTED
+    judgement = claim.judgement
+    return judgement is not None and judgement.outcome == "unchecked" and claim.verdict is Verdict.SUPPORTED
 
 
 def _abstains(draft: Draft) -> bool:

@@ -43,16 +43,17 @@ def _use(profile: Profile, words: Sequence[SourceWord]) -> SourceUse:
     )
 
 
-def knowledge_issues(told: External, span: Span) -> tuple[Issue, ...]:
-    """What is told of a claim beside who denies it: that sources disagree, or that it is refuted and only noted."""
+def knowledge_issues(external: External, span: Span) -> tuple[Issue, ...]:
+    """What is reported of a claim besides who denies it: that sources disagree, or that it is refuted and only
+    noted."""
     found = []
-    if told.disagreement:
+    if external.disagreement:
         words = [
             f"{w.source} {'supports it' if w.says == 'verifies' else 'says otherwise'}"
-            for w in told.words
+            for w in external.words
             if w.says in {"verifies", "refutes"}
         ]
         found.append(Issue(code="knowledge.disagreement", message=f"Sources disagree: {'; '.join(words)}.", span=span))
-    if told.status == "refuted" and not told.changed and told.before is not Verdict.CONTRADICTED:
-        found.append(Issue(code="knowledge.noted", message=told.message, span=span))
+    if external.status == "refuted" and not external.changed and external.before is not Verdict.CONTRADICTED:
+        found.append(Issue(code="knowledge.noted", message=external.message, span=span))
     return tuple(found)

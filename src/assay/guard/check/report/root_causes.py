@@ -34,10 +34,10 @@ def with_causes(report: HallucinationReport, evidence: Sequence[Evidence], as_of
     )
     claims = report.claims
     if as_of is not None:
-        told = [expired_issues(claim, given) for claim in claims]
+        expired = [expired_issues(claim, given) for claim in claims]
         claims = tuple(
             claim.model_copy(update={"issues": (*claim.issues, *issues)}) if issues else claim
-            for claim, issues in zip(claims, told, strict=True)
+            for claim, issues in zip(claims, expired, strict=True)
         )
     causes = attribute(claims, report.issues, report.output, given)
     return report.model_copy(update={"claims": claims, "causes": causes})

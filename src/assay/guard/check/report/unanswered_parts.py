@@ -1,4 +1,4 @@
-"""How the reader of an answer is told what nothing tells of."""
+"""The notice to a reader about parts of the question that nothing answers."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from assay.schema import Decision
 
 
 def telling(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
-    """A decision with what the reader is told of the parts of the question that nothing tells of.
+    """A decision with a notice about the parts of the question that nothing answers.
 
     It is in the words that take the place of the output, behind a disclosure, or behind an output that is emitted
     because of its claims. Behind a document nothing can stand: whoever reads it as one could no longer do so.
@@ -22,12 +22,12 @@ def telling(decision: Decision, untold: Sequence[str], text: str, *, document: b
     if not untold:
         return decision
     if decision.response is not None:
-        told = f"{decision.response} {silence_notice(untold)}"
+        response = f"{decision.response} {silence_notice(untold)}"
     elif decision.route == Route.SERVE and not document and not _is_json(text):
-        told = silence_notice(untold)
+        response = silence_notice(untold)
     else:
         return decision
-    return decision.model_copy(update={"response": told})
+    return decision.model_copy(update={"response": response})
 
 
 def _is_json(text: str) -> bool:

@@ -77,7 +77,7 @@ class AnthropicChat(SdkChat):
         try:
             raw = self._clients.sync.messages.with_raw_response.create(**self._body(request))
         except AnthropicError as error:
-            raise self._told(error) from error
+            raise self._chat_error(error) from error
         return read_message(body_of(raw.http_response.content, self._where), request, self._where)
 
     async def acomplete(self, request: ChatRequest) -> Completion:
@@ -87,7 +87,7 @@ class AnthropicChat(SdkChat):
         try:
             raw = await self._clients.here.messages.with_raw_response.create(**self._body(request))
         except AnthropicError as error:
-            raise self._told(error) from error
+            raise self._chat_error(error) from error
         return read_message(body_of(raw.http_response.content, self._where), request, self._where)
 
     def _client(self, *, asynchronous: bool) -> Any:
@@ -122,7 +122,7 @@ class AnthropicChat(SdkChat):
             }
         return body
 
-    def _told(self, error: Exception) -> ChatError:
+    def _chat_error(self, error: Exception) -> ChatError:
         from anthropic import APIConnectionError, APIStatusError
 
         if isinstance(error, APIStatusError):

@@ -1,4 +1,4 @@
-"""What the adapters of the official SDKs share: clients that are made when needed, and errors told in one way."""
+"""What the adapters of the official SDKs share: clients that are made when needed, and errors in one form."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def settings_digest(**settings: Any) -> str:
 
 
 def status_error(where: str, status: int, body: object, headers: Mapping[str, str]) -> ChatError:
-    """What an endpoint's refusal is told as: its own words are cut, cleaned and told as such."""
+    """The error for an endpoint's refusal: its own words are cut, cleaned and quoted as such."""
     code, words = _said(body)
     exhausted = code in {"insufficient_quota", "billing_error"}
     retryable = (status in RETRYABLE or status >= 500) and not exhausted
-    told = f": {words}" if words else ""
+    detail = f": {words}" if words else ""
     return ChatError(
-        f"{where}: the endpoint answered with status {status}{told}",
+        f"{where}: the endpoint answered with status {status}{detail}",
         retryable=retryable,
         wait=_wait(headers) if retryable else None,
         calls=1,
@@ -107,7 +107,7 @@ def status_error(where: str, status: int, body: object, headers: Mapping[str, st
 
 
 def connection_error(where: str, error: Exception) -> ChatError:
-    """What an endpoint that cannot be reached, or not in time, is told as."""
+    """The error for an endpoint that cannot be reached, or not in time."""
     cause = error.__cause__ or error
     return ChatError(
         f"{where}: the endpoint could not be reached ({type(cause).__name__}: {clean(str(cause))}); "

@@ -21,7 +21,7 @@ from assay.schema.run.json_values import Fault, parse_json, plain_json
 from assay.schema.run.model import Opaque, Step, SystemPrompt, ToolCall, ToolDeclaration, ToolResult
 from assay.schema.traces.content import read_part
 from assay.schema.traces.fields import numbered
-from assay.schema.traces.otel.messages import read_document, read_message, read_told_arguments, told_result
+from assay.schema.traces.otel.messages import read_document, read_either_arguments, read_message, result_fields_of
 from assay.schema.traces.otel.spans import Span, spans_of
 from assay.schema.traces.outcome import ReadTrace
 from assay.schema.traces.tools import read_tools
@@ -81,7 +81,7 @@ class _Trace:
         self.faults: list[Fault] = []
         self._histories: deque[list[str]] = deque(maxlen=MOST_HISTORIES)
         self._of_span: dict[str, list[str]] = {}
-        self._told: dict[tuple[str, str], set[str]] = {}
+        self._contents: dict[tuple[str, str], set[str]] = {}
 
     def start(self, span: Span) -> None:
         """What a span was given."""
@@ -141,8 +141,8 @@ class _Trace:
     def _read_output(self, span: Span, messages: list[Any], where: str) -> None:
         keys = [_key(message) for message in messages]
         if span.operation in _WRAPPERS:
-            told = [_loosely(key) for key in keys]
-            if any([_loosely(key) for key in history[-len(keys) :]] == told for history in self._histories):
+            values = [_loosely(key) for key in keys]
+            if any([_loosely(key) for key in history[-len(keys) :]] == values for history in self._histories):
                 return
         self._emit(numbered(_with_reasons(span, messages), where))
         if span.place not in self._of_span:
@@ -154,9 +154,9 @@ class _Trace:
         call_id = span.text("gen_ai.tool.call.id")
         name = span.text("gen_ai.tool.name") or ""
         given = span.take("gen_ai.tool.call.arguments")
-        if given is None and call_id is not None and ("call", call_id) in self._told:
+        if given is None and call_id is not None and ("call", call_id) in self._contents:
             return
-        arguments = read_told_arguments(None if given is None else given[0])
+        arguments = read_either_arguments(None if given is None else given[0])
         kind = span.text("gen_ai.tool.type") or "function"
         self._add([ToolCall(id=call_id, name=name, arguments=arguments, type=kind, place=span.place)])
 
@@ -164,10 +164,10 @@ class _Trace:
         result = span.take("gen_ai.tool.call.result")
         if result is None and not span.failed:
             return
-        told = {} if result is None else told_result(result[0])
+        result_fields = {} if result is None else result_fields_of(result[0])
         name, call_id = span.text("gen_ai.tool.name"), span.text("gen_ai.tool.call.id")
         failed = True if span.failed else None
-        self._add([ToolResult(call_id=call_id, name=name, is_error=failed, place=span.place, **told)])
+        self._add([ToolResult(call_id=call_id, name=name, is_error=failed, place=span.place, **result_fields)])
 
     def _emit(self, messages: Iterable[tuple[str, Any]]) -> None:
         for where, message in messages:
@@ -178,9 +178,9 @@ class _Trace:
         for step in steps:
             identity = _identity(step)
             if identity is not None:
-                subject, told = identity
-                known = self._told.setdefault(subject, set())
-                if told in known:
+                subject, content = identity
+                known = self._contents.setdefault(subject, set())
+                if content in known:
                     continue
                 if known and subject[0] in ("call", "result"):
                     fault = Fault(
@@ -191,15 +191,15 @@ class _Trace:
                     self.steps.append(step.model_copy(update={"faults": (*step.faults, fault)}))
                 else:
                     self.steps.append(step)
-                known.add(told)
+                known.add(content)
             else:
                 self.steps.append(step)
 
 
 def _with_reasons(span: Span, messages: list[Any]) -> list[Any]:
     """A span's output with why the model stopped, where only the span says so; in a span that failed it did not end."""
-    told = span.attributes.get("gen_ai.response.finish_reasons", (None, ""))[0]
-    reasons = told if isinstance(told, list) else []
+    reason = span.attributes.get("gen_ai.response.finish_reasons", (None, ""))[0]
+    reasons = reason if isinstance(reason, list) else []
     return [
         _with_reason(message, reasons[index] if index < len(reasons) else None, span.failed)
         for index, message in enumerate(messages)
@@ -219,8 +219,8 @@ def _identity(step: Step) -> tuple[tuple[str, str], str] | None:
     """What a step tells of, and what it tells; none for what may well happen twice."""
     match step:
         case ToolCall(id=str(number)):
-            told = step.arguments.verbatim if step.arguments.value is None else _canonical(step.arguments.value)
-            return ("call", number), f"{step.name} {told} {_canonical(step.extra)}"
+            arguments = step.arguments.verbatim if step.arguments.value is None else _canonical(step.arguments.value)
+            return ("call", number), f"{step.name} {arguments} {_canonical(step.extra)}"
         case ToolResult(call_id=str(number)):
             return ("result", number), f"{_canonical(_parsed(step.text))} {_canonical(step.extra)}"
         case SystemPrompt():

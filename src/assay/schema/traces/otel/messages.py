@@ -33,12 +33,12 @@ def read_message(message: Any, place: str) -> list[Step]:
     return turns.finished(stop_reason if role == "assistant" else None)
 
 
-def read_told_arguments(value: Any) -> Arguments:
+def read_either_arguments(value: Any) -> Arguments:
     """Arguments as JSON text or as JSON; some instrumentations write one and some the other."""
     return read_arguments(value) if isinstance(value, str) else read_argument_object(value)
 
 
-def told_result(value: Any) -> dict[str, Any]:
+def result_fields_of(value: Any) -> dict[str, Any]:
     """The fields of a result that is a text or JSON."""
     return {"content": (TextPart(text=value),)} if isinstance(value, str) else {"structured": value}
 
@@ -81,8 +81,8 @@ def _read_step(part: Any, place: str) -> Step | None:
     served = kind.startswith("server_")
     executor = Executor.PROVIDER if served else Executor.CLIENT
     if kind.endswith("_response"):
-        told = told_result(fields.any(kind if served else "response"))
-        return ToolResult(call_id=number, name=name, executor=executor, **told, **fields.step())
+        result_fields = result_fields_of(fields.any(kind if served else "response"))
+        return ToolResult(call_id=number, name=name, executor=executor, **result_fields, **fields.step())
     if not name:
         fields.fault("call.no_name", "a tool is called without a name")
     given = fields.any(kind) if served else fields.any("arguments")
@@ -91,5 +91,5 @@ def _read_step(part: Any, place: str) -> Step | None:
         kind_of_tool = given.get("type")
         written = kind_of_tool if isinstance(kind_of_tool, str) else "server_tool_call"
         given = {key: value for key, value in given.items() if key != "type" or value != written}
-    values: dict[str, Any] = {"arguments": read_told_arguments(given), "type": written, "executor": executor}
+    values: dict[str, Any] = {"arguments": read_either_arguments(given), "type": written, "executor": executor}
     return ToolCall(id=number, name=name or "", **values, **fields.step())

@@ -170,8 +170,11 @@ def _sides(
     """Both rates, and what was decided, in two rows."""
     pairs = list(pairs_of(rows, after, before).values())
     columns = (
-        Column("Side"), Column("Honest emitted", "num"), Column("Wrong stopped", "num"), Column("Decisions", "main"),
-    )  # fmt: skip
+        Column("Side"),
+        Column("Honest emitted", "num"),
+        Column("Wrong stopped", "num"),
+        Column("Decisions", "main"),
+    )
     drawn = (
         _side(name, side.honest_emitted, side.wrong_stopped, [pair[place] for pair in pairs])
         for place, (name, side) in enumerate(zip(names, (made.before, made.after), strict=True))
@@ -191,9 +194,9 @@ def _sides(
 
 def _side(name: str, honest: Rate, wrong: Rate, actions: Sequence[str]) -> list[Child]:
     counts = [(one, sum(action == one.value for action in actions)) for one in ORDER]
-    told = ", ".join(f"{count} {one.value}" for one, count in counts)
-    bar = split_bar([(one.value, float(count), ACTION_TONES[one]) for one, count in counts], f"{name}: {told}")
-    return [foreign(shorten(name, 60)), _rate(honest), _rate(wrong), [bar, tag("small", told)]]
+    counted = ", ".join(f"{count} {one.value}" for one, count in counts)
+    bar = split_bar([(one.value, float(count), ACTION_TONES[one]) for one, count in counts], f"{name}: {counted}")
+    return [foreign(shorten(name, 60)), _rate(honest), _rate(wrong), [bar, tag("small", counted)]]
 
 
 def _rate(rate: Rate) -> Child:
@@ -208,9 +211,12 @@ def _flipped(made: Comparison, rows: Sequence[DatasetRow], names: tuple[str, str
         return note("quiet", f"No decision differs over {made.compared:,} runs.")
     questions = {row.run: row.question for row in rows}
     columns = (
-        Column("What it means"), Column("Run", "main"), Column("Label", "less"), Column(f"{shorten(names[0], 30)}"),
+        Column("What it means"),
+        Column("Run", "main"),
+        Column("Label", "less"),
+        Column(f"{shorten(names[0], 30)}"),
         Column(f"{shorten(names[1], 30)}"),
-    )  # fmt: skip
+    )
     listed = (_flip(one, questions.get(one.run)) for one in made.flipped[:MOST_FLIPPED])
     worse = sum(one.regression is True for one in made.flipped)
     better = sum(one.regression is False for one in made.flipped)
@@ -235,8 +241,8 @@ def _flip(one: Flipped, question: str | None) -> list[Child]:
 
 def _left_out(after: Mapping[str, Outcome]) -> Markup | None:
     counts = {fault: sum(one.fault is fault for one in after.values()) for fault in Fault}
-    told = "; ".join(f"{count:,} {_FAULTS[fault]}" for fault, count in counts.items() if count)
-    return tag("p", f"Left out: {told}.", class_="soft") if told else None
+    counted = "; ".join(f"{count:,} {_FAULTS[fault]}" for fault, count in counts.items() if count)
+    return tag("p", f"Left out: {counted}.", class_="soft") if counted else None
 
 
 def _stop(request: Request, found: Experiment) -> Markup:

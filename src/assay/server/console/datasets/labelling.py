@@ -107,7 +107,7 @@ def _about(row: DatasetRow, at: int, count: int) -> Child:
 
 def _form(request: Request, path: str, row: DatasetRow, report: HallucinationReport) -> Markup:
     choices = (
-        ("right", "Right: everything in it is borne out"),
+        ("right", "Right: the evidence supports everything in it"),
         ("wrong", "Wrong: something in it is not"),
         ("none", "No label"),
     )
@@ -123,8 +123,12 @@ def _form(request: Request, path: str, row: DatasetRow, report: HallucinationRep
     marks = [_claim(at, claim, row) for at, claim in enumerate(report.claims[:MOST_CLAIMS])]
     claims = None
     if marks:
-        claims = tag("fieldset", tag("legend", "If wrong: in which claims (none, where it is not one of them)"), marks,
-                     class_="boxes tall")  # fmt: skip
+        claims = tag(
+            "fieldset",
+            tag("legend", "If wrong: in which claims (none, where it is not one of them)"),
+            marks,
+            class_="boxes tall",
+        )
     return panel(
         "Label",
         form(
@@ -141,6 +145,6 @@ def _form(request: Request, path: str, row: DatasetRow, report: HallucinationRep
 
 def _claim(at: int, claim: ClaimReport, row: DatasetRow) -> Markup:
     sign = tag("span", SIGNS[claim.verdict], class_=f"sign {VERDICT_TONES[claim.verdict]}", aria_hidden="true")
-    told = tag("span", f"Claim {at + 1}, judged {WORDS[claim.verdict]}: ", class_="hidden")
+    label = tag("span", f"Claim {at + 1}, judged {WORDS[claim.verdict]}: ", class_="hidden")
     box = tag("input", type_="checkbox", name_="claim", value=at, checked=at in row.wrong_claims)
-    return tag("label", box, sign, told, foreign(shorten(claim.text, 200)))
+    return tag("label", box, sign, label, foreign(shorten(claim.text, 200)))

@@ -103,9 +103,12 @@ class _Pages:
         with self._store.reading(caller.tenant) as connection:
             found = list_datasets(connection, caller.tenant)
         columns = (
-            Column("Dataset", "main"), Column("Runs", "num"), Column("Labelled", "num"), Column("Made by", "less"),
+            Column("Dataset", "main"),
+            Column("Runs", "num"),
+            Column("Labelled", "num"),
+            Column("Made by", "less"),
             Column("Made", "num less"),
-        )  # fmt: skip
+        )
         rows: list[list[Child]] = [
             [
                 tag("a", foreign(one.name), href=f"{PATH}/{one.id}", class_="row"),
@@ -327,9 +330,9 @@ def _left_out(rows: Sequence[DatasetRow]) -> Markup | None:
     why = Counter(row.no_row for row in rows if row.no_row is not None)
     if not why:
         return None
-    told = ", ".join(f"{count:,} {NO_ROW[one]}" for one, count in sorted(why.items()))
+    counted = ", ".join(f"{count:,} {NO_ROW[one]}" for one, count in sorted(why.items()))
     words = "Rows for assay eval leave out {}. A row has all of the evidence that its answer was held against, or none."
-    return note("doubt", words.format(told))
+    return note("doubt", words.format(counted))
 
 
 def _empty() -> Markup:
@@ -362,9 +365,13 @@ def label_badge(row: DatasetRow) -> Child:
 
 def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime, *, may: bool) -> Markup:
     columns = (
-        Column("Label"), Column("Question", "main"), Column("Decided"), Column("Score", "num less"),
-        Column("Labelled by", "less"), Column("Added", "num less"),
-    )  # fmt: skip
+        Column("Label"),
+        Column("Question", "main"),
+        Column("Decided"),
+        Column("Score", "num less"),
+        Column("Labelled by", "less"),
+        Column("Added", "num less"),
+    )
     listed = (_row(id_, row, now, may=may) for row in rows)
     shown = table("Runs of the dataset", columns, listed, style="rows chosen" if may else "rows")
     if not may:
@@ -390,9 +397,9 @@ def _row(id_: str, row: DatasetRow, now: datetime, *, may: bool) -> list[Child]:
     words = shorten(row.question, 160) if row.question else ("erased" if row.erased else f"Run {row.run[:12]}")
     label: Child = label_badge(row)
     if may:
-        told = f"Choose the run: {words[:80]}"
+        hint = f"Choose the run: {words[:80]}"
         label = [
-            tag("input", type_="checkbox", name_="run", value=row.run, aria_label=told, class_="choose"),
+            tag("input", type_="checkbox", name_="run", value=row.run, aria_label=hint, class_="choose"),
             label,
         ]
     return [
@@ -430,9 +437,13 @@ def _experiments(experiments: Sequence[Experiment], now: datetime) -> Markup | N
     if not experiments:
         return None
     columns = (
-        Column("Experiment", "main"), Column("State"), Column("Policy", "less"), Column("Verifier", "less"),
-        Column("By", "less"), Column("Begun", "num"),
-    )  # fmt: skip
+        Column("Experiment", "main"),
+        Column("State"),
+        Column("Policy", "less"),
+        Column("Verifier", "less"),
+        Column("By", "less"),
+        Column("Begun", "num"),
+    )
     rows = (
         [
             tag("a", foreign(one.name), href=f"/console/experiments/{one.id}", class_="row"),

@@ -86,11 +86,11 @@ def _curves(title: str, drawing: Drawing, marks: Sequence[Mark], links: Sequence
             parts.append(tag("path", class_="curve", d=f"M{path}h0"))
     for mark in marks:
         here = round(_LEFT + mark.place * step, 2)
-        told = tag("title", shorten(mark.words, 120))
+        tooltip = tag("title", shorten(mark.words, 120))
         parts.append(
             tag(
                 "g",
-                told,
+                tooltip,
                 tag("line", class_="mark", x1=here, x2=here, y1=_TOP, y2=_TOP + high),
                 tag("circle", class_="mark", cx=here, cy=_TOP, r=3.5),
                 class_="change",
@@ -104,7 +104,7 @@ def _curves(title: str, drawing: Drawing, marks: Sequence[Mark], links: Sequence
                 tag("text", label, class_="tick middle" if at else "tick", x=x(at) if at else _LEFT, y=_HIGH - 4)
             )
     for at, label in enumerate(drawing.labels):
-        said = "; ".join(_told(line, at) for line in drawing.lines)
+        said = "; ".join(_interval_at(line, at) for line in drawing.lines)
         reach = tag("rect", class_="reach", x=round(_LEFT + at * step, 2), y=_TOP, width=round(step, 2), height=high)
         column: Child = tag("g", tag("title", f"{label}: {said}"), reach, class_="column")
         # Links for a pointer: with the keyboard the same ones are reached in the table below.
@@ -142,7 +142,7 @@ def _of(bound: Sequence[float | None], values: Sequence[float | None], at: int) 
     return found or 0.0
 
 
-def _told(line: Line, at: int) -> str:
+def _interval_at(line: Line, at: int) -> str:
     return interval_words(line.values[at], line.low[at], line.high[at])
 
 

@@ -136,9 +136,9 @@ def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
         ]
         count = len(made.markers)
         changes = details(f"{count:,} {'change' if count == 1 else 'changes'} in this period", tag("ul", named))
-    told = tag("p", made.note, class_="soft") if made.note is not None and chart is not None else None
+    note = tag("p", made.note, class_="soft") if made.note is not None and chart is not None else None
     return panel(
-        made.title, tag("p", made.about, class_="soft"), body, told, changes, actions=exports, id_=f"panel-{made.name}"
+        made.title, tag("p", made.about, class_="soft"), body, note, changes, actions=exports, id_=f"panel-{made.name}"
     )
 
 

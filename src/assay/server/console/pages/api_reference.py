@@ -50,9 +50,11 @@ def _reference(request: Request) -> Response:
     document = request.app.openapi()
     by_tag: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {}
     for path, methods in document.get("paths", {}).items():
-        for method, told in methods.items():
+        for method, operation in methods.items():
             if method in _METHODS:
-                by_tag.setdefault(next(iter(told.get("tags") or ()), "other"), []).append((method, path, told))
+                by_tag.setdefault(next(iter(operation.get("tags") or ()), "other"), []).append(
+                    (method, path, operation)
+                )
     parts = [panel(name.capitalize(), [_route(document, *one) for one in routes]) for name, routes in by_tag.items()]
     columns = (Column("Method"), Column("Path", "main"), Column("What it is"))
     gateway = table("Routes of the gateway", columns, ([m, tag("code", p), words] for m, p, words in _GATEWAY))
@@ -67,18 +69,22 @@ def _reference(request: Request) -> Response:
     )
 
 
-def _route(document: Mapping[str, Any], method: str, path: str, told: Mapping[str, Any]) -> Markup:
-    summary = str(told.get("description") or told.get("summary") or "").strip()
+def _route(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> Markup:
+    summary = str(operation.get("description") or operation.get("summary") or "").strip()
     head = group(badge(method.upper(), _METHODS[method]), " ", tag("code", path), " ", tag("span", _first(summary)))
     parameters: list[list[Child]] = [
-        [tag("code", str(one.get("name", ""))), str(one.get("in", "")), _type(document, one.get("schema", {})),
-         str(one.get("description") or ("required" if one.get("required") else ""))]
-        for one in told.get("parameters", ())
-    ]  # fmt: skip
-    body = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+        [
+            tag("code", str(one.get("name", ""))),
+            str(one.get("in", "")),
+            _type(document, one.get("schema", {})),
+            str(one.get("description") or ("required" if one.get("required") else "")),
+        ]
+        for one in operation.get("parameters", ())
+    ]
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     answers = (
         tag("li", tag("code", str(status)), " ", str(one.get("description", "")))
-        for status, one in told.get("responses", {}).items()
+        for status, one in operation.get("responses", {}).items()
     )
     return details(
         head,
@@ -102,10 +108,14 @@ def _body(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Markup:
     found = _resolved(document, schema)
     required = set(found.get("required", ()))
     rows: list[list[Child]] = [
-        [tag("code", name), "required" if name in required else "optional", _type(document, one),
-         str(_resolved(document, one).get("description") or "")[:400]]
+        [
+            tag("code", name),
+            "required" if name in required else "optional",
+            _type(document, one),
+            str(_resolved(document, one).get("description") or "")[:400],
+        ]
         for name, one in found.get("properties", {}).items()
-    ]  # fmt: skip
+    ]
     return _fields("The body, as JSON", rows)
 
 

@@ -111,15 +111,15 @@ class _Pages:
             checkpoints = _latest_checkpoints(connection, tenant)
             anchors = _anchors(connection, tenant)
             entries = _entries(connection, tenant, before, run)
-            told = _told(entries)
-            names = actors_of(connection, tenant, told)
+            by_index = _entries_by_index(entries)
+            names = actors_of(connection, tenant, by_index)
         return render(
             request,
             "Audit log",
             verified,
             self._figures(head, checkpoints, anchors),
             self._against(request),
-            self._log(entries, told, names, head, run),
+            self._log(entries, by_index, names, head, run),
             tag("div", self._checkpoints(checkpoints), self._anchored(anchors), class_="columns"),
             current="audit",
             about=_ABOUT,
@@ -170,7 +170,7 @@ class _Pages:
         )
 
     def _log(
-        self, entries: list[Row[Any]], told: dict[int, dict[str, Any]], names: dict[int, str], head: Head, run: str
+        self, entries: list[Row[Any]], by_index: dict[int, dict[str, Any]], names: dict[int, str], head: Head, run: str
     ) -> Markup:
         columns = (
             Column("Entry"),
@@ -179,8 +179,8 @@ class _Pages:
             Column("By", "less"),
             Column("When", "num"),
         )
-        rows = (entry_line(one.idx, told.get(one.idx), names.get(one.idx), self._store.now()) for one in entries)
-        empty = ("No such entry", "No entry is about this run, or there is none before that one.")
+        rows = (entry_line(one.idx, by_index.get(one.idx), names.get(one.idx), self._store.now()) for one in entries)
+        empty = ("No such entry", "No entry is about this run, or none comes before that one.")
         older = None
         if len(entries) == SHOWN and entries[-1].idx > 0:
             older = address(_PATH, before=entries[-1].idx, run=run)
@@ -264,19 +264,19 @@ class _Pages:
                 data = read_entry(connection, caller.tenant, place)
             except AuditError as error:
                 raise HTTPException(404, str(error)) from error
-            told = read_entry_data(data)
-            who = actors_of(connection, caller.tenant, {place: told}).get(place)
+            entry_data = read_entry_data(data)
+            who = actors_of(connection, caller.tenant, {place: entry_data}).get(place)
             proof = self._proof(connection, caller.tenant, place)
-        record = told.get("record")
-        run = tag("a", "The run", href=f"/console/runs/{record}", class_="button") if _is_run(told) else None
+        record = entry_data.get("record")
+        run = tag("a", "The run", href=f"/console/runs/{record}", class_="button") if _is_run(entry_data) else None
         return render(
             request,
             f"Entry {place:,}",
             self._proved(proof, place),
-            panel("What it says", entry_fields(told, who)),
+            panel("What it says", entry_fields(entry_data, who)),
             details("As it is hashed", _pre(data.decode())),
             current="audit",
-            about=_said_when(told),
+            about=_said_when(entry_data),
             parent=("Audit log", _PATH),
             actions=run,
         )
@@ -410,7 +410,7 @@ def _entries(connection: Any, tenant: str, before: int | None, run: str) -> list
     return list(connection.execute(query.where(table_.record == run) if run else query))
 
 
-def _told(entries: list[Row[Any]]) -> dict[int, dict[str, Any]]:
+def _entries_by_index(entries: list[Row[Any]]) -> dict[int, dict[str, Any]]:
     """What entries say, by index; those that are none any more are left out."""
     found = {}
     for one in entries:
@@ -419,16 +419,16 @@ def _told(entries: list[Row[Any]]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _said_when(told: dict[str, Any]) -> str:
+def _said_when(entry_data: dict[str, Any]) -> str:
     """The kind of an entry and its moment."""
     try:
-        return f"{told['kind']}, {datetime.fromisoformat(str(told.get('at'))):%Y-%m-%d %H:%M:%S} UTC"[:200]
+        return f"{entry_data['kind']}, {datetime.fromisoformat(str(entry_data.get('at'))):%Y-%m-%d %H:%M:%S} UTC"[:200]
     except ValueError:
-        return str(told["kind"])[:200]
+        return str(entry_data["kind"])[:200]
 
 
-def _is_run(told: dict[str, Any]) -> bool:
-    return isinstance(told.get("record"), str) and told["kind"] in (
+def _is_run(entry_data: dict[str, Any]) -> bool:
+    return isinstance(entry_data.get("record"), str) and entry_data["kind"] in (
         "decision",
         "receipt",
         "feedback",

@@ -114,8 +114,8 @@ def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
     def of(name: Action) -> Markup:
         number, before = actions.get(name.value, 0), earlier.get(name.value, 0)
         words = {Action.EMIT: "Emitted", Action.BLOCK: "Blocked"}[name]
-        told = group(share(number, whole), _points(number, whole, before, whole_before))
-        return stat(words, f"{number:,}", told, address("/console/runs", action=name.value))
+        figure = group(share(number, whole), _points(number, whole, before, whole_before))
+        return stat(words, f"{number:,}", figure, address("/console/runs", action=name.value))
 
     late = f"{backlog.overdue:,} past the deadline" if backlog.overdue else None
     ahead = None

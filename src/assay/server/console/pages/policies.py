@@ -174,8 +174,8 @@ def _changed_settings(version: PolicyVersion, versions: Sequence[PolicyVersion])
 def _mix(actions: Mapping[str, int]) -> Markup:
     """What the latest decisions were, as one bar."""
     parts = [(one.value, float(actions.get(one.value, 0)), ACTION_TONES[one]) for one in ACTION_ORDER]
-    told = ", ".join(f"{name} {n:g}" for name, n, _ in parts if n)
-    return split_bar(parts, told or "no decisions")
+    counted = ", ".join(f"{name} {n:g}" for name, n, _ in parts if n)
+    return split_bar(parts, counted or "no decisions")
 
 
 # One policy

@@ -122,7 +122,7 @@ def _controls(request: Request, version: PolicyVersion, policy: Policy) -> Marku
 
 def _slider(request: Request, name: str, words: str, now: float) -> Markup:
     value = _read_number(request.query_params.get(_field(name)), now)
-    told = tag("output", f"{value:.2f}", for_=_field(name), data_was=f"{now:.2f}")
+    output = tag("output", f"{value:.2f}", for_=_field(name), data_was=f"{now:.2f}")
     control = tag(
         "input",
         type_="range",
@@ -138,7 +138,7 @@ def _slider(request: Request, name: str, words: str, now: float) -> Markup:
     return tag(
         "div",
         tag("label", words, for_=_field(name)),
-        told,
+        output,
         control,
         was,
         class_="slider changed" if abs(value - now) > _STEP / 2 else "slider",

@@ -193,8 +193,8 @@ def _row(
     words = question or about.first_claim or "No question was given"
     deadline: Child = deadline_view(item, now)
     if chooses:
-        told = f"Choose the item: {shorten(words, 80)}"
-        box = tag("input", type_="checkbox", name_="item", value=item.id, aria_label=told, class_="choose")
+        label = f"Choose the item: {shorten(words, 80)}"
+        box = tag("input", type_="checkbox", name_="item", value=item.id, aria_label=label, class_="choose")
         deadline = [box, deadline]
     link = tag("a", line(words, 160), href=f"{_PATH}/{item.id}", class_="row")
     return [

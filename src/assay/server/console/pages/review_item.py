@@ -209,10 +209,10 @@ def _about(package: EscalationPackage | None) -> Child:
     if package is None:
         return None
     context = package.task_context
-    told = [f"Stakes {context.stakes.value}", f"task {context.task}"[:60]]
+    facts = [f"Stakes {context.stakes.value}", f"task {context.task}"[:60]]
     if context.caller:
-        told.append(f"asked by {context.caller}"[:80])
-    return foreign(", ".join(told) + ".")
+        facts.append(f"asked by {context.caller}"[:80])
+    return foreign(", ".join(facts) + ".")
 
 
 def _state(item: ReviewItem, package: EscalationPackage | None, now: datetime) -> Markup:

@@ -32,10 +32,28 @@ MOST_CHOSEN: Final = 200
 STATUS: Final = {"missing": 404, "taken": 409, "refused": 422}
 """What each refusal of a dataset is as a status."""
 CSV_COLUMNS: Final = (
-    "id", "created", "kind", "action", "route", "score", "policy", "caller", "question", "output", "claims",
-    "supported", "contradicted", "unsupported", "unchecked", "not_checkable", "duration_ms", "tokens", "cost",
-    "currency", "url",
-)  # fmt: skip
+    "id",
+    "created",
+    "kind",
+    "action",
+    "route",
+    "score",
+    "policy",
+    "caller",
+    "question",
+    "output",
+    "claims",
+    "supported",
+    "contradicted",
+    "unsupported",
+    "unchecked",
+    "not_checkable",
+    "duration_ms",
+    "tokens",
+    "cost",
+    "currency",
+    "url",
+)
 _VERDICTS: Final = CSV_COLUMNS[11:16]
 
 

@@ -191,7 +191,7 @@ def make_run_list(services: Services) -> APIRouter:
             _views(request, views, filters),
             _form(filters),
             _bulk(request, rows, sets, filters) if chooses else rows,
-            pager(older, filters.address() if after else None, _told(found)),
+            pager(older, filters.address() if after else None, _page_words(found)),
             current="runs",
             about="Every output that was checked, newest first",
             actions=link_button("CSV", filters.address(path=f"{LIST}.csv")),
@@ -263,7 +263,7 @@ def _bulk(request: Request, rows: Markup, sets: Sequence[Dataset], filters: Filt
     return form(request, f"{LIST}/bulk", back, rows, acts, data_choose=True)
 
 
-def _told(found: Page) -> str:
+def _page_words(found: Page) -> str:
     words = f"{len(found.items)} run{'' if len(found.items) == 1 else 's'}"
     if found.reached is not None:
         return f"{words}; looked back to {found.reached:%Y-%m-%d %H:%M}, older ones may fit"

@@ -62,7 +62,7 @@ class _Pages:
         """The form to sign in with."""
         return self._login(request, inside(request.query_params.get("next", "")))
 
-    def _login(self, request: Request, back: str, told: Child = None, status: int = 200, name: str = "") -> Response:
+    def _login(self, request: Request, back: str, message: Child = None, status: int = 200, name: str = "") -> Response:
         tenants = list_tenants(self._services.store)
         tenant = (
             field("Team", text_input("tenant", DEFAULT_TENANT, required=True, autocomplete="organization"))
@@ -72,7 +72,7 @@ class _Pages:
         return render(
             request,
             "Sign in",
-            told,
+            message,
             form(
                 request,
                 "/console/login",
@@ -94,7 +94,7 @@ class _Pages:
                 button("Sign in", "main"),
                 class_="stack",
             ),
-            bare=True,
+            plain=True,
             status=status,
         )
 
@@ -136,11 +136,13 @@ class _Pages:
         """The form that makes the first administrator."""
         return self._setup(request, request.query_params.get("token", ""))
 
-    def _setup(self, request: Request, token: str, told: Child = None, status: int = 200, name: str = "") -> Response:
+    def _setup(
+        self, request: Request, token: str, message: Child = None, status: int = 200, name: str = ""
+    ) -> Response:
         return render(
             request,
             "Make the first administrator",
-            told,
+            message,
             form(
                 request,
                 "/console/setup",
@@ -150,7 +152,7 @@ class _Pages:
                 button("Make it", "main"),
                 class_="stack",
             ),
-            bare=True,
+            plain=True,
             status=status,
             about="From then on everybody signs in.",
         )
@@ -164,7 +166,7 @@ class _Pages:
             _decided,
             request,
             lambda: self._signing.set_up(token, name, password, address),
-            lambda told, status: self._setup(request, token, told, status, name),
+            lambda message, status: self._setup(request, token, message, status, name),
         )
 
     # Passwords
@@ -173,11 +175,11 @@ class _Pages:
         """The form that sets a password with a token."""
         return self._reset(request, request.query_params.get("token", ""))
 
-    def _reset(self, request: Request, token: str, told: Child = None, status: int = 200) -> Response:
+    def _reset(self, request: Request, token: str, message: Child = None, status: int = 200) -> Response:
         return render(
             request,
             "Set your password",
-            told,
+            message,
             form(
                 request,
                 "/console/reset",
@@ -186,7 +188,7 @@ class _Pages:
                 button("Set it", "main"),
                 class_="stack",
             ),
-            bare=True,
+            plain=True,
             status=status,
             about="The link that brought you here is good once.",
         )
@@ -200,20 +202,20 @@ class _Pages:
             _decided,
             request,
             lambda: self._signing.reset(token, password, address),
-            lambda told, status: self._reset(request, token, told, status),
+            lambda message, status: self._reset(request, token, message, status),
         )
 
     def password_page(self, request: Request) -> Response:
         """The form with which a person sets another password."""
         return self._change(request)
 
-    def _change(self, request: Request, told: Child = None, status: int = 200) -> Response:
+    def _change(self, request: Request, message: Child = None, status: int = 200) -> Response:
         if caller_of(request.scope).kind != "user":
             return error_page(request, 403, "Only who is signed in has a password to change.")
         return render(
             request,
             "Change your password",
-            told,
+            message,
             form(
                 request,
                 "/console/password",

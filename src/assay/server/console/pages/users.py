@@ -104,16 +104,16 @@ class _Pages:
         """Everybody who may sign in."""
         return self._people(request, allowed(request, Permission.ADMINISTER))
 
-    def _people(self, request: Request, caller: Caller, told: Markup | None = None, status: int = 200) -> Response:
+    def _people(self, request: Request, caller: Caller, message: Markup | None = None, status: int = 200) -> Response:
         users = list_users(self._store, caller.tenant, limit=MOST_LISTED)
         columns = (Column("Name", "main"), Column("Roles"), Column("Since", "less"), Column("Change", hidden=True))
         rows = ((_named(user, caller), _roles(user), moment(user.created), _changes(request, user)) for user in users)
-        empty = ("Nobody yet", "Until there is a user, whoever reaches this machine is let in.")
+        empty = ("Nobody yet", "Until there is a user, anyone who can reach this machine is let in.")
         return render(
             request,
             "Access",
             _tabs("people"),
-            told,
+            message,
             table("People", columns, rows, empty=empty),
             panel("Add a person", _new_user(request), style="box"),
             current="users",
@@ -199,7 +199,7 @@ class _Pages:
         """The keys of programs."""
         return self._keys(request, allowed(request, Permission.ADMINISTER))
 
-    def _keys(self, request: Request, caller: Caller, told: Markup | None = None, status: int = 200) -> Response:
+    def _keys(self, request: Request, caller: Caller, message: Markup | None = None, status: int = 200) -> Response:
         now = self._store.now()
         keys = list_keys(self._store, caller.tenant, limit=MOST_LISTED)[::-1]
         columns = (
@@ -226,7 +226,7 @@ class _Pages:
             request,
             "Access",
             _tabs("keys"),
-            told,
+            message,
             table("API keys, the newest first", columns, rows, empty=empty),
             panel("Make a key", _new_key(request), style="box"),
             current="users",

@@ -35,7 +35,7 @@ def named(word: str) -> str:
 
 def conversation_card(one: AttackCase) -> Markup:
     """One case of a run as a card."""
-    told = one.told or {}
+    details = one.told or {}
     said = tag("p", foreign(shorten(one.rule or "", 500)), class_="told") if one.rule else None
     return tag(
         "article",
@@ -48,7 +48,7 @@ def conversation_card(one: AttackCase) -> Markup:
             tag("code", one.case_id, class_="digest"),
         ),
         said,
-        conversation(told, one.case_id) if one.told is not None else tag("p", _NOT_KEPT, class_="soft"),
+        conversation(details, one.case_id) if one.told is not None else tag("p", _NOT_KEPT, class_="soft"),
         class_="card",
         id=one.case_id,
     )
@@ -57,26 +57,26 @@ def conversation_card(one: AttackCase) -> Markup:
 _NOT_KEPT: Final = "The conversation is not kept: of one run the first 500 that broke are, until they are erased."
 
 
-def conversation(told: Mapping[str, Any], name: str) -> Markup:
+def conversation(details: Mapping[str, Any], name: str) -> Markup:
     """What was said, as it is kept of a case.
 
     Args:
-        told: the texts (`assay.server.redteam.recording`).
+        details: the texts (`assay.server.redteam.recording`).
         name: of the case, for ids.
     """
-    claims = [str(claim) for claim in told.get("wrong_claims") or ()][:_MOST]
-    answer = told.get("answer")
+    claims = [str(claim) for claim in details.get("wrong_claims") or ()][:_MOST]
+    answer = details.get("answer")
     parts: list[Child] = [
-        _context(told),
-        *(_turn(str(turn.get("role")), str(turn.get("content", ""))) for turn in told.get("turns") or ()),
-        _turn("user", str(told.get("prompt", ""))),
+        _context(details),
+        *(_turn(str(turn.get("role")), str(turn.get("content", ""))) for turn in details.get("turns") or ()),
+        _turn("user", str(details.get("prompt", ""))),
     ]
     if isinstance(answer, str):
         body = tag("div", _marked(answer, claims), class_="answer text", dir=direction(answer[:1_000]))
         parts.append(tag("div", tag("p", "Answer", class_="who-says"), body, class_="turn answered"))
     else:
         parts.append(tag("p", "There is no answer.", class_="soft"))
-    return tag("div", parts, _claims(claims, name), _expected(told), _dimensions(told), class_="conversation")
+    return tag("div", parts, _claims(claims, name), _expected(details), _dimensions(details), class_="conversation")
 
 
 def _turn(role: str, text: str) -> Markup:
@@ -84,11 +84,11 @@ def _turn(role: str, text: str) -> Markup:
     return tag("div", tag("p", who, class_="who-says"), foreign(text[:_LONGEST], "div", class_="text"), class_="turn")
 
 
-def _context(told: Mapping[str, Any]) -> Markup | None:
-    passages: Sequence[Mapping[str, Any]] = told.get("context") or ()
+def _context(case: Mapping[str, Any]) -> Markup | None:
+    passages: Sequence[Mapping[str, Any]] = case.get("context") or ()
     if not passages:
         return None
-    count = int(told.get("passages") or len(passages))
+    count = int(case.get("passages") or len(passages))
     words = f"{count:,} {'passage' if count == 1 else 'passages'} that the system was given"
     shown = (
         tag(
@@ -128,14 +128,14 @@ def _claims(claims: Sequence[str], name: str) -> Markup | None:
     return tag("div", title, tag("ul", rows, class_="plain", aria_labelledby=f"wrong-{name}"), class_="wrong")
 
 
-def _expected(told: Mapping[str, Any]) -> Markup:
-    truth = told.get("ground_truth")
+def _expected(details: Mapping[str, Any]) -> Markup:
+    truth = details.get("ground_truth")
     good = tag("span", " A good answer: ", foreign(str(truth)[:_LONGEST], "b")) if truth else None
-    return tag("p", "Expected: ", named(str(told.get("expected", ""))).lower(), ".", good, class_="told")
+    return tag("p", "Expected: ", named(str(details.get("expected", ""))).lower(), ".", good, class_="told")
 
 
-def _dimensions(told: Mapping[str, Any]) -> Markup | None:
-    found: Mapping[str, Mapping[str, Any]] = told.get("dimensions") or {}
+def _dimensions(case: Mapping[str, Any]) -> Markup | None:
+    found: Mapping[str, Mapping[str, Any]] = case.get("dimensions") or {}
     if not found:
         return None
     rows = (
@@ -151,7 +151,7 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def told_of_case(case: Mapping[str, Any], answer: str | None, claims: Sequence[str] = ()) -> dict[str, Any]:
+def case_details(case: Mapping[str, Any], answer: str | None, claims: Sequence[str] = ()) -> dict[str, Any]:
     """A case as it is kept whole, in the form of a conversation."""
     context: Sequence[Mapping[str, Any]] = case.get("context") or ()
     return {

@@ -37,7 +37,7 @@ from assay.server.console.parts import (
     tabs,
     text_area,
 )
-from assay.server.console.redteam.conversations import conversation, named, told_of_case
+from assay.server.console.redteam.conversations import case_details, conversation, named
 from assay.server.console.redteam.page import PATH
 from assay.server.redteam.proposals import LONGEST_REASON, decide_on, edited_case
 from assay.server.redteam.router import person
@@ -230,7 +230,7 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
         panel(
             "The case",
             facts(pairs),
-            conversation(told_of_case(case, answer if isinstance(answer, str) else None), row.id),
+            conversation(case_details(case, answer if isinstance(answer, str) else None), row.id),
         ),
         decision if row.state == "open" else None,
         current="redteam",
@@ -246,7 +246,7 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
     )
 
 
-_MAY_NOT: Final = note("quiet", "Whoever has the role of a reviewer decides on it.")
+_MAY_NOT: Final = note("quiet", "Anyone with the reviewer role can decide on it.")
 
 
 def _decided(row: ProposedCase, now: datetime) -> Markup:
@@ -257,7 +257,7 @@ def _decided(row: ProposedCase, now: datetime) -> Markup:
         words = "It is in the suite as " if row.kept == row.id else "It was edited, and is in the suite as "
         kept = group(
             tag("p", words, tag("code", row.kept), "."),
-            details("As approved", conversation(told_of_case(case, None), f"kept-{row.id}"))
+            details("As approved", conversation(case_details(case, None), f"kept-{row.id}"))
             if row.kept != row.id
             else None,
         )

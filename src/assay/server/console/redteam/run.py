@@ -165,11 +165,11 @@ def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
         for change in changes
     ]
     against: Child = _COMPARED.get(name) or tag("a", "an earlier run", href=f"{PATH}/runs/{name}")
-    told = tag(
+    compared = tag(
         "p",
         "Against ",
         against,
         f": {one.get('broke', 0):,} cases broke that had passed, "
         f"{one.get('mended', 0):,} pass that had not. A drop within {one.get('delta', 0):g} is let pass.",
     )
-    return panel("Against before", told, table("Against before", columns, rows, style="tight"))
+    return panel("Against before", compared, table("Against before", columns, rows, style="tight"))

@@ -70,8 +70,8 @@ def confirm_page(
         if may_send and checked.action is not Action.EMIT:
             more.append(_ACCEPT)
     if act == "reject" and package is not None:
-        told = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
-        more.append(field("What is said in its place", text_area("response", told, rows=3, maxlength=20_000)))
+        refusal = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
+        more.append(field("What is said in its place", text_area("response", refusal, rows=3, maxlength=20_000)))
     if act != "ask" and package is not None and package.flagged_claims:
         more.append(_label_fields(package))
     if may_send:
@@ -80,17 +80,29 @@ def confirm_page(
             link_button("Back", f"{PATH}/{item.id}"),
             tag("small", tag("kbd", "Ctrl"), " ", tag("kbd", "Enter")),
         )
-        body.append(form(request, f"{PATH}/{item.id}/decide", hidden_fields, more, tag("div", send, class_="actions"),
-                         class_="stack confirm"))  # fmt: skip
+        body.append(
+            form(
+                request,
+                f"{PATH}/{item.id}/decide",
+                hidden_fields,
+                more,
+                tag("div", send, class_="actions"),
+                class_="stack confirm",
+            )
+        )
     else:
         body.append(tag("p", link_button("Back", f"{PATH}/{item.id}"), class_="actions"))
     if package is not None:
         body += _grounds(package, checked)
     return render(
-        request, f"{words}?", *body, current="review", parent=("The item", f"{PATH}/{item.id}"),
+        request,
+        f"{words}?",
+        *body,
+        current="review",
+        parent=("The item", f"{PATH}/{item.id}"),
         scripts=("run.js", "review.js"),
         about="A decision is final, and an entry of the audit log." if act != "ask" else None,
-    )  # fmt: skip
+    )
 
 
 def _grounds(package: EscalationPackage, checked: HallucinationReport | None) -> list[Child]:
@@ -125,9 +137,11 @@ _SAYS: Final = {
     Action.BLOCK: "The gate blocks it: nobody can let it out. Go back and change it, or reject the output.",
 }
 _ACCEPT: Final = tag(
-    "label", tag("input", type_="checkbox", name_="accept", required=True),
-    tag("span", "I accept these findings, and let my text out all the same."), class_="accept",
-)  # fmt: skip
+    "label",
+    tag("input", type_="checkbox", name_="accept", required=True),
+    tag("span", "I accept these findings, and let my text out all the same."),
+    class_="accept",
+)
 
 
 _WHY: Final = {
@@ -139,11 +153,19 @@ _WHY: Final = {
 
 
 def _label_fields(package: EscalationPackage) -> Markup:
-    options = (("", "no label"), (Verdict.SUPPORTED.value, "is right"), (Verdict.UNSUPPORTED.value, "has no support"),
-               (Verdict.CONTRADICTED.value, "is wrong"))  # fmt: skip
+    options = (
+        ("", "no label"),
+        (Verdict.SUPPORTED.value, "is right"),
+        (Verdict.UNSUPPORTED.value, "has no support"),
+        (Verdict.CONTRADICTED.value, "is wrong"),
+    )
     rows = (
-        tag("div", foreign(one.text[:400], "p"), field(f"Claim {one.claim + 1}", select(f"claim.{one.claim}", options)),
-            class_="labelled")
+        tag(
+            "div",
+            foreign(one.text[:400], "p"),
+            field(f"Claim {one.claim + 1}", select(f"claim.{one.claim}", options)),
+            class_="labelled",
+        )
         for one in package.flagged_claims[:MOST_LABELS]
-    )  # fmt: skip
+    )
     return details("Say what is true of each claim (it teaches the verifier)", rows)

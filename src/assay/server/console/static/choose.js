@@ -12,7 +12,7 @@ for (const form of document.querySelectorAll("form[data-choose]")) {
     const count = boxes.filter((box) => box.checked).length;
     all.checked = count === boxes.length && count > 0;
     all.indeterminate = count > 0 && count < boxes.length;
-    if (told) told.textContent = count ? `With the ${count} chosen` : "Choose rows by their boxes, or with x";
+    if (told) told.textContent = count ? `With the ${count} chosen` : "Select rows with their boxes, or with x";
   };
   all.addEventListener("change", () => { for (const box of boxes) box.checked = all.checked; tell(); });
   for (const box of boxes) box.addEventListener("change", tell);

@@ -7,31 +7,31 @@ from typing import Any, Final
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.server.console.parts import badge, digest, facts, joined, line, moment
 
-Told = Mapping[str, Any]
+EntryData = Mapping[str, Any]
 """What an entry says."""
 ENTRY_TONES: Final = {"decision": "accent", "erasure": "bad", "review": "escalate", "receipt": "good"}
 """The tone of each kind of entry."""
 
 
-def entry_line(index: int, told: Told | None, who: str | None, now: datetime) -> tuple[Markup | str, ...]:
+def entry_line(index: int, data: EntryData | None, who: str | None, now: datetime) -> tuple[Markup | str, ...]:
     """An entry in a list.
 
     Args:
         index: its place in the log.
-        told: what it says; none where it is no entry any more.
+        data: what it says; none where the entry is gone.
         who: whose deed it tells of, by name.
         now: the moment that its age is told from.
     """
-    if told is None:
+    if data is None:
         return (entry_link(index), badge("unreadable", "bad"), "It is no entry any more: verify the log.", "–", "–")
-    kind = str(told["kind"])
+    kind = str(data["kind"])
     about = [
-        str(told[name]) for name in ("act", "action", "route", "verdict", "reason") if isinstance(told.get(name), str)
+        str(data[name]) for name in ("act", "action", "route", "verdict", "reason") if isinstance(data.get(name), str)
     ]
-    record = told.get("record")
+    record = data.get("record")
     said = group(foreign(", ".join(about)[:120]), " ", digest(record) if isinstance(record, str) else "")
     tone = ENTRY_TONES.get(kind, "quiet")
-    return (entry_link(index), badge(kind, tone), said, line(who, 60), _moment_of(told, now))
+    return (entry_link(index), badge(kind, tone), said, line(who, 60), _moment_of(data, now))
 
 
 def entry_link(index: int) -> Markup:
@@ -39,21 +39,21 @@ def entry_link(index: int) -> Markup:
     return tag("a", f"{index:,}", href=f"/console/audit/entries/{index}", class_="row")
 
 
-def _moment_of(told: Told, now: datetime) -> Markup | str:
+def _moment_of(data: EntryData, now: datetime) -> Markup | str:
     try:
-        return moment(datetime.fromisoformat(str(told.get("at"))), now)
+        return moment(datetime.fromisoformat(str(data.get("at"))), now)
     except (ValueError, TypeError):
         return "–"
 
 
-def entry_fields(told: Told, who: str | None) -> Markup:
+def entry_fields(data: EntryData, who: str | None) -> Markup:
     """What an entry says, what a person asks for first, and by name whose deed it is."""
-    names = [*(name for name in _FIRST if name in told), *(name for name in told if name not in _FIRST)]
+    names = [*(name for name in _FIRST if name in data), *(name for name in data if name not in _FIRST)]
     deed: list[tuple[str, Child]] = [("by", foreign(who, "b"))] if who else []
     said = [
-        (name.replace("_", " "), _shown(_plain(name, told[name])))
+        (name.replace("_", " "), _shown(_plain(name, data[name])))
         for name in names
-        if name not in _UNTOLD and told[name] not in (None, {}, [])
+        if name not in _UNTOLD and data[name] not in (None, {}, [])
     ]
     return facts([*deed, *said], "list")
 
@@ -77,8 +77,8 @@ def _shown(value: Any) -> Markup:
     if isinstance(value, dict):
         # A name before its digest, and verdicts as words with their numbers.
         parts = (
-            f"{key} {told}" if isinstance(told, int) else str(told)
-            for key, told in sorted(value.items(), key=lambda item: item[0] != "name")
+            f"{key} {inner}" if isinstance(inner, int) else str(inner)
+            for key, inner in sorted(value.items(), key=lambda item: item[0] != "name")
         )
         return joined((tag("code", foreign(one[:2_000])) for one in list(parts)[:50]), " · ")
     if isinstance(value, list):

@@ -44,7 +44,7 @@ def claim_card(
     cause: CauseReport | None = None,
 ) -> Markup:
     """What was found of one claim, with the passages that decide."""
-    told = list(_claim_facts(claim))
+    facts = list(_claim_facts(claim))
     spans = list(deciding_spans(claim))
     return tag(
         "article",
@@ -57,7 +57,7 @@ def claim_card(
             tag("a", "in the output", href=f"#at-{at + 1}", class_="back"),
         ),
         foreign(claim.text[:LONGEST_QUOTE], "p", class_="said"),
-        tag("p", " · ".join(told), class_="told") if told else None,
+        tag("p", " · ".join(facts), class_="told") if facts else None,
         tag("ul", (issue_view(issue) for issue in claim.issues[:MOST_PARTS]), class_="issues")
         if claim.issues
         else None,
@@ -138,11 +138,11 @@ def _judged(one: ClaimJudgement | None) -> Markup | None:
     )
 
 
-def _looked_up(told: External | None) -> Markup | None:
+def _looked_up(external: External | None) -> Markup | None:
     """What sources of knowledge say of a claim: what each was asked, when, how long it took and what came back."""
-    if told is None:
+    if external is None:
         return None
-    words = f"Knowledge: {told.status}" + (f", was {WORDS[told.before]}" if told.changed else "")
+    words = f"Knowledge: {external.status}" + (f", was {WORDS[external.before]}" if external.changed else "")
     rows = (
         tag(
             "li",
@@ -154,9 +154,9 @@ def _looked_up(told: External | None) -> Markup | None:
             None if word.reason is None else foreign(word.reason[:500]),
             tag("small", " ", foreign(_asked(word))),
         )
-        for word in told.words[:MOST_PARTS]
+        for word in external.words[:MOST_PARTS]
     )
-    return details(words, tag("p", foreign(told.message[:1_000])), tag("ul", rows, class_="plainlist"))
+    return details(words, tag("p", foreign(external.message[:1_000])), tag("ul", rows, class_="plainlist"))
 
 
 def _asked(word: SourceWord) -> str:

@@ -41,7 +41,7 @@ def _state(services: Services, proof: EntryProof | None, why: str) -> Child:
     if proof is None:
         waiting = "no checkpoint has entry" in why
         return note("quiet" if waiting else "bad", "Recorded; the next checkpoint will prove it." if waiting else why)
-    told, tone = "in the log that the checkpoint states", "good"
+    words, tone = "in the log that the checkpoint states", "good"
     signed = "the server has no keys to verify the signature with"
     if services.keys is not None:
         try:
@@ -55,7 +55,7 @@ def _state(services: Services, proof: EntryProof | None, why: str) -> Child:
             "p",
             badge("proved" if tone == "good" else "not proved", tone, "✓" if tone == "good" else "✗"),
             " ",
-            told,
+            words,
             "; ",
             foreign(signed),
             class_="proved",

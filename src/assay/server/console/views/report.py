@@ -135,10 +135,10 @@ def _claim_list(report: HallucinationReport, cards: Sequence[int]) -> Markup | N
 def _claim_line(at: int, claim: ClaimReport) -> Markup:
     verdict = claim.verdict
     sign = tag("span", f"{SIGNS[verdict]}{at + 1}", class_=f"sign {VERDICT_TONES[verdict]}", aria_hidden="true")
-    told = tag("span", f"Claim {at + 1}, {WORDS[verdict]}: ", class_="hidden")
+    label = tag("span", f"Claim {at + 1}, {WORDS[verdict]}: ", class_="hidden")
     score = tag("span", number(claim.score), class_="num soft")
     words = foreign(shorten(claim.text, 200), class_="words")
-    return tag("li", tag("a", sign, told, words, score, href=f"#claim-{at + 1}", data_claims=at + 1))
+    return tag("li", tag("a", sign, label, words, score, href=f"#claim-{at + 1}", data_claims=at + 1))
 
 
 def claim_order(report: HallucinationReport) -> list[int]:

@@ -29,14 +29,16 @@ def omissions_view(report: HallucinationReport) -> Markup | None:
 
 
 def _omission(one: Omission) -> Markup:
-    told = badge(*_JUDGED[one.judged]) if one.judged in _JUDGED else None
+    judged = badge(*_JUDGED[one.judged]) if one.judged in _JUDGED else None
     start = one.evidence.start - one.statement.start
     text = one.statement.text
     inside = start >= 0 and text[start : start + len(one.evidence.text)] == one.evidence.text
     before, after = (text[:start], text[start + len(one.evidence.text) :]) if inside else ("", "")
     return tag(
         "article",
-        tag("header", badge(one.kind, "doubt"), told, tag("span", f"sure to {number(one.confidence)}", class_="soft")),
+        tag(
+            "header", badge(one.kind, "doubt"), judged, tag("span", f"sure to {number(one.confidence)}", class_="soft")
+        ),
         foreign(one.message[:_LONGEST], "p", class_="said"),
         tag(
             "figure",
@@ -138,8 +140,8 @@ def _chain(made: Generation) -> Markup | None:
 
 def knowledge_view(report: HallucinationReport) -> Markup | None:
     """The part of sources of knowledge, where any claim was put to them."""
-    told = report.knowledge
-    if told is None:
+    knowledge = report.knowledge
+    if knowledge is None:
         return None
     columns = (
         Column("Source", "wide"),
@@ -157,12 +159,12 @@ def knowledge_view(report: HallucinationReport) -> Markup | None:
         return [line(one.source), one.kind, one.authority, *(str(count) for count in counts)]
 
     pairs: list[tuple[str, Child]] = [
-        ("Claims", str(told.chosen)),
-        ("Verified", str(told.verified)),
-        ("Refuted", str(told.refuted)),
-        ("Unverifiable", str(told.unverifiable)),
+        ("Claims", str(knowledge.chosen)),
+        ("Verified", str(knowledge.verified)),
+        ("Refuted", str(knowledge.refuted)),
+        ("Unverifiable", str(knowledge.unverifiable)),
     ]
-    return panel("Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, told.sources[:_MOST])))
+    return panel("Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, knowledge.sources[:_MOST])))
 
 
 _STATUS: Final = {"answered": "good", "nothing": "quiet", "failed": "doubt", "skipped": "quiet"}
@@ -181,11 +183,11 @@ def source_answers_view(answers: Sequence[Mapping[str, Any]]) -> Markup | None:
     return panel("What sources said", shown, more)
 
 
-def _source_answer(told: Mapping[str, Any]) -> Markup:
+def _source_answer(answer: Mapping[str, Any]) -> Markup:
     from assay.knowledge import Outcome
 
     try:
-        one = Outcome.from_json(told)
+        one = Outcome.from_json(answer)
     except InputError as error:  # the record was changed, or is of another version
         return tag("article", badge("unreadable", "bad"), " ", foreign(str(error)[:400]), class_="card")
     took = f"{one.at}, {one.elapsed_ms:.0f} ms" + ("" if one.age_s is None else f", known for {one.age_s:.0f} s")

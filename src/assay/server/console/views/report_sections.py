@@ -153,7 +153,7 @@ def evidence_view(evidence: Sequence[tuple[str, str, Evidence | None]], *, run: 
 def _about(evidence: Evidence | None) -> Child:
     if evidence is None:
         return "erased"
-    told = [shorten(one, 80) for one in (evidence.title, evidence.source, evidence.version) if one]
+    facts = [shorten(one, 80) for one in (evidence.title, evidence.source, evidence.version) if one]
     dates = [f"from {evidence.effective_date}"] if evidence.effective_date is not None else []
     dates += [f"until {evidence.expiry_date}"] if evidence.expiry_date is not None else []
-    return foreign(" · ".join([*told, *dates, f"{len(evidence.text):,} characters"]))
+    return foreign(" · ".join([*facts, *dates, f"{len(evidence.text):,} characters"]))

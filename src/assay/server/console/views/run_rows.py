@@ -138,11 +138,14 @@ def verdict_counts(counts: Mapping[str, int]) -> Markup:
     shown = [(one, counts[one.value]) for one in GRAVITY if counts.get(one.value) and one is not Verdict.NOT_CHECKABLE]
     if not shown:
         return tag("span", "–", class_="soft")
-    told = ", ".join(f"{number} {WORDS[one]}" for one, number in shown)
+    counted = ", ".join(f"{number} {WORDS[one]}" for one, number in shown)
     parts = (
         tag("span", SIGNS[one], tag("span", f"{number:,}"), class_=f"count {VERDICT_TONES[one]}")
         for one, number in shown
     )
     return tag(
-        "span", tag("span", told, class_="hidden"), tag("span", parts, aria_hidden="true", class_="counts"), title=told
+        "span",
+        tag("span", counted, class_="hidden"),
+        tag("span", parts, aria_hidden="true", class_="counts"),
+        title=counted,
     )

@@ -184,12 +184,12 @@ def _of_span(span: Span, first: int) -> Node:
     used = [span.attributes.get(f"gen_ai.usage.{way}_tokens", (None, ""))[0] for way in ("input", "output")]
     tokens = [int(one) for one in used if isinstance(one, int) or (isinstance(one, str) and one.isdigit())]
     status = span.rest.get("status")
-    told = _text(status.get("message", status.get("description"))) if isinstance(status, Mapping) else ""
+    message = _text(status.get("message", status.get("description"))) if isinstance(status, Mapping) else ""
     took = ((span.end or 0) - (span.start or 0)) / _NS_PER_MS if timed else None
     return Node(
         kind,
         name,
-        _short(told or span.text("error.type") or (named if named and named not in name else "") or ""),
+        _short(message or span.text("error.type") or (named if named and named not in name else "") or ""),
         (span.start - first) / _NS_PER_MS if span.start is not None else None,
         None if took is None else max(0.0, took),
         span.failed,
@@ -308,8 +308,8 @@ def _no_such(call: str) -> str:
 
 
 def _arguments(call: ToolCall) -> str:
-    told = call.arguments
-    return told.verbatim or json.dumps(told.value or {}, ensure_ascii=False)
+    arguments = call.arguments
+    return arguments.verbatim or json.dumps(arguments.value or {}, ensure_ascii=False)
 
 
 # The whole

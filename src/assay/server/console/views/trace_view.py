@@ -54,7 +54,7 @@ def _about(trace: Trace) -> str:
     parts.append("without times in this format" if trace.total_ms is None else f"{millis(trace.total_ms)} in all")
     if trace.tokens is not None:
         parts.append(f"{trace.tokens:,} tokens of models")
-    return ", ".join(parts) + ". As whoever ran the agent tells it."
+    return ", ".join(parts) + ". As reported by the client that ran the agent."
 
 
 def _node(node: Node, trace: Trace) -> Markup:
@@ -96,10 +96,10 @@ def _bar(node: Node, total: float) -> Markup | None:
     begin = 100 * min(max(node.begin_ms / total, 0.0), 1.0)
     wide = min(max(100 * node.took_ms / total, 0.6), 100 - begin)
     tone = "fill bad" if node.failed else "fill"
-    told = f"from {millis(node.begin_ms)} on, for {millis(node.took_ms)}"
+    label = f"from {millis(node.begin_ms)} on, for {millis(node.took_ms)}"
     return tag(
         "svg",
-        tag("title", told),
+        tag("title", label),
         tag("rect", class_="track", x=0, y=2, width=100, height=4),
         tag("rect", class_=tone, x=round(begin, 2), y=0, width=round(wide, 2), height=8),
         viewBox="0 0 100 8",

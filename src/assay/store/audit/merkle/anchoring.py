@@ -192,9 +192,9 @@ def _cosignatures(answer: bytes, checkpoint: str, key: WitnessKey | None, url: s
 
 def cosignature_fits(signature: NoteSignature, text: str, key: WitnessKey) -> bool:
     """Whether a timestamped Ed25519 cosignature (C2SP tlog-cosignature) is one of a key over a checkpoint's text."""
-    stamp, bare = signature.signature[:8], signature.signature[8:]
+    stamp, payload = signature.signature[:8], signature.signature[8:]
     message = f"cosignature/v1\ntime {int.from_bytes(stamp, 'big')}\n{text}".encode()
-    return len(bare) == 64 and fits(key.public, bare, message)
+    return len(payload) == 64 and fits(key.public, payload, message)
 
 
 def post_over_http(url: str, body: bytes) -> tuple[int, bytes]:

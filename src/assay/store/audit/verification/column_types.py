@@ -1,6 +1,6 @@
 """Values of another type than their column: SQLite stores whatever it is given, and nothing of ours stores such.
 
-What is read of them would be another value to each reader, or none: they are told of before anything else is read.
+What is read of them would be another value to each reader, or none: they are reported before anything else is read.
 """
 
 from collections.abc import Collection, Iterator
@@ -52,7 +52,7 @@ def _foreign(column: Column[Any]) -> ColumnElement[bool]:
     return kind.not_in(["null", *wanted])
 
 
-NO_TEXT: Final = "a text in the tables is no text, and what stands beside it cannot be read"
+NO_TEXT: Final = "a text column holds something that is not text, and its row cannot be read"
 """What is said of bytes that stand as a text and are none."""
 
 

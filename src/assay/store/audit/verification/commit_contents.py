@@ -15,11 +15,11 @@ class CommitCheck:
         self._findings = findings
         self._seen: dict[tuple[str, str], int] = {}
 
-    def add(self, index: int, told: Mapping[str, Any]) -> None:
+    def add(self, index: int, data: Mapping[str, Any]) -> None:
         """The next entry of the log."""
-        if told["kind"] != COMMIT:
+        if data["kind"] != COMMIT:
             return
-        name = str(told.get("key")), str(told.get("receipt"))
+        name = str(data.get("key")), str(data.get("receipt"))
         first = self._seen.setdefault(name, index)
         if first != index:
             self._findings.add(

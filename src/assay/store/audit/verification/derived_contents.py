@@ -61,35 +61,35 @@ class DerivedCheck:
         """By table and digest: the name, the time, and whether the time is exact."""
         self._kept: set[str] = set(before.kept)
 
-    def add(self, told: Mapping[str, Any]) -> None:
+    def add(self, data: Mapping[str, Any]) -> None:
         """The next entry of the log."""
-        if told["kind"] == ADOPTION:
-            self._adopted = str(told.get("hourly"))
+        if data["kind"] == ADOPTION:
+            self._adopted = str(data.get("hourly"))
             self._taken_over_again += self._binds
             self._binds = True
-        self._binds |= told["kind"] == ROWS and not told.get("adopted")
-        if told["kind"] != DECISION:
+        self._binds |= data["kind"] == ROWS and not data.get("adopted")
+        if data["kind"] != DECISION:
             return
         try:
-            self._of_decision(told)
+            self._of_decision(data)
         except (AssayError, KeyError, TypeError, ValueError, AttributeError):
             return  # what is no decision as we write them is told of where it is checked against its run
 
-    def _of_decision(self, told: Mapping[str, Any]) -> None:
-        exact = "moment" in told
-        moment = int(told["moment"]) if exact else micros(moment_of(told["at"]))
+    def _of_decision(self, data: Mapping[str, Any]) -> None:
+        exact = "moment" in data
+        moment = int(data["moment"]) if exact else micros(moment_of(data["at"]))
         for table, key in ((tables.policies, "policy"), (tables.verifiers, "verifier")):
-            named = told[key]
+            named = data[key]
             self._named.setdefault((table.name, named["digest"]), (storable(named["name"]), moment, exact))
         if not exact:
             return
         self._binds = True
-        if told["policy_kept"]:
-            self._kept.add(told["policy"]["digest"])
+        if data["policy_kept"]:
+            self._kept.add(data["policy"]["digest"])
         hour = moment // HOUR
-        self._counts[hour, ACTION, told["action"]] += 1
-        self._counts[hour, LATENCY, told["latency"]] += 1
-        for kind, counted in ((VERDICT, told["verdicts"]), (CATEGORY, told["categories"])):
+        self._counts[hour, ACTION, data["action"]] += 1
+        self._counts[hour, LATENCY, data["latency"]] += 1
+        for kind, counted in ((VERDICT, data["verdicts"]), (CATEGORY, data["categories"])):
             for name, count in counted.items():
                 self._counts[hour, kind, name] += count
 
@@ -113,7 +113,7 @@ class DerivedCheck:
             hours = sorted({hour for hour, _, _, count in left if count}) if self._adopted is None else []
             where = f", first in the hour {hours[0]}" if hours else ""
             findings.add(FindingCode.ALTERED_CONTENT, f"the counts by hour are not those of the decisions{where}")
-        named = tuple((*place, *told) for place, told in sorted(self._named.items()))
+        named = tuple((*place, *named) for place, named in sorted(self._named.items()))
         return Derived(hourly_digest(stored), named, tuple(sorted(self._kept)))
 
     def _names(self, connection: Connection, tenant: str, table: Any, findings: Findings) -> None:
@@ -124,11 +124,11 @@ class DerivedCheck:
         there = set()
         for row in connection.execute(query.where(columns.tenant == tenant)):
             there.add(row.digest)
-            told = self._named.get((table.name, row.digest))
-            if told is None:
+            named = self._named.get((table.name, row.digest))
+            if named is None:
                 findings.add(FindingCode.UNLOGGED, f"no decision names the {what} {str(row.digest)[:12]}")
                 continue
-            name, moment, exact = told
+            name, moment, exact = named
             same = row.created == moment if exact else row.created // _SECOND == moment // _SECOND
             if row.name != name or not same:
                 findings.add(

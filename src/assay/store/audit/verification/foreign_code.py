@@ -30,6 +30,6 @@ def foreign_code(connection: Connection) -> Iterator[str]:
         return
     for row in connection.execute(query, {"names": sorted(tables.metadata.tables)}):
         yield (
-            f"the {row.kind} {str(row.name)[:100]!a} stands on {str(row.of)[:100]!a}, and none is ours: what it "
-            "changes is told to the log as our own change"
+            f"the {row.kind} {str(row.name)[:100]!a} is on {str(row.of)[:100]!a} and is not one of ours: the log "
+            "would record what it changes as our own change"
         )

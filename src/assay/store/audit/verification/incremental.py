@@ -145,9 +145,9 @@ def _from(
         blocks.append((block.last, block.digest))
     runs = contents.entries()
     if since is not None:
-        ids = _told_of(connection, tenant, blocks[-1][0] if blocks else "", None)
+        ids = _decided_runs(connection, tenant, blocks[-1][0] if blocks else "", None)
         for after, block in changed:
-            ids |= {*block.runs, *_told_of(connection, tenant, after, block.last)}
+            ids |= {*block.runs, *_decided_runs(connection, tenant, after, block.last)}
             if len(ids) >= TOGETHER:
                 contents.runs(ids)
                 ids = set()
@@ -207,7 +207,7 @@ def _beside(connection: Connection, tenant: str, size: int) -> tuple[tuple[str, 
     return now, then
 
 
-def _told_of(connection: Connection, tenant: str, after: str, to: str | None) -> set[str]:
+def _decided_runs(connection: Connection, tenant: str, after: str, to: str | None) -> set[str]:
     """The runs of a stretch of which decisions tell, whether or not there are rows of them."""
     table = tables.audit_entries.c
     query = select(table.record).where(
@@ -222,11 +222,11 @@ def _told_of(connection: Connection, tenant: str, after: str, to: str | None) ->
 def _names_of(connection: Connection, tenant: str, unit: Unit) -> set[str]:
     """The units of a kind of which there are rows, or entries."""
     table, head = tables.audit_entries.c, unit.head
-    told = connection.execute(
+    rows = connection.execute(
         select(table.record).where(
             table.tenant == tenant, table.kind == ROWS, table.record.startswith(unit.name(""), autoescape=True)
         )
     ).scalars()
-    found = {str(record).partition(":")[2] for record in told}
+    found = {str(record).partition(":")[2] for record in rows}
     owner = literal("") if unit.id is None else head.c[unit.id]
     return found | {str(one) for one in connection.execute(select(owner).where(head.c.tenant == tenant)).scalars()}

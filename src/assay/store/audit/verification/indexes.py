@@ -20,5 +20,5 @@ def lacking(connection: Connection) -> Iterator[str]:
         return
     for row in connection.exec_driver_sql(f"PRAGMA integrity_check({_MOST})"):
         if row[0] != "ok":
-            told = " ".join(str(row[0]).split())[:200]
-            yield f"the database does not fit together, so that pages may show less than is stored: {told}"
+            message = " ".join(str(row[0]).split())[:200]
+            yield f"the database does not fit together, so that pages may show less than is stored: {message}"

@@ -28,7 +28,7 @@ from assay.store.audit.verification.foreign_code import foreign_code
 from assay.store.db.tables import audit_anchors, audit_checkpoints, audit_tiles
 
 MOST_FINDINGS: Final = 100
-"""Of more findings only the first are told."""
+"""Of more findings only the first are reported."""
 
 
 class FindingCode(StrEnum):
@@ -111,10 +111,12 @@ class LogVerification:
         are covered from outside.
 
         >>> LogVerification("example.com/log", 7, b"", 1, 0).caution
-        'no checkpoint from outside was held against it: who has the key could have written all of it anew'
+        'no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it'
         """
         if not self.outside:
-            return "no checkpoint from outside was held against it: who has the key could have written all of it anew"
+            return (
+                "no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it"
+            )
         if self.outside < self.size:
             return (
                 f"a checkpoint from outside covers the first {self.outside:,} of {self.size:,} entries: who has the "

@@ -10,20 +10,20 @@ from assay.store.audit.entries import commitment
 from assay.store.audit.verification.log import FindingCode, Findings
 from assay.store.db import tables
 
-Told = tuple[int, dict[str, Any]]
+ReadEntry = tuple[int, dict[str, Any]]
 """The index of an entry and its fields."""
 
 
-def check_acts(connection: Connection, tenant: str, told: Sequence[Told], findings: Findings) -> None:
+def check_acts(connection: Connection, tenant: str, acts: Sequence[ReadEntry], findings: Findings) -> None:
     """Compare entries of reviews with what is stored of them.
 
     Args:
         connection: the same that the log was verified with.
         tenant: whose log.
-        told: the index and the fields of each entry.
+        acts: the index and the fields of each entry.
         findings: where to add what does not hold.
     """
-    runs = sorted({str(one["record"]) for _, one in told})
+    runs = sorted({str(one["record"]) for _, one in acts})
     table, of_runs = tables.decisions, tables.runs
     salts = {
         row.id: row.salt
@@ -39,7 +39,7 @@ def check_acts(connection: Connection, tenant: str, told: Sequence[Told], findin
     except StoreError as error:
         findings.add(FindingCode.ALTERED_CONTENT, f"the decisions of a reviewed run cannot be read: {error}")
         return
-    for index, one in told:
+    for index, one in acts:
         run = str(one["record"])
         row = rows.get((run, one.get("position")))
         where = f"run {run} (entry {index})"
@@ -49,16 +49,16 @@ def check_acts(connection: Connection, tenant: str, told: Sequence[Told], findin
             findings.add(FindingCode.ALTERED_CONTENT, f"{where}: the {what} of an act is not what was recorded", run)
 
 
-def _differing(told: Mapping[str, Any], row: Row[Any], salt: bytes | None) -> str | None:
-    if row.action != told.get("act"):
+def _differing(data: Mapping[str, Any], row: Row[Any], salt: bytes | None) -> str | None:
+    if row.action != data.get("act"):
         return "name"
-    if row.route != told.get("state"):
+    if row.route != data.get("state"):
         return "state"
     if salt is None:
         return None  # the run was erased: what is left is the name of the act
-    if told.get("actor") is not None and commitment(bytes(salt), "actor", str(row.actor).encode()) != told["actor"]:
+    if data.get("actor") is not None and commitment(bytes(salt), "actor", str(row.actor).encode()) != data["actor"]:
         return "actor"
-    reason = told.get("reason")
+    reason = data.get("reason")
     if row.reasons is not None and not isinstance(row.reasons, list):
         return "reason"
     words = None if not row.reasons else commitment(bytes(salt), "reason", str(row.reasons[0]).encode())

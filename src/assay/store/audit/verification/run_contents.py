@@ -44,7 +44,7 @@ from assay.store.records.recording import storable, verdict_bits
 PART: Final = 500
 """Runs that are read at once."""
 
-Told = tuple[int, dict[str, Any]]
+ReadEntry = tuple[int, dict[str, Any]]
 """An entry's index and its fields."""
 
 
@@ -118,22 +118,22 @@ class Contents:
 
     def entries(self) -> int:
         """Read the entries, and compare what they tell of; how many runs."""
-        runs, part, acts = 0, list[Told](), list[Told]()
-        for index, told in self._commits_before():
-            self._commits.add(index, told)
-        for index, told in _entries(self._connection, self._tenant, self._begin, self._size, self._findings):
-            self._units.add(index, told)
-            self._derived.add(told)
-            self._commits.add(index, told)
-            if self._done is not None and (name := named_unit(told["kind"], told.get("record"))) is not None:
+        runs, part, acts = 0, list[ReadEntry](), list[ReadEntry]()
+        for index, data in self._commits_before():
+            self._commits.add(index, data)
+        for index, data in _entries(self._connection, self._tenant, self._begin, self._size, self._findings):
+            self._units.add(index, data)
+            self._derived.add(data)
+            self._commits.add(index, data)
+            if self._done is not None and (name := named_unit(data["kind"], data.get("record"))) is not None:
                 self._done.add(name)
-            if told["kind"] == REVIEW:
-                acts.append((index, told))
+            if data["kind"] == REVIEW:
+                acts.append((index, data))
             if len(acts) == PART:
                 check_acts(self._connection, self._tenant, acts, self._findings)
                 acts = []
-            if told["kind"] == DECISION:
-                part.append((index, told))
+            if data["kind"] == DECISION:
+                part.append((index, data))
                 runs += 1
             if len(part) == PART:
                 self._check(part)
@@ -142,7 +142,7 @@ class Contents:
         check_acts(self._connection, self._tenant, acts, self._findings)
         return runs
 
-    def _check(self, part: Sequence[Told]) -> None:
+    def _check(self, part: Sequence[ReadEntry]) -> None:
         touched = _touched(part, self._units)
         _check(self._connection, self._tenant, touched, self._erased, self._findings)
 
@@ -152,8 +152,8 @@ class Contents:
         for begin in range(0, len(left), PART):
             part = left[begin : begin + PART]
             self._units.of_kind(RUN, part)
-            self._check(self._told(part, DECISION))
-            check_acts(self._connection, self._tenant, self._told(part, REVIEW), self._findings)
+            self._check(self._entries_of(part, DECISION))
+            check_acts(self._connection, self._tenant, self._entries_of(part, REVIEW), self._findings)
         self.again += len(left)
 
     def units(self, unit: Unit, ids: Iterable[str]) -> None:
@@ -162,16 +162,16 @@ class Contents:
         for begin in range(0, len(left), PART):
             self._units.of_kind(unit, left[begin : begin + PART])
 
-    def _commits_before(self) -> list[Told]:
+    def _commits_before(self) -> list[ReadEntry]:
         """The commits that entries before the first one that is read tell of: one of them may come a second time."""
         log = tables.audit_entries.c
         return self._read(COMMIT, log.idx < self._begin) if self._begin else []
 
-    def _told(self, runs: Sequence[str], kind: str) -> list[Told]:
+    def _entries_of(self, runs: Sequence[str], kind: str) -> list[ReadEntry]:
         log = tables.audit_entries.c
         return self._read(kind, log.record.in_(runs), log.idx < self._size)
 
-    def _read(self, kind: str, *where: ColumnElement[bool]) -> list[Told]:
+    def _read(self, kind: str, *where: ColumnElement[bool]) -> list[ReadEntry]:
         log = tables.audit_entries.c
         rows = self._connection.execute(
             select(log.idx, log.data).where(log.tenant == self._tenant, log.kind == kind, *where).order_by(log.idx)
@@ -179,12 +179,12 @@ class Contents:
         found = []
         for row in rows:
             try:
-                told = read_entry_data(bytes(row.data))
+                data = read_entry_data(bytes(row.data))
             except AssayError as error:
                 self._findings.add(FindingCode.ALTERED_ENTRY, f"entry {row.idx} cannot be read: {error}")
                 continue
-            if told["kind"] == kind:
-                found.append((row.idx, told))
+            if data["kind"] == kind:
+                found.append((row.idx, data))
         return found
 
     def finish(self) -> Derived:
@@ -198,7 +198,7 @@ class Contents:
         return left
 
 
-def _touched(part: Sequence[Told], units: UnitCheck) -> list[Told]:
+def _touched(part: Sequence[ReadEntry], units: UnitCheck) -> list[ReadEntry]:
     """The decisions of runs that are not just as they were stored with them.
 
     What the others bind is what `_check` would look at: question, report, evidence, and the columns of lists.
@@ -235,14 +235,14 @@ def _of_evidence(connection: Connection, tenant: str, erased: tuple[set[str], se
     for digest in connection.execute(loose).scalars():
         findings.add(FindingCode.UNLOGGED, f"the evidence {str(digest)[:12]} stands in the tables, and no run had it")
     log = tables.audit_entries.c
-    told = [
+    data = [
         (row.idx, read_entry_data(bytes(row.data)))
         for run in sorted(runs - findings.about)[:MOST_FINDINGS]
         for row in connection.execute(
             select(log.idx, log.data).where(log.tenant == tenant, log.record == run, log.kind == DECISION)
         )
     ]
-    _check(connection, tenant, told, erased, findings)
+    _check(connection, tenant, data, erased, findings)
 
 
 def _is_evidence(digest: str, body: bytes | None) -> bool:
@@ -253,7 +253,7 @@ def _is_evidence(digest: str, body: bytes | None) -> bool:
         return False
 
 
-def _entries(connection: Connection, tenant: str, begin: int, size: int, findings: Findings) -> Iterator[Told]:
+def _entries(connection: Connection, tenant: str, begin: int, size: int, findings: Findings) -> Iterator[ReadEntry]:
     """The fields of all entries from one on, which must be what the columns beside them repeat."""
     table = tables.audit_entries.c
     query = (
@@ -266,15 +266,15 @@ def _entries(connection: Connection, tenant: str, begin: int, size: int, finding
         begin = rows[-1].idx + 1
         for row in rows:
             try:
-                told = read_entry_data(bytes(row.data))
+                data = read_entry_data(bytes(row.data))
             except AssayError as error:
                 findings.add(FindingCode.ALTERED_ENTRY, f"entry {row.idx} cannot be read: {error}")
                 continue
-            if (told["kind"], told.get("record")) != (row.kind, row.record):
+            if (data["kind"], data.get("record")) != (row.kind, row.record):
                 findings.add(
                     FindingCode.ALTERED_ENTRY, f"entry {row.idx} stands under another kind or run than its own"
                 )
-            yield row.idx, told
+            yield row.idx, data
 
 
 def _erased(connection: Connection, tenant: str, of: str | None = None) -> set[str]:
@@ -284,16 +284,20 @@ def _erased(connection: Connection, tenant: str, of: str | None = None) -> set[s
     found = set()
     for data in rows:
         try:
-            told = read_entry_data(bytes(data))
+            entry = read_entry_data(bytes(data))
         except AssayError:
             continue  # told of where all entries are read
-        if told["kind"] == ERASURE and told.get("of") == of:
-            found.add(str(told.get("record")))
+        if entry["kind"] == ERASURE and entry.get("of") == of:
+            found.add(str(entry.get("record")))
     return found
 
 
 def _check(
-    connection: Connection, tenant: str, part: Sequence[Told], erased: tuple[set[str], set[str]], findings: Findings
+    connection: Connection,
+    tenant: str,
+    part: Sequence[ReadEntry],
+    erased: tuple[set[str], set[str]],
+    findings: Findings,
 ) -> None:
     if not part:
         return
@@ -318,13 +322,13 @@ class _Part:
         self,
         connection: Connection,
         tenant: str,
-        part: Sequence[Told],
+        part: Sequence[ReadEntry],
         erased: tuple[set[str], set[str]],
         findings: Findings,
     ) -> None:
         self._part, self._findings = part, findings
         self._erased, self._bare = erased
-        ids = [str(told["record"]) for _, told in part]
+        ids = [str(data["record"]) for _, data in part]
         self._runs = {row.id: row for row in _rows(connection, tables.runs, tables.runs.c.id, tenant, ids)}
         self._reports = {row.id: row for row in _rows(connection, tables.reports, tables.reports.c.id, tenant, ids)}
         self._claims: dict[str, list[Row[Any]]] = {}
@@ -350,8 +354,8 @@ class _Part:
         }
 
     def check(self) -> None:
-        for index, told in self._part:
-            name = str(told["record"])
+        for index, data in self._part:
+            name = str(data["record"])
             run, report = self._runs.get(name), self._reports.get(name)
             if run is None or report is None:
                 self._tell(FindingCode.MISSING_CONTENT, index, name, "it is not in the tables")
@@ -360,11 +364,11 @@ class _Part:
                     self._tell(FindingCode.MISSING_CONTENT, index, name, "its content is gone, and nothing tells why")
             else:
                 claims = sorted(self._claims.get(name, ()), key=lambda claim: claim.position)
-                tape = () if name in self._bare else _of_tape(told, run)
+                tape = () if name in self._bare else _of_tape(data, run)
                 for what in (
-                    *_differing(told, run, report),
+                    *_differing(data, run, report),
                     *tape,
-                    *_listed(told, report, claims, self._first.get(name)),
+                    *_listed(data, report, claims, self._first.get(name)),
                 ):
                     self._tell(FindingCode.ALTERED_CONTENT, index, name, f"its {what} is not what was recorded")
                 self._of_evidence(index, name)
@@ -395,33 +399,33 @@ def _pairs(asked: Any) -> list[tuple[str, str]]:
     return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, list) and len(pair) == 2]
 
 
-def _differing(told: Mapping[str, Any], run: Row[Any], report: Row[Any]) -> Iterator[str]:
+def _differing(data: Mapping[str, Any], run: Row[Any], report: Row[Any]) -> Iterator[str]:
     """What of a run is not what its entry commits to."""
     salt, body = bytes(run.salt), report.body
     pairs = [commitment(salt, "evidence", canonical(list(pair))) for pair in _pairs(run.asked)]
-    if commitment(salt, "asked", exact(run.asked)) != told["asked"] or pairs != told["evidence"]:
+    if commitment(salt, "asked", exact(run.asked)) != data["asked"] or pairs != data["evidence"]:
         yield "record of what was asked"
-    if commitment(salt, "report", sha256(canonical(body)).hexdigest().encode()) != told["report"]:
+    if commitment(salt, "report", sha256(canonical(body)).hexdigest().encode()) != data["report"]:
         yield "report"
         return
-    if commitment(salt, "output", body["output"].encode()) != told["output"]:
+    if commitment(salt, "output", body["output"].encode()) != data["output"]:
         yield "output"
-    if commitment(salt, "run_id", body["run_id"].encode()) != told["query"]:
+    if commitment(salt, "run_id", body["run_id"].encode()) != data["query"]:
         yield "name"
 
 
-def _of_tape(told: Mapping[str, Any], run: Row[Any]) -> Iterator[str]:
+def _of_tape(data: Mapping[str, Any], run: Row[Any]) -> Iterator[str]:
     """Whether what chat models said is what the entry commits to; with the evidence it is erased."""
     found = None if run.tape is None else commitment(bytes(run.salt), "tape", exact(run.tape))
-    if found != told.get("tape"):
+    if found != data.get("tape"):
         yield "record of what chat models said"
 
 
 def _listed(
-    told: Mapping[str, Any], report: Row[Any], claims: Sequence[Row[Any]], first: Row[Any] | None
+    data: Mapping[str, Any], report: Row[Any], claims: Sequence[Row[Any]], first: Row[Any] | None
 ) -> Iterator[str]:
     """Which of the columns that people search and list by do not agree with the entry and the report."""
-    if first is None or (first.action, first.route) != (told["action"], told["route"]):
+    if first is None or (first.action, first.route) != (data["action"], data["route"]):
         yield "row in the list of decisions"
     body = report.body
     try:

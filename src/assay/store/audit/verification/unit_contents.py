@@ -39,12 +39,12 @@ class UnitCheck:
         stored in its transaction and not changed since. Whoever takes note of them clears it."""
         self._found: list[tuple[FindingCode, str, str]] = []
 
-    def add(self, index: int, told: dict[str, Any]) -> None:
+    def add(self, index: int, data: dict[str, Any]) -> None:
         """The next entry of the log."""
-        name = named_unit(told["kind"], told.get("record"))
+        name = named_unit(data["kind"], data.get("record"))
         if name is None:
             return
-        self._seen.setdefault(name, (index, told))
+        self._seen.setdefault(name, (index, data))
         if len(self._seen) >= PART:
             self.flush()
 
@@ -108,11 +108,11 @@ class UnitCheck:
         for row in self._connection.execute(self._about(names, data=True)) if names else ():
             name = named_unit(row.kind, row.record)
             try:
-                told = read_entry_data(bytes(row.data))
+                data = read_entry_data(bytes(row.data))
             except AssayError:
                 continue  # told of where all entries are read
             if name is not None and name in wanted:
-                found.setdefault(name, []).append((row.idx, told))
+                found.setdefault(name, []).append((row.idx, data))
         return found
 
     def _about(self, names: Collection[str], *, data: bool) -> Select[Any]:
@@ -133,23 +133,23 @@ class UnitCheck:
 
     def _of_unit(self, unit: Unit, id_: str, history: History, state: State | None) -> None:
         last, told_at, where = None, -1, f"{_said(unit)} {id_}".rstrip()
-        for index, told in history:
-            if told["kind"] == DECISION:
-                last, told_at = told.get("rows"), index
+        for index, data in history:
+            if data["kind"] == DECISION:
+                last, told_at = data.get("rows"), index
                 continue
-            if told.get("was") != last:
+            if data.get("was") != last:
                 self._findings.add(
                     FindingCode.ALTERED_CONTENT,
-                    f"{where}: its rows were altered before entry {index}, and no entry tells of it",
+                    f"{where}: its rows were altered before entry {index}, and no entry records it",
                 )
-            last, told_at = told.get("now"), index
+            last, told_at = data.get("now"), index
         if last is None and state is None:
             return
         if last is None:
             said = "entry {} says that it was dropped" if history[-1][1]["kind"] == ROWS else "entry {} binds none"
             self._add(FindingCode.UNLOGGED, f"{where}: it has rows, and {said.format(told_at)}", id_)
         elif state is None:
-            self._add(FindingCode.MISSING_CONTENT, f"{where}: its rows are gone, and no entry tells of it", id_)
+            self._add(FindingCode.MISSING_CONTENT, f"{where}: its rows are gone, and no entry records that", id_)
         elif state.bound() != last:
             named = ", ".join(part.name for part in (unit.head, *(part.table for part in unit.parts)))
             self._add(
@@ -169,10 +169,10 @@ def unlogged(connection: Connection, tenant: str) -> Iterator[str]:
         id_ = literal("") if unit.id is None else head[unit.id]
         name = id_ if unit is RUN else literal(f"{unit.kind}:").op("||")(id_)
         kind = DECISION if unit is RUN else ROWS
-        told = exists().where(log.tenant == head.tenant, log.record == name, log.kind == kind)
-        rows = connection.execute(select(id_.label("id")).where(head.tenant == tenant, ~told).limit(100)).scalars()
+        logged = exists().where(log.tenant == head.tenant, log.record == name, log.kind == kind)
+        rows = connection.execute(select(id_.label("id")).where(head.tenant == tenant, ~logged).limit(100)).scalars()
         for one in rows:
-            yield f"{_said(unit)} {one}".rstrip() + " stands in the tables, and no entry tells of it"
+            yield f"{_said(unit)} {one}".rstrip() + " is in the tables, and no entry records it"
     for unit, part in ((one, part) for one in UNITS for part in one.parts):
         # Rows of a run that is not there are in no unit.
         table, owner = part.table.c, unit.head if part.via is None else part.via

@@ -83,9 +83,9 @@ def _embeds(text: str) -> bool:
             continue
         named = sum(t.tag in CONTENT and t.low.replace("’", "'") not in TALK | ATTITUDES for t in tokens[i + 2 :])
         offered = named <= 1 and (tokens[i + 2].tag != "AUX" or tokens[i + 2].low in _OFFERING)
-        told = tokens[i + 1].low not in PARTIES or tokens[i + 1].low == "there" or not offered
+        has_object = tokens[i + 1].low not in PARTIES or tokens[i + 1].low == "there" or not offered
         asked = token.low == "how" and tokens[i + 1].low in {"much", "many", "long", "to"}
-        if told and not asked and any(t.tag in _VERBS for t in tokens[i + 2 :]):
+        if has_object and not asked and any(t.tag in _VERBS for t in tokens[i + 2 :]):
             return True
     return False
 

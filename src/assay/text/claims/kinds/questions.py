@@ -39,15 +39,15 @@ def is_question(text: str) -> bool:
     >>> is_question("Is it 5?"), is_question("Partners get 9 weeks?"), is_question("Partners’ leave is 9 weeks?")
     (True, False, False)
     """
-    bare = text.rstrip(" \"'”’)*_")
-    if not bare.endswith(("?", "？", "؟")):
+    stripped = text.rstrip(" \"'”’)*_")
+    if not stripped.endswith(("?", "？", "؟")):
         return False
-    led = _LED_QUESTION.match(bare)
-    if led is not None and _QUESTION.match(bare, led.end()) is not None:
+    led = _LED_QUESTION.match(stripped)
+    if led is not None and _QUESTION.match(stripped, led.end()) is not None:
         return True
-    if _QUESTION.match(bare) is not None:
-        return not _ends_in_statement(bare)
-    return _ASKING_WORDS.search(bare) is not None
+    if _QUESTION.match(stripped) is not None:
+        return not _ends_in_statement(stripped)
+    return _ASKING_WORDS.search(stripped) is not None
 
 
 def _ends_in_statement(text: str) -> bool:

@@ -49,16 +49,18 @@ _LONG_INTRODUCTION = 12
 
 def bold_line(raw: str) -> bool:
     """Whether a line is set in bold as a whole and is no sentence: a heading in other marks."""
-    bare = raw.strip()
-    return re.fullmatch(r"(\*\*|__)[^*_\n]{1,120}\1:?", bare) is not None and bare[-3:-2] not in ENDS
+    stripped = raw.strip()
+    return re.fullmatch(r"(\*\*|__)[^*_\n]{1,120}\1:?", stripped) is not None and stripped[-3:-2] not in ENDS
 
 
 def read_heading(raw: str, cleaned: Cleaned, sentence: Sentence) -> Found:
     """A heading is checkable where it says something: a verb, a number, a value behind a colon."""
     words = _NUMBERED.sub("", cleaned.text)
     tokens = tokenise(words)
-    told = bool(tokens) and tokens[0].tag == "PRON"
-    modal = told or (bool(tokens) and tokens[0].tag != "SUB" and any(token.tag == "AUX" for token in tokens[1:]))
+    starts_with_pronoun = bool(tokens) and tokens[0].tag == "PRON"
+    modal = starts_with_pronoun or (
+        bool(tokens) and tokens[0].tag != "SUB" and any(token.tag == "AUX" for token in tokens[1:])
+    )
     counted = any(token.tag == "NUM" or token.low in _QUANTIFIERS for token in tokens)
     valued = any(token.tag in {":", "=", "–", "—"} for token in tokens[1:-1])
     dated = not {"date", "identifier"}.isdisjoint(critical_reasons(words, words))

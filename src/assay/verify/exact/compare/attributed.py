@@ -61,10 +61,10 @@ def with_attributed(claim: Claim, index: ExactIndex, findings: Sequence[ExactFin
     """The findings about numbers; of a number of which the evidence surely has another one, that one alone."""
     found = list(findings)
     for quantity in islice(claim.quantities, _MOST_QUANTITIES):
-        told = _against(claim, index, quantity)
-        if told is not None:
+        finding = _against(claim, index, quantity)
+        if finding is not None:
             found = [one for one in found if one.claim_end <= quantity.start or quantity.end <= one.claim_start]
-            found.append(told)
+            found.append(finding)
     return found
 
 
@@ -114,9 +114,9 @@ def _of_predicate(text: str, quantity: Quantity) -> Thing | None:
 
 def _leading(tokens: Sequence[Token], *, any_of: bool = False) -> Thing | None:
     begun = next((at for at, one in enumerate(tokens) if one.tag != "DET"), len(tokens))
-    told = [one.text for one in tokens[begun : begun + 1] if one.tag in _VERBS]  # "paid leave"
-    named = _words(tokens[begun + len(told) :])
-    return _thing([*told, *named] if named else [], any_of or _is_any(tokens[:begun]))
+    verbs = [one.text for one in tokens[begun : begun + 1] if one.tag in _VERBS]  # "paid leave"
+    named = _words(tokens[begun + len(verbs) :])
+    return _thing([*verbs, *named] if named else [], any_of or _is_any(tokens[:begun]))
 
 
 def _trailing(tokens: Sequence[Token]) -> Thing | None:

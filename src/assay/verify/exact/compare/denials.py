@@ -206,10 +206,10 @@ def _amount(index: ExactIndex, candidate: Candidate, head: str, text: str) -> tu
     )
     if not definite or _NOTHING_OF_IT.search(text) is not None:
         return None
-    told = _TELLS.match(text, words.ends[at])
+    amount = _TELLS.match(text, words.ends[at])
     for quantity in index.quantities.get(candidate.sentence, ()):
         start = quantity.start - here.start
-        if told is not None and 0 <= start - told.end() <= 1 and quantity.value > 0:
+        if amount is not None and 0 <= start - amount.end() <= 1 and quantity.value > 0:
             return words.starts[at], quantity.end - here.start
     return None
 

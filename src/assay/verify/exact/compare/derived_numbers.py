@@ -40,7 +40,7 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
     "members pay 170" beside "members get 15% off" and a price of 200.
     """
     subject = leading_stems(claim.words.lexemes)
-    told = [
+    derivations = [
         index.reading(c.sentence).folds
         for c in claim.candidates
         if subject & index.subject(c.sentence)
@@ -50,7 +50,7 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
     return derive(
         quantity,
         _operands(claim, index),
-        claim.folds.union(*told),
+        claim.folds.union(*derivations),
         own=[q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity],
         times=[*times[:MOST_OPERANDS], *claim.dates[:MOST_OPERANDS]],
     )
@@ -127,10 +127,10 @@ def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFi
         return None
     text = index.passages[index.sentences[best.sentence].passage].text
     spanned = any(form.fullmatch(text, dates[0].end, dates[1].start) for form in (_SPAN, _THEN))
-    told = length_of(*dates) if spanned else None
-    if told is None:
+    length = length_of(*dates) if spanned else None
+    if length is None:
         return None
-    lengths, working = told
+    lengths, working = length
     if any(near(replace(quantity, step=Decimal(0)), Decimal(one)) for one in lengths):
         return None
     ours = claim.text[quantity.start : quantity.end]

@@ -109,8 +109,8 @@ def _merely_includes(quantity: Quantity, other: Quantity) -> bool:
     """
     if quantity.bound in {"at_least", "at_most"} and other.exact:
         return other.low not in {quantity.low, quantity.high}
-    bare = quantity.dimension == other.dimension == "count" and not set(quantity.nouns) & set(other.nouns)
-    return bare and not quantity.exact and quantity.bound not in {other.bound, "about"}
+    unitless = quantity.dimension == other.dimension == "count" and not set(quantity.nouns) & set(other.nouns)
+    return unitless and not quantity.exact and quantity.bound not in {other.bound, "about"}
 
 
 def _noun_factor(quantity: Quantity, other: Quantity) -> float:

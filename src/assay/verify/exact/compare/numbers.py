@@ -149,13 +149,13 @@ def _judge(
     margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
     if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
         margin = _CLEAR_MARGIN
-    told = _told_in_clause(index, context, same, worst)
-    if told is same and same is not None:
+    in_clause = _option_of_clause(index, context, same, worst)
+    if in_clause is same and same is not None:
         return None, True, True
     if (
         same is not None
         and worst is not None
-        and (told is worst or _of_other_clause(claim, index, quantity, same, worst))
+        and (in_clause is worst or _of_other_clause(claim, index, quantity, same, worst))
     ):
         confidence = _confidence(claim, index, quantity, worst, different)
         return _mismatch(claim, index, quantity, worst, confidence, elsewhere=True), True, False
@@ -222,11 +222,11 @@ def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: 
     place = quantity.start, quantity.end
     ours, other = (align(claim, index, place, o.candidate, (o.quantity.start, o.quantity.end)) for o in (same, worst))
     subject = leading_stems(claim.words.lexemes)
-    told = subject & ours.missing
-    return bool(told) and told <= other.clause and subject.isdisjoint(other.missing)
+    unshared = subject & ours.missing
+    return bool(unshared) and unshared <= other.clause and subject.isdisjoint(other.missing)
 
 
-def _told_in_clause(index: ExactIndex, context: Context, same: Option | None, worst: Option | None) -> Option | None:
+def _option_of_clause(index: ExactIndex, context: Context, same: Option | None, worst: Option | None) -> Option | None:
     """Of an equal and another number of a sentence the one whose clause has more of the claim's clause.
 
     "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None

@@ -172,8 +172,8 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
     denied_too = found.missing & scoped(side.words, side.negations)  # "water but not electricity"
     if not affirms or denied_too or speaks_of_another(claim, index, side.candidate, found):
         return None
-    told = leading_stems(claim.words.lexemes) & found.missing
-    if told and told <= side.candidate.stems:
+    unshared = leading_stems(claim.words.lexemes) & found.missing
+    if unshared and unshared <= side.candidate.stems:
         return None  # "export was added; import is planned" says nothing against "import has not been added"
     return place if found.share >= (_SURELY_ALIGNED if side.negations else LEAST_ALIGNED) else None
 

@@ -189,10 +189,10 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
     total = judge_total(statement, records)
     if total is not None:
         return total
-    told = judge_rows(statement, records) or judge_query(statement, records) or judge_span(statement, records)
-    told = told or judge_absence(statement, records)
-    if told is not None:
-        return told
+    judged = judge_rows(statement, records) or judge_query(statement, records) or judge_span(statement, records)
+    judged = judged or judge_absence(statement, records)
+    if judged is not None:
+        return judged
     outcomes: list[Outcome] = []
     named_groups: set[int] = set()
     for number in _candidates(statement, records):

@@ -179,7 +179,7 @@ class _Decision:
         fillers = self._fillers()
         if any(self._ambiguous(m) for m in fillers):
             return None
-        told = [(n, m) for n, ms in self.valued.items() for m in ms]
+        valued = [(n, m) for n, ms in self.valued.items() for m in ms]
         if any(self._scattered(ms) for ms in self.valued.values()):
             return None
         if fillers:
@@ -187,20 +187,20 @@ class _Decision:
                 return wrong
             if not naming or (not self.match.group.table and not title_is_named(self.match)):
                 return None
-        if not told and len(fillers) != 1:
+        if not valued and len(fillers) != 1:
             return None
-        if told:
-            number, mention = max(told, key=lambda p: (not self.cells[p[0]].naming, p[1].last))
+        if valued:
+            number, mention = max(valued, key=lambda p: (not self.cells[p[0]].naming, p[1].last))
         else:
             number, mention = fillers[0].cells[0], fillers[0]
             if self.cells[number].kind == "number" or not self.unnamed or len(self.unnamed) < 2:
                 return None
         code = "record.negation" if negation else "record.mismatch"
         at = self.negated_at if negation else mention.first
-        sure = SURE if told and not fillers and not self.placed.loose else DOUBTFUL
-        if told and all(self.cells[n].naming for n, _ in told) and not fillers and not self._named_besides(told):
+        sure = SURE if valued and not fillers and not self.placed.loose else DOUBTFUL
+        if valued and all(self.cells[n].naming for n, _ in valued) and not fillers and not self._named_besides(valued):
             return None
-        if self.match.group.table and len(told) + len(self.unnamed) < _FEWEST_IN_ROW:
+        if self.match.group.table and len(valued) + len(self.unnamed) < _FEWEST_IN_ROW:
             return None
         return self._result(not negation, sure, number, min(at, mention.first), mention.last, naming, code)
 
@@ -223,9 +223,9 @@ class _Decision:
                     return replace(found, wrong=((value.first, value.last), doer))
         return None
 
-    def _named_besides(self, told: Sequence[tuple[int, Mention]]) -> bool:
+    def _named_besides(self, valued: Sequence[tuple[int, Mention]]) -> bool:
         """Whether something else names the record than what is said of it: its title, or another of its names."""
-        return len(told) > 1 or bool(self.unnamed) or (not self.match.group.table and title_is_named(self.match))
+        return len(valued) > 1 or bool(self.unnamed) or (not self.match.group.table and title_is_named(self.match))
 
     def _scattered(self, mentions: Sequence[Mention]) -> bool:
         """Whether the items of one list stand apart, so that they are not told as one list."""

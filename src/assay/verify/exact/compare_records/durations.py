@@ -52,10 +52,10 @@ def judge_span(statement: Statement, records: Records) -> Outcome | None:
     if len(found) != 1:
         return None
     group, record, (begin, end) = found[0]
-    told = _length(begin.text, end.text)
-    if told is None:
+    length = _length(begin.text, end.text)
+    if length is None:
         return None
-    seconds, working = told
+    seconds, working = length
     exact = replace(quantity, step=Decimal(0))
     holds = any(near(exact, Decimal(one)) for one in seconds)
     wrong = () if holds else ((first, last),)

@@ -81,7 +81,7 @@ def judge_labelled(claim: Claim, index: ExactIndex) -> Labelled | None:
             found = [one for pair in pairs for one in _looked_up(pair, record, records, values)]
             if found and _is_meant(found, group, pairs):
                 meant.append((group.passage, record, found))
-    return _told(claim, index, pairs, meant or _turned(pairs, records, values))
+    return _settled(claim, index, pairs, meant or _turned(pairs, records, values))
 
 
 def _turned(pairs: Sequence[_Pair], records: Records, values: CellValues) -> list[_Meant]:
@@ -103,14 +103,14 @@ def _turned(pairs: Sequence[_Pair], records: Records, values: CellValues) -> lis
         if len(fields) != 1 or len(pairs) == 1:
             continue
         ((heading, stems),) = fields.items()
-        told: list[tuple[_Pair, Cell, bool | None]] = []
+        judged: list[tuple[_Pair, Cell, bool | None]] = []
         for pair in pairs:
             named = [row for row in rows if any(c.naming and _is_name(pair, c) for c in row.cells)]
             cell = next((c for c in named[0].cells if c.stems == stems), None) if len(named) == 1 else None
             if pair is not heading and cell is not None:
-                told.append((pair, cell, _is_value(pair.text, cell, named[0], records, values)))
-        if told and len(told) == len(pairs) - 1:
-            found.append((group.passage, rows[0], [(heading, told[0][1], True), *told]))
+                judged.append((pair, cell, _is_value(pair.text, cell, named[0], records, values)))
+        if judged and len(judged) == len(pairs) - 1:
+            found.append((group.passage, rows[0], [(heading, judged[0][1], True), *judged]))
     return found
 
 
@@ -165,7 +165,7 @@ def _is_meant(found: Sequence[tuple[_Pair, Cell, bool | None]], group: Group, pa
     return len(pairs) > 1 and right >= 1 and right >= len(found) - 1
 
 
-def _told(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequence[_Meant]) -> Labelled | None:
+def _settled(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequence[_Meant]) -> Labelled | None:
     agreeing = [one for one in meant if len(one[2]) == len(pairs) and all(same for _, _, same in one[2])]
     differing = [one for one in meant if any(same is False for _, _, same in one[2])]
     if agreeing and not differing:

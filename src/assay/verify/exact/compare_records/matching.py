@@ -109,13 +109,13 @@ class Match:
                 self.valued.setdefault(best, []).append(mention)
             else:
                 self.unnamed.append(mention)
-        told = {at for cell in keys if cell not in unvalued for at in keys[cell]}
+        at_keys = {at for cell in keys if cell not in unvalued for at in keys[cell]}
         for cell in list(unvalued):
             short = self.cells[cell].needed != self.cells[cell].stems
             subject = short and (
                 self.cells[cell].naming or all(self.statement.lexemes[at].stem in self.group.title for at in keys[cell])
             )
-            if told.issuperset(keys[cell]) or subject:
+            if at_keys.issuperset(keys[cell]) or subject:
                 del unvalued[cell]
         for cell in list(unvalued):
             mine = self.cells[cell]
@@ -230,8 +230,8 @@ class Match:
         """
         if any(role not in (None, "value") for role in self.roles[first:last]):
             return False
-        told = [*self.unnamed, *(m for mentions in self.valued.values() for m in mentions)]
-        inside = [m for m in told if m.first < last and first < m.last]
+        mentioned = [*self.unnamed, *(m for mentions in self.valued.values() for m in mentions)]
+        inside = [m for m in mentioned if m.first < last and first < m.last]
         if any(m.first < first or last < m.last for m in inside):
             return False
         kept = {cell: [m for m in mentions if m not in inside] for cell, mentions in self.valued.items()}

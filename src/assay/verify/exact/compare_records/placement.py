@@ -116,8 +116,8 @@ class Placement:
         "10 November 2025" is "10 Nov 2025": which words differ tells nothing where they are read as a day.
         """
         cell, last = self.cells[number], at + len(self.cells[number].words)
-        told = [date for first, end, date in self.statement.dates if at <= first and end <= last]
-        return bool(told) and all(
+        dates = [date for first, end, date in self.statement.dates if at <= first and end <= last]
+        return bool(dates) and all(
             relation_of(
                 date,
                 cell,
@@ -126,7 +126,7 @@ class Placement:
                 record=self.match.record,
                 records=self.match.records,
             )
-            for date in told
+            for date in dates
         )
 
     def _typed_fit(self) -> bool:

@@ -24,10 +24,10 @@ def whole_number(text: str, locale: str) -> Decimal | None:
     >>> whole_number("- 41", "en"), whole_number("$1,200.50", "en"), whole_number("9 May", "en")
     (Decimal('-41'), Decimal('1200.50'), None)
     """
-    bare = text.strip()
-    if len(bare) > _LONGEST_NUMBER:
+    stripped = text.strip()
+    if len(stripped) > _LONGEST_NUMBER:
         return None
-    match = _NUMBER.fullmatch(bare) if bare[:1] in "-−–+$€£¥0123456789" else None
+    match = _NUMBER.fullmatch(stripped) if stripped[:1] in "-−–+$€£¥0123456789" else None
     if match is None:
         return None
     read = decode_number(match[2].replace(" , ", ",").strip(), locale)

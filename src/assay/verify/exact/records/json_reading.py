@@ -27,8 +27,8 @@ def read_json(text: str) -> Iterator[GroupDraft]:
 
 def _json_in(text: str) -> tuple[str, int, str]:
     """The JSON of a text, where it begins, and what stands above it."""
-    bare = text.lstrip("\ufeff \t\r\n")
-    if bare[:1] in ("{", "[") or "```" in text:
+    stripped = text.lstrip("\ufeff \t\r\n")
+    if stripped[:1] in ("{", "[") or "```" in text:
         return text, 0, ""
     at = min((i for i in (text.find("\n{"), text.find("\n[")) if i >= 0), default=-1) + 1
     return text[at:], at, text[:at].strip()[:_LONGEST_TITLE]

@@ -77,8 +77,8 @@ def _cut_pipes(line: str) -> list[tuple[int, int]] | None:
     if line.count("|") < 1:
         return None
     cells = _split(line, "|")
-    bare = line.strip()
-    return cells[1:-1] if len(bare) > 1 and bare[0] == bare[-1] == "|" else cells
+    stripped = line.strip()
+    return cells[1:-1] if len(stripped) > 1 and stripped[0] == stripped[-1] == "|" else cells
 
 
 def _cut_tabs(line: str) -> list[tuple[int, int]] | None:

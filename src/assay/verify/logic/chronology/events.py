@@ -264,10 +264,10 @@ def _noun(s: str, match: re.Match[str], dates: Sequence[DateMention]) -> _Read |
 
 def _owner(words: Sequence[str], limits: frozenset[str], date: DateMention) -> _Read | None:
     """The thing before "'s", back to the word that it begins with."""
-    bare = [*words[:-1], words[-1][:-2]]
-    for begun in range(max(0, len(bare) - _LONGEST_SUBJECT), len(bare)):
-        thing = _thing(bare[begun:])
-        if thing is not None and (begun == 0 or bare[begun - 1].lower() in _BEFORE_OWNER):
+    without_s = [*words[:-1], words[-1][:-2]]
+    for begun in range(max(0, len(without_s) - _LONGEST_SUBJECT), len(without_s)):
+        thing = _thing(without_s[begun:])
+        if thing is not None and (begun == 0 or without_s[begun - 1].lower() in _BEFORE_OWNER):
             return thing, limits, date, ""
     return None
 

@@ -103,7 +103,7 @@ def _from_to(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterat
         if _TO.fullmatch(gap) is None:
             continue
         framed = _FROM.search(sentence[max(0, first.start - 16) : first.start]) is not None
-        if not framed and (_DASH.fullmatch(gap) is None or _bare_year(first) or _bare_year(second)):
+        if not framed and (_DASH.fullmatch(gap) is None or _is_year_alone(first) or _is_year_alone(second)):
             continue  # "2026-1184" is a number of something
         around = _clause(sentence, first.start, second.end)
         if _CHANGED.search(around) is not None:
@@ -112,7 +112,7 @@ def _from_to(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterat
             yield _backwards(sentence, first, second, (first.start, second.end), offset)
 
 
-def _bare_year(mention: DateMention) -> bool:
+def _is_year_alone(mention: DateMention) -> bool:
     return mention.minute is None and mention.month is None
 
 

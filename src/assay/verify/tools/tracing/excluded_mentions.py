@@ -65,12 +65,12 @@ def find_excluded(kind: SourceKind, text: str, tool_words: AbstractSet[str]) -> 
                 yield match.span()
     elif kind in (SourceKind.TOOL, SourceKind.PASSAGE):
         for sentence in _SENTENCE.finditer(text):
-            told = _TOLD.search(sentence.group())
-            if told is not None:
-                yield sentence.start(), min(len(text), _end_of_told(text, sentence.end()))
+            statement = _TOLD.search(sentence.group())
+            if statement is not None:
+                yield sentence.start(), min(len(text), _end_of_statement(text, sentence.end()))
 
 
-def _end_of_told(text: str, end: int) -> int:
+def _end_of_statement(text: str, end: int) -> int:
     """Where what the model is told ends: with its paragraph, the JSON string that it is in, or the text."""
     stop = re.compile(r"\n\s*\n|(?<!\\)\"").search(text, end, end + _REST_OF_TEXT)
     return stop.start() if stop is not None else min(len(text), end + _REST_OF_TEXT)

@@ -48,11 +48,11 @@ def trace_text(value: str, kind: EntityKind, sources: Sources, declaration: str 
     if kind is EntityKind.PATH:
         return _same_words(needle, sources) or _path(needle, sources)
     if kind is EntityKind.EMAIL:
-        bare = _verbatim(needle.lower().removeprefix("mailto:"), sources)
-        return bare and derived("the same address", bare.found)
+        address = _verbatim(needle.lower().removeprefix("mailto:"), sources)
+        return address and derived("the same address", address.found)
     return (
         _same_words(needle, sources)
-        or _bare(needle, sources)
+        or _without_sigil(needle, sources)
         or _digits(needle, sources)
         # A date is not its parts: "2026-04-04" is no date of a text that says "2026-04-20".
         or (None if kind is EntityKind.DATE else _put_together(needle, sources))
@@ -94,10 +94,10 @@ def _find_glued(text: SourceText, glued: str) -> tuple[int, int] | None:
     return match.span() if match else None
 
 
-def _bare(needle: str, sources: Sources) -> Trace | None:
+def _without_sigil(needle: str, sources: Sources) -> Trace | None:
     """The needle without the sign in front of it, or with the one that sources write."""
-    bare = needle.lstrip("@#$").lstrip("0") or needle
-    for form in {bare, needle.lstrip("@#$")} - {needle, ""}:
+    stripped = needle.lstrip("@#$").lstrip("0") or needle
+    for form in {stripped, needle.lstrip("@#$")} - {needle, ""}:
         found = _verbatim(form, sources)
         if found is not None:
             return derived("the same without the sign in front", found.found)
@@ -138,11 +138,11 @@ def _stands_in(low: str, part: str) -> bool:
 
 def _url(needle: str, sources: Sources, declaration: str) -> Trace | None:
     """The same address written otherwise, or a known host with a path and values that are known each."""
-    bare = _SCHEME.sub("", needle).rstrip("/")
-    same = _verbatim(bare, sources)
+    stripped = _SCHEME.sub("", needle).rstrip("/")
+    same = _verbatim(stripped, sources)
     if same is not None:
         return derived("the same address", same.found)
-    host, *rest = _URL_PARTS.split(bare)
+    host, *rest = _URL_PARTS.split(stripped)
     known = _verbatim(host, sources) or _verbatim(host.removeprefix("www."), sources)
     if known is None:
         return None

@@ -3,7 +3,7 @@
 "The two orders from Lyon together amount to 208.00", "three orders have an amount above 80", "two tasks are not done",
 "the average salary is 55,125", "the four chairs cost 180 in all". A condition is a value of a column, a truth value by
 the name of its column, or a limit for a column of numbers. As for other statements of records every word of content has
-to be explained, and what is wrong is told with the working. Lists that say that they go on decide nothing.
+to be explained, and what is wrong is reported with the working. Lists that say that they go on decide nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -179,9 +179,9 @@ def _decided(
     if counts and (query.tests or stated or all_of):
         one = counts[0]
         if one.value != len(kept):
-            return _outcome(query, False, _shown_cell(query, kept), one, "record.rows", _told(kept))
+            return _outcome(query, False, _shown_cell(query, kept), one, "record.rows", _rows_named(kept))
         if not stated:
-            return _outcome(query, True, _shown_cell(query, kept), one, "record.rows", _told(kept))
+            return _outcome(query, True, _shown_cell(query, kept), one, "record.rows", _rows_named(kept))
     if not stated or cells is None:
         return None
     return _computed(query, cells, stated[0], average=not AVERAGE.isdisjoint(folds))
@@ -389,9 +389,9 @@ def _priced(query: _Query, records: Records) -> Outcome | None:
     pairs = [_times(row, many[0], price[0]) for row in rows]
     if None in pairs:
         return None
-    told = [pair for pair in pairs if pair is not None]
+    priced = [pair for pair in pairs if pair is not None]
     *counts, stated = exact
-    if len(counts) > 1 or (counts and (not named or counts[0].value != told[0][0].number)):
+    if len(counts) > 1 or (counts and (not named or counts[0].value != priced[0][0].number)):
         return None
     for one in exact:
         query.used.update(range(one.first, one.last))
@@ -399,12 +399,12 @@ def _priced(query: _Query, records: Records) -> Outcome | None:
     query.used.update(at + i for at, pair in enumerate(pairwise(query.folds)) if pair in _PHRASES for i in (0, 1))
     if not _explained(query, subject):
         return None
-    total = sum(((a.number or Decimal(0)) * (b.number or Decimal(0)) for a, b in told), Decimal(0))
-    parts = " + ".join(f"{a.text} × {b.text}" for a, b in told[:_MOST_SHOWN]) + (
-        " + …" if len(told) > _MOST_SHOWN else ""
+    total = sum(((a.number or Decimal(0)) * (b.number or Decimal(0)) for a, b in priced), Decimal(0))
+    parts = " + ".join(f"{a.text} × {b.text}" for a, b in priced[:_MOST_SHOWN]) + (
+        " + …" if len(priced) > _MOST_SHOWN else ""
     )
     return _outcome(
-        query, stated.quantity.value == total, told[0][1], stated, "record.total", f"{parts} = {_plain(total)}"
+        query, stated.quantity.value == total, priced[0][1], stated, "record.total", f"{parts} = {_plain(total)}"
     )
 
 
@@ -434,7 +434,7 @@ def _shown_cell(query: _Query, kept: Sequence[Record]) -> Cell:
     return (kept or query.rows)[0].cells[0]
 
 
-def _told(kept: Sequence[Record]) -> str:
+def _rows_named(kept: Sequence[Record]) -> str:
     """How many rows there are, and which."""
     names = [next((cell.text for cell in row.cells if cell.naming and cell.text), "") for row in kept]
     listed = ", ".join(name for name in names[:_MOST_SHOWN] if name)

@@ -3,7 +3,7 @@
 Read are a number of rows ("the table covers three regions"), an extreme ("room B is the cheapest", "the highest flow is
 1,200"), two rows compared ("the lamp is cheaper than the chair") and the change of a row from one field to another
 ("South fell by 7 from Q1 to Q2"). As in statements of one row, every word of content has to be explained; what is not
-says nothing. What is wrong is told with what the rows have instead.
+says nothing. What is wrong is reported with what the rows have instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -238,8 +238,8 @@ def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple
     most = max((len(c.stems & stems) for c in named), default=0)
     best = [c for c in named if len(c.stems & stems) == most] or [c for c in numeric if c.stems & kinds]
     if not best and not kinds:
-        told = {kind for word in statement.lexemes for kind in FIELDS_OF_VERBS.get(word.fold, ())}
-        best = [c for c in numeric if c.stems & told] or (numeric if len(numeric) == 1 else [])
+        implied = {kind for word in statement.lexemes for kind in FIELDS_OF_VERBS.get(word.fold, ())}
+        best = [c for c in numeric if c.stems & implied] or (numeric if len(numeric) == 1 else [])
     return rows.field(best[0].stems) if len(best) == 1 else None
 
 
