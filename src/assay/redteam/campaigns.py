@@ -47,7 +47,7 @@ def run_campaign(
     *,
     reruns: int = 0,
     version: str = "",
-    told: Callable[[Answer], None] | None = None,
+    on_answer: Callable[[Answer], None] | None = None,
     judged: Judged | None = None,
     again: Again | None = None,
 ) -> Campaign:
@@ -62,7 +62,7 @@ def run_campaign(
         reruns: how many more times a case that failed is asked. The score stays that of the first trial, since asking
             only failures again would raise it; a case that passes in another trial is marked flaky.
         version: the version of the target, as its owner declares it.
-        told: hears of each answer as it comes.
+        on_answer: is called with each answer as it comes.
         judged: who judges in place of the guard; see `judge_answers`.
         again: looks again at judgements that are not sure (`assay.redteam.judging.second_look`). What people decided of
             answers of this folder stands before it (`decide`).
@@ -73,14 +73,14 @@ def run_campaign(
     options = options or RunOptions()
     digest = suite_digest(cases)
     with RunLog(folder / RECORD, digest, target.name, version) as log:
-        spent = run_cases(cases, target, log, options, told)
+        spent = run_cases(cases, target, log, options, on_answer)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
         judgements = _settled(cases, list(judge_answers(cases, first, guard, judged)), read_decisions(folder), again)
         for trial in range(2, 2 + reruns):
             failed = [at for at, one in enumerate(judgements) if one.outcome is Outcome.FAILED and not one.flaky]
             repeated = [cases[at] for at in failed]
             left = None if options.most_calls is None else max(0, options.most_calls - spent.calls)
-            more = run_cases(repeated, target, log, replace(options, trial=trial, most_calls=left), told)
+            more = run_cases(repeated, target, log, replace(options, trial=trial, most_calls=left), on_answer)
             spent = replace(more, calls=spent.calls + more.calls, kept=spent.kept, left=spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
             for at, one in zip(failed, judge_answers(repeated, answers, guard, judged), strict=True):

@@ -51,7 +51,7 @@ def run_compare(settings: CompareSettings) -> bool:
             folder,
             settings.run_options(),
             version=settings.target_version,
-            told=progress(len(cases) * (1 + len(guardrails))),
+            on_answer=progress(len(cases) * (1 + len(guardrails))),
         )
     for campaign in (bare, *(one.campaign for one in found)):
         tell_spent(campaign.spent)

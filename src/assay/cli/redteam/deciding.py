@@ -56,7 +56,7 @@ def run_judge(settings: DecidingSettings) -> None:
 
 def _listed(unsure: "list[tuple[Case, Judgement]]", form: PlainFormat) -> str:
     if form is PlainFormat.JSON:
-        told = [
+        listed = [
             {
                 "case": case.id,
                 "outcome": one.outcome.value,
@@ -68,7 +68,7 @@ def _listed(unsure: "list[tuple[Case, Judgement]]", form: PlainFormat) -> str:
             }
             for case, one in unsure
         ]
-        return json.dumps({"unsure": told}) + "\n"
+        return json.dumps({"unsure": listed}) + "\n"
     lines = []
     for case, one in unsure:
         lines.append(

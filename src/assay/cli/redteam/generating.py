@@ -48,7 +48,7 @@ def run_generate(
     write_file(out, suite_text(cases))
     counted = Counter(case.category.value for case in cases)
     if form == "json":
-        told: dict[str, object] = {
+        summary: dict[str, object] = {
             "suite": str(out),
             "digest": suite_digest(cases),
             "cases": len(cases),
@@ -56,8 +56,8 @@ def run_generate(
             "categories": {one.value: counted[one.value] for one in wanted},
         }
         if worded is not None:
-            told["worded"] = {"model": llm, "taken": worded.taken, "kept": worded.kept, "failed": worded.failed}
-        write_text(json.dumps(told) + "\n", sys.stdout)
+            summary["worded"] = {"model": llm, "taken": worded.taken, "kept": worded.kept, "failed": worded.failed}
+        write_text(json.dumps(summary) + "\n", sys.stdout)
         return
     lines = [f"{len(cases)} cases from {len(documents)} documents in {clean(str(out))}"]
     lines += [f"  {one.value:<26}{counted[one.value]}" for one in wanted]
@@ -113,10 +113,10 @@ def run_lint(suite: Path, good: tuple[Path, ...], form: str) -> bool:
         ]
     if form == "json":
         listed = [{"case": one.case, "code": one.code, "message": one.message} for one in problems]
-        told: dict[str, object] = {"cases": len(cases), "digest": suite_digest(cases), "problems": listed}
+        summary: dict[str, object] = {"cases": len(cases), "digest": suite_digest(cases), "problems": listed}
         if found is not None:
-            told["good_systems"] = found.model_dump(mode="json")
-        write_text(json.dumps(told) + "\n", sys.stdout)
+            summary["good_systems"] = found.model_dump(mode="json")
+        write_text(json.dumps(summary) + "\n", sys.stdout)
     else:
         lines = [f"{one.case}  {one.code}  {clean(one.message)}" for one in problems]
         lines.append(f"{len(cases)} cases, {len(problems)} problems")

@@ -91,7 +91,7 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     from assay.redteam.judging import JudgingAnswers
 
     guard = open_guard(settings.policy, settings.verifier)
-    told = progress(len(cases))
+    on_answer = progress(len(cases))
     task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
     with (
         ending_gently(),
@@ -106,7 +106,7 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
             settings.run_options(retry_failed=settings.retry_failed, at_most_once=settings.at_most_once),
             reruns=settings.reruns,
             version=settings.target_version,
-            told=told,
+            on_answer=on_answer,
             judged=judged,
             again=None if model is None else partial(_asking, model, settings.llm or ""),
         )

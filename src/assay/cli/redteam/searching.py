@@ -43,7 +43,7 @@ def run_search(settings: SearchSettings) -> None:
             settings.most_calls,
             seed=settings.seed,
             options=settings.run_options(),
-            told=progress(settings.most_calls),
+            on_answer=progress(settings.most_calls),
             changes=changes,
         )
     keep(settings.out, found.cases, found.judgements, target, guard, settings.target_version)
@@ -80,12 +80,12 @@ def _changes(settings: SearchSettings) -> "list[Changed]":
 def _written(found: "Found", settings: SearchSettings) -> str:
     tried = sorted((arm for arm in found.arms if arm.broken + arm.held), key=lambda arm: (-arm.broken, arm.name))
     if settings.format == "json":
-        told = {
+        summary = {
             "calls": len(found.cases),
             "broken": [case.id for case in found.broken],
             "rules": {arm.name: {"broken": arm.broken, "held": arm.held} for arm in tried},
         }
-        return json.dumps(told) + "\n"
+        return json.dumps(summary) + "\n"
     lines = [f"{len(found.broken)} of {len(found.cases)} calls broke it; all are kept in {clean(str(settings.out))}"]
     lines += [f"  {arm.name:<44}{arm.broken:>4} broken {arm.held:>4} held" for arm in tried]
     return "\n".join(lines) + "\n"

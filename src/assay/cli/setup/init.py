@@ -160,9 +160,9 @@ def run_init(folder: Path, preset: str, ci: Ci, *, force: bool = False) -> None:
         write_text(f"written: {clean(str(path))}\n", sys.stdout)
     if ci is Ci.GITLAB:
         write_text("in .gitlab-ci.yml: include: {local: assay.gitlab-ci.yml}\n", sys.stdout)
-    told = "" if folder == Path() else f"cd {folder} && "
+    entering = "" if folder == Path() else f"cd {folder} && "
     write_text(
-        f"\nNext: {told}assay check answers --evidence evidence --policy assay.yaml\n"
+        f"\nNext: {entering}assay check answers --evidence evidence --policy assay.yaml\n"
         "It withholds the example, and names the wrong words. With pytest installed, `pytest` does the same.\n",
         sys.stdout,
     )

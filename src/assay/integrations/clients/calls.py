@@ -235,8 +235,8 @@ class ClientGate:
             if options.policy is not None:
                 raise InputError("the policy is that of the client's guard: protect another client for another policy")
             # The body may be somebody else's, handed on: what it says may raise what the program said, not lower it.
-            require_held(told.task, self.guard.policy, (asked.task,))
-            require_stakes(told.stakes, asked.stakes or Stakes.MEDIUM)
+            require_held(options.task, self.guard.policy, (asked.task,))
+            require_stakes(options.stakes, asked.stakes or Stakes.MEDIUM)
             default = RequestOptions()
             own = {name: getattr(options, name) for name in RequestOptions.__dataclass_fields__}
             asked = replace(asked, **{name: value for name, value in own.items() if value != getattr(default, name)})

@@ -55,14 +55,16 @@ class Reworded:
     """Why a request failed, where one did: the first reason."""
 
 
-def reword(cases: Sequence[Case], model: ChatModel, name: str, told: Callable[[int], None] | None = None) -> Reworded:
+def reword(
+    cases: Sequence[Case], model: ChatModel, name: str, on_request: Callable[[int], None] | None = None
+) -> Reworded:
     """The same attacks in the words of a model, where it keeps what they ask.
 
     Args:
         cases: a suite, as the rules wrote it.
         model: the chat model.
         name: its name, for the lineage.
-        told: hears after each request how many prompts have been sent so far.
+        on_request: is called after each request with how many prompts have been sent so far.
 
     Raises:
         ChatError: the first request could not be made. If a later one cannot, its prompts keep the wording of the rule,
@@ -89,8 +91,8 @@ def reword(cases: Sequence[Case], model: ChatModel, name: str, told: Callable[[i
             text = said.get(number, "").strip()
             if text and text != case.prompt and asks_the_same(case, text):
                 new[case.id] = text
-        if told is not None:
-            told(min(at + AT_ONCE, len(cases)))
+        if on_request is not None:
+            on_request(min(at + AT_ONCE, len(cases)))
     generator = f"{name}, {prompt.identity}"
     made = {case.id: _worded(case, new[case.id], generator) for case in cases if case.id in new}
     ids = {old: case.id for old, case in made.items()}

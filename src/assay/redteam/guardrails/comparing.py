@@ -41,7 +41,7 @@ def compare_guardrails(
     options: RunOptions | None = None,
     *,
     version: str = "",
-    told: Callable[[Answer], None] | None = None,
+    on_answer: Callable[[Answer], None] | None = None,
 ) -> tuple[Campaign, tuple[Compared, ...]]:
     """Runs all and compares each with the run without a guardrail.
 
@@ -56,21 +56,21 @@ def compare_guardrails(
         folder: each run is kept in a folder of it; what was run before is not run again.
         options: concurrency, rate and budget of each run.
         version: the version of the system.
-        told: hears of each answer as it comes.
+        on_answer: is called with each answer as it comes.
 
     Raises:
         InputError: a folder is of another suite or target, or there are no guardrails.
     """
     if not guardrails:
         raise InputError("expected at least one guardrail to compare")
-    bare = run_campaign(cases, target, guard, folder / "none", options, version=version, told=told)
+    bare = run_campaign(cases, target, guard, folder / "none", options, version=version, on_answer=on_answer)
     with RunLog(folder / "none" / RECORD, suite_digest(cases), target.name, version) as log:
         answers = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
     found = []
     for at, one in enumerate(guardrails, 1):
         system = Guarded(answers, one, target.name) if isinstance(one, Guardrail) else one
         place = folder / f"{at}-{re.sub(r'[^A-Za-z0-9]+', '-', one.name).strip('-')[:40]}"
-        run = run_campaign(cases, system, guard, place, options, version=version, told=told)
+        run = run_campaign(cases, system, guard, place, options, version=version, on_answer=on_answer)
         found.append(_compared(one.name, cases, bare, run))
     return bare, tuple(found)
 

@@ -119,7 +119,7 @@ def run_cases(
     target: Target,
     log: RunLog,
     options: RunOptions | None = None,
-    told: Callable[[Answer], None] | None = None,
+    on_answer: Callable[[Answer], None] | None = None,
 ) -> Spent:
     """Asks what has not been asked yet and records every call.
 
@@ -128,7 +128,7 @@ def run_cases(
         target: the system under test.
         log: the record; what it holds is not asked again.
         options: concurrency, rate and budget.
-        told: hears of each answer as it comes.
+        on_answer: is called with each answer as it comes.
     """
     options = options or RunOptions()
     for case in cases:
@@ -165,8 +165,8 @@ def run_cases(
         for answer in _in_flight(pool, call, allowed, options.concurrency):
             if answer is not None:
                 made += 1
-                if told is not None:
-                    told(answer)
+                if on_answer is not None:
+                    on_answer(answer)
     taken = log.taken
     kept = len(cases) - len(open_cases)
     return Spent(made, kept, len(open_cases) - made, taken, options.cost(taken), log.counted)

@@ -77,7 +77,7 @@ def search(
     *,
     seed: int = 0,
     options: RunOptions | None = None,
-    told: Callable[[Answer], None] | None = None,
+    on_answer: Callable[[Answer], None] | None = None,
     changes: Sequence[Changed] = (),
 ) -> Found:
     """Spends calls where a system breaks.
@@ -92,7 +92,7 @@ def search(
         calls: how many calls it may take in all.
         seed: what all choices follow from.
         options: concurrency, rate and the budget in seconds (of this process), tokens and money (of the record).
-        told: hears of each answer as it comes.
+        on_answer: is called with each answer as it comes.
         changes: what was changed in the system lately: categories that it touches and documents that it names come
             first.
 
@@ -120,7 +120,7 @@ def search(
                 break
             seconds = None if until is None else max(0.0, until - time.monotonic())
             within = replace(options, trial=1, most_calls=None, most_seconds=seconds)
-            spent = run_cases([case for case, _ in batch], target, log, within, told)
+            spent = run_cases([case for case, _ in batch], target, log, within, on_answer)
             answers = {case: answer for (case, _), answer in log.answers.items()}
             batch = [(case, arm) for case, arm in batch if case.id in answers]
             cases = [case for case, _ in batch]

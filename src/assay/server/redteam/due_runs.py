@@ -253,7 +253,7 @@ def _campaign(
         price_out=schedule.price_out,
     )
     try:
-        return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, told=told)
+        return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, on_answer=told)
     finally:
         # Calls that were under way when the run was stopped were waited for: their answers stand in its record alone.
         with RunLog(folder / _RECORD, digest, target.name) as log:

@@ -452,9 +452,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"DOES NOT HOLD: {error}")
         return 1
     if not older:
-        print(
-            "CAUTION: no older checkpoint was compared with it: whoever has the key could have rewritten all of it"
-        )
+        print("CAUTION: no older checkpoint was compared with it: whoever has the key could have rewritten all of it")
     print(f"holds: {said}")
     return 0
 

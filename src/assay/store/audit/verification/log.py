@@ -114,9 +114,7 @@ class LogVerification:
         'no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it'
         """
         if not self.outside:
-            return (
-                "no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it"
-            )
+            return "no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it"
         if self.outside < self.size:
             return (
                 f"a checkpoint from outside covers the first {self.outside:,} of {self.size:,} entries: who has the "
