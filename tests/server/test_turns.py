@@ -15,9 +15,11 @@ from tests.server.gateway_site import Site, limited, play, site
 from tests.server.test_api import BODY
 from tests.server.test_repeats import Named
 from tests.server.test_slow_senders import answer, half, opened
-from tests.store.making import record_of
+from tests.store.making import KEYS, record_of
 
+from assay.server.http.downloads import IN_MEMORY, download
 from assay.server.http.turns import OF_ONE, Turns
+from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.datasets import add_rows, make_dataset
 from assay.store.db import tables
 from assay.store.db.store import Store
@@ -147,6 +149,52 @@ def test_who_reads_much_keeps_nobody_from_the_database(store: Store) -> None:
             assert (status, done < 40) == (200, True)
             assert set(await asyncio.gather(*heavy)) == {200}
             assert here.app._turns.running == 0
+
+    play(scene)
+
+
+def test_a_file_that_nobody_reads_holds_no_turn() -> None:
+    async def scene() -> None:
+        turns, stuck, seen = Turns(1), asyncio.Event(), list[Any]()
+
+        async def send(message: Any) -> None:
+            seen.append(message)
+            if message["type"] == "http.response.body":
+                await stuck.wait()
+
+        async def receive() -> Any:
+            await asyncio.Event().wait()
+
+        async def reads() -> None:
+            async with turns.turn("a", send) as sending:
+                pieces = ("Leave. " * 1_000 for _ in range(1_000))
+                await download(pieces, "text/plain")({"type": "http", "asgi": {}}, receive, sending)
+
+        reading = asyncio.ensure_future(reads())
+        while len(seen) < 2:
+            await asyncio.sleep(0.001)
+        async with turns.turn("a", ignore):
+            assert turns.running == 1
+        stuck.set()
+        await reading
+        sent = b"".join(message.get("body", b"") for message in seen)
+        assert dict(seen[0]["headers"])[b"content-length"] == str(len(sent)).encode()
+        assert len(sent) == 7_000_000 > IN_MEMORY
+
+    asyncio.run(scene())
+
+
+def test_exports_are_whole_before_they_are_sent(store: Store) -> None:
+    store.record(record_of("Partners get 2 weeks of leave."))
+    make_checkpoint(store, KEYS, "default")
+
+    async def scene() -> None:
+        async with site(store=store, access=Named()) as here:
+            headers = {"x-test-caller": "one/default"}
+            for path in ("/v1/audit/export?partial=true", "/v1/reviews/rows", "/console/audit/export?partial=true"):
+                async with here.http.get(here.url + path, headers=headers) as found:
+                    body = await found.read()
+                    assert (found.status, found.headers["content-length"]) == (200, str(len(body))), path
 
     play(scene)
 

@@ -3,18 +3,19 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from pydantic import Field, StrictBool, StringConstraints
 from sqlalchemy import Connection
 
 from assay.errors import AuditError, ReceiptError
 from assay.receipt import KeyState
 from assay.schema import Permission
+from assay.server.http.downloads import download
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reports.router import known_id
 from assay.server.reports.values import Body, EntriesOut, EntryOut, Limit, Out
@@ -46,8 +47,6 @@ LONGEST_NOTE: Final = 100_000
 """Characters of one of them."""
 MOST_LEFT: Final = 16
 """Tenants of which a process keeps what their last verification left: some bytes for each of their runs."""
-PIECE: Final = 64 * 1024
-"""Characters of a bundle that are sent at once."""
 
 Index = Annotated[int, Query(ge=0, le=LARGEST)]
 
@@ -342,7 +341,7 @@ class _Audit:
         partial: Annotated[
             bool, Query(description="Sign nothing: up to the last checkpoint, and the bundle says so.")
         ] = False,
-    ) -> StreamingResponse:
+    ) -> Response:
         """A bundle of the log, or of one report, which `assay_verify.py` verifies with the standard library alone.
 
         All of the log is signed first, so that the bundle has all of it.
@@ -352,19 +351,14 @@ class _Audit:
             with self._store.reading(caller.tenant) as connection:
                 _decision(connection, caller.tenant, report)
         signed = None if partial else self._signed(caller.tenant)
-        with ExitStack() as opening:
-            connection = opening.enter_context(self._store.reading(caller.tenant))
+        name = f"assay-{report or 'log'}.jsonl"
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        with _refusing(), self._store.reading(caller.tenant) as connection:
             if report is not None:
                 lines = export_run(connection, caller.tenant, report, signed, partial=partial)
             else:
                 lines = export_log(connection, caller.tenant, signed, partial=partial)
-            with _refusing():
-                first = next(lines)
-            # What is sent from here on holds the database open until its end.
-            held = opening.pop_all()
-        name = f"assay-{report or 'log'}.jsonl"
-        headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return StreamingResponse(_pieces(held, first, lines), media_type="application/jsonl", headers=headers)
+            return download(lines, "application/jsonl", headers)
 
     def _signed(self, tenant: str) -> str:
         """A checkpoint of all of a log."""
@@ -375,19 +369,6 @@ class _Audit:
             )
         with _refusing():
             return make_checkpoint(self._store, self._keys, tenant)
-
-
-def _pieces(held: ExitStack, first: str, lines: Iterator[str]) -> Iterator[str]:
-    """The lines in larger pieces; the database is let go of at their end."""
-    with held:
-        waiting, length = [first], len(first)
-        for line in lines:
-            waiting.append(line)
-            length += len(line)
-            if length >= PIECE:
-                yield "".join(waiting)
-                waiting, length = [], 0
-        yield "".join(waiting)
 
 
 def _decision(connection: Connection, tenant: str, report: str) -> int:

@@ -7,7 +7,7 @@ Each act that changes an item may name the version that it is about (`If-Match`)
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -17,6 +17,7 @@ from assay.errors import ReviewError
 from assay.schema import HallucinationReport, Permission, ReviewItem, ReviewState, coerce_evidence
 from assay.schema.report_parts import Tier
 from assay.server.caller import Caller, caller_of
+from assay.server.http.downloads import download
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.reviews.bodies import (
     AssignBody,
@@ -165,14 +166,9 @@ class _Routes:
     def rows(self, request: Request, source: RowSource = "reviews") -> Response:
         """What reviewers decided, or users said, as labelled rows in JSON Lines: `assay calibrate` reads them."""
         caller = allowed(request.scope, Permission.REVIEW)
-        store = self._services.store
-
-        def lines() -> Iterator[bytes]:
-            with store.reading(caller.tenant) as connection:
-                for row in rows_by(source, connection, caller.tenant):
-                    yield (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-
-        return StreamingResponse(lines(), media_type="application/x-ndjson")
+        with self._services.store.reading(caller.tenant) as connection:
+            rows = rows_by(source, connection, caller.tenant)
+            return download((json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "application/x-ndjson")
 
     # Acting
 

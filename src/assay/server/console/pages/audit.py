@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from sqlalchemy import Row, select
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from assay.errors import AssayError, AuditError, ReceiptError
 from assay.reporting import Markup, foreign, group, tag
@@ -40,6 +40,7 @@ from assay.server.console.parts import (
     text_input,
 )
 from assay.server.console.views.audit_entries import entry_fields, entry_line
+from assay.server.http.downloads import download
 from assay.server.services import Services
 from assay.store.audit import (
     EntryProof,
@@ -346,7 +347,7 @@ class _Pages:
             raise HTTPException(409, str(error)) from error
         name = "log" if run is None else f"run-{run}"
         headers = {**_ATTACHED, "content-disposition": f'attachment; filename="assay-{name}.jsonl"'}
-        return StreamingResponse(_bundle(self._store, caller.tenant, run, signed), headers=headers)
+        return download(_bundle(self._store, caller.tenant, run, signed), "application/octet-stream", headers)
 
 
 _UNSIGNED: Final = (
