@@ -2,7 +2,6 @@
 
     values, then result    "scores of 10, 20 and 30 average 25", "10, 20 and 30, an average of 25"
     result after values    "the average of 10, 20 and 30 is 25"
-    over two sentences     "The scores are 10, 20 and 30. The average is 25."
 
 Only values that are in one list count, joined by nothing but commas, "and" and a few words of their own; all are
 named, or the statement is of other values and left alone.
@@ -14,8 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from assay.schema import Span
-from assay.text.dates import find_dates
-from assay.text.quantities import Quantity, find_quantities, mean, median, total
+from assay.text.quantities import Quantity, mean, median, total
 from assay.verify.logic.findings import LogicFinding
 
 _TAKEN: Final = r"averag|mean\b|median|total|sum\b|which\b|but\b|while\b"
@@ -35,22 +33,10 @@ _RESULT: Final = re.compile(
 )
 _APPOSED: Final = re.compile(
     rf"(?:\s[a-z][\w'’-]*){{0,4}}?(?:,\s(?:with\s|for\s|giving\s|making\s|which\s(?:is|gives|makes)\s|so\s|that\sis\s)?|"
-    rf";\s|\s\(|\s[–—-]\s|\s(?:with|for|giving)\s)(?:an?\s|the\s|their\s|its\s){_KINDS}\s(?:of|is|was)\s"
+    rf"\s\(|\s[–—-]\s|\s(?:with|for|giving)\s)(?:an?\s|the\s|their\s|its\s){_KINDS}\s(?:of|is|was)\s"
     r"(?:about\s|approximately\s|roughly\s|exactly\s)?",
     re.IGNORECASE,
 )
-_TAKEN_UP: Final = re.compile(
-    r"(?:(?:so|thus|hence|therefore|overall|together|as\sa\sresult),?\s)?"
-    r"(?:(?:the|their|its)\s(?P<kind>average|mean|arithmetic\smean|median)"
-    r"(?:\s(?P<noun>[a-z][\w-]{2,}))?(?:\s(?:of\s(?:these|those|them|all|the\s(?:two|three|four|five|six))(?:\s\w+)?))?"
-    r"\s(?:is|was|comes\sto|works\sout\s(?:at|as|to)|equals)|(?:that|this)\s(?:is|makes|gives)\san?\s"
-    r"(?P<also>average|mean|median)\sof|on\saverage,?\s(?:that|this)\sis|(?:they|these|those)\s(?P<verb>average))\s"
-    r"(?:about\s|approximately\s|roughly\s|exactly\s)?",
-    re.IGNORECASE,
-)
-"""What a sentence begins with that goes on to average the values which the sentence before it lists."""
-_STEM: Final = 4
-"""Letters by which a noun is found again: "they scored ... their average score"."""
 _VERBAL: Final = re.compile(
     r"(?:\s[a-z][\w'’-]*){0,3}?(?:,?\swhich|,)?\s(?P<kind>averag(?:e|es|ed|ing)|total(?:s|l?ed|l?ing)?)\s"
     r"(?:out\s(?:at|to)\s|to\s)?(?:about\s|approximately\s|roughly\s|exactly\s)?",
@@ -107,42 +93,6 @@ def aggregate_findings(sentence: str, quantities: Sequence[Quantity], offset: in
         wanted = _WORTH[kind]([one.low for one in values if one.low is not None])
         if not _near(stated, wanted, kind, values):
             yield _finding(sentence, values, stated, kind, wanted, offset)
-
-
-def following_aggregate_findings(text: str, before: int, start: int, end: int) -> Iterator[LogicFinding]:
-    """What a sentence averages wrongly from the values that the sentence before it lists.
-
-    The list has to be all that the sentence before tells in numbers, but for how many values there are, and the average
-    one of what it tells of.
-
-    Args:
-        text: the whole text.
-        before: where the sentence before begins.
-        start: where the sentence begins.
-        end: where it ends.
-
-    >>> text = "The three scores are 10, 20 and 30. The average is 25."
-    >>> [found.message for found in following_aggregate_findings(text, 0, 36, len(text))]
-    ['The average of 10, 20, 30 is 20, not 25.']
-    """
-    led = _TAKEN_UP.match(text, start, end)
-    both = text[before:end]
-    if led is None or _WEIGHTED.search(both) is not None:
-        return
-    quantities = find_quantities(both, skip=[(one.start, one.end) for one in find_dates(both)])
-    listed = [one for one in quantities if one.end <= start - before]
-    stated = [one for one in quantities if one.start >= start - before]
-    values = max((values for values, _ in _lists(both, listed)), key=len, default=())
-    kind = _plain(led["kind"] or led["also"] or led["verb"] or "average")
-    if len(values) < _FEWEST or len(stated) != 1 or stated[0].start != led.end() - before:
-        return
-    others = [one for one in listed if one not in values and one.value != len(values)]
-    of_these = led["noun"] is None or led["noun"][:_STEM].lower() in both[: start - before].lower()
-    if others or not of_these or not _fits(kind, values, stated[0]) or _ENDED.match(both, stated[0].end) is None:
-        return
-    wanted = _WORTH[kind]([one.low for one in values if one.low is not None])
-    if not _near(stated[0], wanted, kind, values):
-        yield _finding(both, values, stated[0], kind, wanted, before)
 
 
 def _lists(sentence: str, quantities: Sequence[Quantity]) -> Iterator[tuple[Sequence[Quantity], int]]:

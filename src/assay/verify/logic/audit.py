@@ -6,7 +6,6 @@ from assay.models import PairScorer
 from assay.schema import ExtractedClaim, Issue
 from assay.text.claims import RuleClaimExtractor
 from assay.text.sentences import Sentence, split_sentences
-from assay.verify.arithmetic.aggregates import following_aggregate_findings
 from assay.verify.arithmetic.calculations import calculation_findings
 from assay.verify.arithmetic.percentages import following_share_findings
 from assay.verify.arithmetic.unit_equalities import following_measure_findings
@@ -106,7 +105,6 @@ def _recomputed(text: str, sentences: Sequence[Sentence]) -> list[LogicFinding]:
         if before is not None:
             found += following_share_findings(text, before.start, sentence.start, sentence.end)
             found += following_measure_findings(text, before.start, sentence.start, sentence.end)
-            found += following_aggregate_findings(text, before.start, sentence.start, sentence.end)
         before = sentence
         found += date_findings(*place)
         found += comparison_findings(*place)
