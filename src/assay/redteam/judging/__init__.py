@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.redteam.judging.adjudication import SecondLook as SecondLook
+    from assay.redteam.judging.adjudication import second_look as second_look
     from assay.redteam.judging.judge import Judged as Judged
     from assay.redteam.judging.judge import JudgingAnswers as JudgingAnswers
     from assay.redteam.judging.judge import judge_answers as judge_answers
-    from assay.redteam.judging.second_look import SecondLook as SecondLook
-    from assay.redteam.judging.second_look import second_look as second_look
     from assay.redteam.judging.verdicts import PASSES as PASSES
     from assay.redteam.judging.verdicts import Dimension as Dimension
     from assay.redteam.judging.verdicts import Judgement as Judgement
@@ -20,7 +20,7 @@ else:
         __name__,
         {
             ".judge": ("Judged", "JudgingAnswers", "judge_answers"),
-            ".second_look": ("SecondLook", "second_look"),
+            ".adjudication": ("SecondLook", "second_look"),
             ".verdicts": ("PASSES", "Dimension", "Judgement", "Outcome", "Score"),
         },
     )
