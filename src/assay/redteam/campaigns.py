@@ -64,8 +64,8 @@ def run_campaign(
         version: the version of the target, as its owner declares it.
         on_answer: is called with each answer as it comes.
         judged: who judges in place of the guard; see `judge_answers`.
-        again: looks again at judgements that are not sure (`assay.redteam.judging.adjudication`). What people decided of
-            answers of this folder stands before it (`decide`).
+        again: looks again at judgements that are not sure (`assay.redteam.judging.adjudication`). What people decided
+            of answers of this folder stands before it (`decide`).
 
     Raises:
         InputError: the folder is of another suite, target or version, or cannot be written to.
