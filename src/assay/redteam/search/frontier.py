@@ -99,8 +99,8 @@ def search(
         version: the version of the target, as its owner declares it.
 
     Raises:
-        InputError: the corpus gives no attacks, the budget allows no call, or the record is of another search, of another
-            target or of another version of it.
+        InputError: the corpus gives no attacks, the budget allows no call, or the record is of another search, target
+            or version.
     """
     if calls < 1:
         raise InputError(f"expected at least one call, got {calls}")
