@@ -197,6 +197,9 @@ def test_a_search_keeps_what_it_found_and_goes_on(folder: Path) -> None:
     assert told["broken"]
     assert json.loads(run(*words, "--most-calls", 16).stdout)["calls"] == 16
     assert len(read_suite(folder / "found" / "suite.jsonl")) == 16
+    other = run(*words, "--most-calls", 16, "--target-version", "v2")
+    assert other.exit_code == 2
+    assert "is of another version ('', not 'v2')" in other.stderr
     proposed = run("promote", "found", "--ledger", "ledger.jsonl", "--format", "json")
     assert json.loads(proposed.stdout)["proposed"]
 

@@ -365,6 +365,19 @@ def test_a_command_that_fails_decides_nothing(site: Path, command: str, why: str
     assert not (site / "state.jsonl").exists()
 
 
+def test_a_sign_that_ends_a_line_elsewhere_may_stand_in_changes_rows_and_what_the_command_writes(site: Path) -> None:
+    rows = site / "rows.jsonl"
+    rows.write_text(rows.read_text("utf-8").replace('"q', '"q\u2028'), "utf-8")
+    changes = site / "changes.jsonl"
+    changes.write_text(changes.read_text("utf-8").replace('"c3"', '"c\u20283"'), "utf-8")
+    written = 'json.dumps({**row, "bad": bad}, ensure_ascii=False).encode() + b"\\n"'
+    system = SYSTEM.replace('print(json.dumps({"id": row["id"], "bad": bad}))', f"sys.stdout.buffer.write({written})")
+    assert written in system
+    (site / "system.py").write_text(system, "utf-8")
+    found = bisecting(site, f"{shlex.quote(sys.executable)} {shlex.quote(str(site / 'system.py'))}")
+    assert [one["change"]["ref"] for one in found["causes"]] == ["c\u20283"]
+
+
 def test_files_of_a_search_that_cannot_be_read_are_misuse(site: Path) -> None:
     (site / "latin.jsonl").write_bytes(b'{"ref": "caf\xe9"}')
     files = {"changes": site / "changes.jsonl", "rows": site / "rows.jsonl"}

@@ -1,5 +1,6 @@
 """A campaign asks failures again and says which flicker; nothing passes because something failed."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from assay.guard import Guard
 from assay.redteam import run_campaign
 from assay.redteam.judging import Outcome
 from assay.redteam.reports import html_report, junit, markdown, text_report
+from assay.redteam.runs import RunOptions
 from assay.redteam.targets import PythonFunction, Request
 from assay.testing import FakeScorer
 
@@ -72,3 +74,17 @@ def test_a_target_that_is_down_is_asked_again_only_when_wanted_and_never_passes(
 
     made = run_campaign(SUITE, PythonFunction(down, "down"), guard(), tmp_path, reruns=3)
     assert (made.card.unjudged, made.card.passed, made.spent.calls) == (3, 0, 3)
+
+
+def test_reruns_begin_no_call_after_the_seconds_of_the_whole_run(tmp_path: Path) -> None:
+    asked: Counter[int] = Counter()
+
+    def slow(request: Request) -> str:
+        asked[0] += 1
+        time.sleep(0.4)
+        return "9 weeks"
+
+    options = RunOptions(most_seconds=0.3)
+    made = run_campaign((WRONG,), PythonFunction(slow, "slow"), guard(), tmp_path, options, reruns=4)
+    assert (asked[0], made.spent.calls, made.spent.left) == (1, 1, 0)
+    assert made.judgements[0].outcome is Outcome.FAILED

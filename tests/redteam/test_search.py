@@ -74,6 +74,19 @@ def test_a_search_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert second.cases[:24] == first.cases
 
 
+def test_a_record_of_one_version_is_not_taken_for_that_of_another(tmp_path: Path) -> None:
+    def of(version: str, target: Weak) -> Found:
+        guard = Guard(scorer=FakeScorer())
+        return search(documents(), target, guard, tmp_path / "run.jsonl", 8, seed=2, version=version)
+
+    of("v1", Weak())
+    again, other = Weak(), Weak()
+    of("v1", again)
+    with pytest.raises(InputError, match=r"is of another version \('v1', not 'v2'\)"):
+        of("v2", other)
+    assert (again.calls, other.calls) == (0, 0)
+
+
 def test_mutations_say_whose_they_are(tmp_path: Path) -> None:
     made = found(tmp_path, 120)
     parents = {one.lineage.parent for one in made.cases if one.lineage.origin == "searched"}

@@ -91,6 +91,11 @@ def test_json_lines_are_read_as_an_array() -> None:
     assert parse_json('{"a": 1}\n\n{"b": 2}\n', "it") == [{"a": 1}, {"b": 2}]
 
 
+@pytest.mark.parametrize("sign", ["\x85", "\u2028", "\u2029"])
+def test_a_sign_that_ends_a_line_elsewhere_ends_none_of_json_lines(sign: str) -> None:
+    assert parse_json(f'{{"a": "x{sign}y"}}\r\n{{"b": 2}}\n', "it") == [{"a": f"x{sign}y"}, {"b": 2}]
+
+
 def test_thousands_of_equal_names_are_refused_at_once() -> None:
     with pytest.raises(InputError, match="twice in one object"):
         parse_json("{" + ",".join(['"a": 1'] * 5000) + "}", "it")

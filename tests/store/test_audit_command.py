@@ -271,6 +271,16 @@ def test_a_recorded_check_is_run_again_and_decides_the_same(
     assert run("replay", out).exit_code == 0
 
 
+def test_a_bundle_is_replayed_whatever_signs_stand_in_its_texts(run: Run, ids: dict[str, str], tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db")) as store:
+        id_ = recorded_check(store, "Partners are entitled to\u20282 weeks of paid leave.")
+    run("checkpoint")
+    out = tmp_path / "b.jsonl"
+    run("export", id_, "--out", out)
+    found = run("replay", out)
+    assert (found.exit_code, found.stdout.splitlines()[-1]) == (0, "the same decision, and the same report")
+
+
 def test_another_policy_may_decide_otherwise(run: Run, ids: dict[str, str]) -> None:
     found = run("replay", ids["check"], "--policy", "creative")
     assert (found.exit_code, found.stdout.splitlines()[-1]) == (1, "ANOTHER DECISION")

@@ -1,6 +1,7 @@
 """A campaign: a suite against a target, recorded, judged and scored; failures asked again where that is wanted."""
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from assay.evaluation.rows import write_file
 from assay.guard import Guard
 from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
 from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
-from assay.redteam.judging.decisions import Decision, add_decision, as_decided, digest_of, read_decisions
+from assay.redteam.judging.decisions import Decision, add_decision, as_decided, digest_of, read_decisions, require_texts
 from assay.redteam.runs import Answer, RunLog, RunOptions, Spent, run_cases
 from assay.redteam.scores import Scorecard, read_card, score
 from assay.redteam.targets import Target
@@ -58,7 +59,7 @@ def run_campaign(
         target: the system under test.
         guard: what judges.
         folder: where the record, the judgements and the summary are kept.
-        options: concurrency, rate and budget of the run.
+        options: concurrency, rate and budget of the run, its reruns among it.
         reruns: how many more times a case that failed is asked. The score stays that of the first trial, since asking
             only failures again would raise it; a case that passes in another trial is marked flaky.
         version: the version of the target, as its owner declares it.
@@ -72,6 +73,7 @@ def run_campaign(
     """
     options = options or RunOptions()
     digest = suite_digest(cases)
+    until = None if options.most_seconds is None else time.monotonic() + options.most_seconds
     with RunLog(folder / RECORD, digest, target.name, version) as log:
         spent = run_cases(cases, target, log, options, on_answer)
         first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
@@ -80,7 +82,9 @@ def run_campaign(
             failed = [at for at, one in enumerate(judgements) if one.outcome is Outcome.FAILED and not one.flaky]
             repeated = [cases[at] for at in failed]
             left = None if options.most_calls is None else max(0, options.most_calls - spent.calls)
-            more = run_cases(repeated, target, log, replace(options, trial=trial, most_calls=left), on_answer)
+            seconds = None if until is None else max(0.0, until - time.monotonic())
+            within = replace(options, trial=trial, most_calls=left, most_seconds=seconds)
+            more = run_cases(repeated, target, log, within, on_answer)
             spent = replace(more, calls=spent.calls + more.calls, kept=spent.kept, left=spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
             for at, one in zip(failed, judge_answers(repeated, answers, guard, judged), strict=True):
@@ -138,15 +142,15 @@ def decide(folder: Path, case: str, match: float, by: str, reason: str, now: dat
         folder: that of the run.
         case: the id of the case.
         match: how closely the answer does what was expected, in [0, 1].
-        by: who decides.
-        reason: why.
+        by: who decides, in at most 200 characters.
+        reason: why, in at most 2,000.
         now: the time, with its zone.
 
     Raises:
-        InputError: there is no such case or no answer to it, the match is out of range, or nobody decides.
+        InputError: there is no such case or no answer to it, the match is out of range, nobody decides, or the name or
+            the reason is too long or no Unicode text.
     """
-    if not by.strip():
-        raise InputError("expected the name of the person who decides: --by NAME")
+    require_texts(by, reason)
     if not 0 <= match <= 1:
         raise InputError(f"expected a match in [0, 1], got {match}")
     cases, judgements = read_campaign(folder)
@@ -179,8 +183,9 @@ def read_campaign(folder: Path) -> tuple[tuple[Case, ...], tuple[Judgement, ...]
     """
     cases = read_suite(folder / SUITE)
     try:
-        lines = (folder / JUDGEMENTS).read_text(encoding="utf-8").splitlines()
-        judgements = tuple(Judgement.model_validate_json(line) for line in lines)
+        # Not `splitlines`: U+2028 and its like stand within a JSON string as they are.
+        lines = (folder / JUDGEMENTS).read_text(encoding="utf-8").split("\n")
+        judgements = tuple(Judgement.model_validate_json(line) for line in lines if line.strip())
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / JUDGEMENTS}: cannot be read as the judgements of a run: {error}") from error
     if [one.case for one in judgements] != [case.id for case in cases]:

@@ -106,7 +106,7 @@ def _objects(path: Path, what: str) -> list[Row]:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
     try:
         whole = json.loads(text) if text.lstrip().startswith(("[", "{")) and not _is_lines(text) else None
-        found = [json.loads(line) for line in text.splitlines() if line.strip()] if whole is None else whole
+        found = [json.loads(line) for line in text.split("\n") if line.strip()] if whole is None else whole
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: expected {what} in JSON Lines, but a line cannot be read") from error
     if isinstance(found, dict):
@@ -118,7 +118,7 @@ def _objects(path: Path, what: str) -> list[Row]:
 
 def _is_lines(text: str) -> bool:
     try:
-        json.loads(text.lstrip().splitlines()[0])
+        json.loads(text.lstrip().split("\n", 1)[0])
     except ValueError:
         return False
     return True
@@ -267,7 +267,7 @@ def _outcome_lines(written: bytes, count: int, state: int) -> list[Mapping[str, 
     if len(written) > MOST_BYTES:
         raise InputError(f"the command wrote more than {MOST_BYTES:,} bytes in state {state}")
     found: list[Mapping[str, Any]] = []
-    for line in written.decode("utf-8", errors="replace").splitlines():
+    for line in written.decode("utf-8", errors="replace").split("\n"):
         if not line.strip():
             continue
         try:

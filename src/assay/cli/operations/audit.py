@@ -408,7 +408,7 @@ def _content(run: str, database: str | None, tenant: str) -> dict[str, Any]:
     from assay.store.audit import run_content
 
     if Path(run).is_file():
-        return content_of_bundle(Path(run).read_text(encoding="utf-8").splitlines())
+        return content_of_bundle(Path(run).read_text(encoding="utf-8").split("\n"))
     if database is None:
         raise InputError("expected the file of a bundle, or --database and the id of a run")
     with opened_record(database) as store, store.reading(tenant) as connection:

@@ -45,6 +45,7 @@ def run_search(settings: SearchSettings) -> None:
             options=settings.run_options(),
             on_answer=progress(settings.most_calls),
             changes=changes,
+            version=settings.target_version,
         )
     keep(settings.out, found.cases, found.judgements, target, guard, settings.target_version)
     write_text(_written(found, settings), sys.stdout)

@@ -17,6 +17,10 @@ from assay.schema.base import Value
 
 DECISIONS: Final = "decisions.jsonl"
 """The file of decisions, in the folder of a run."""
+LONGEST_NAME: Final = 200
+"""Characters of the name of who decides."""
+LONGEST_REASON: Final = 2_000
+"""Characters of a reason."""
 
 
 class Decision(Value):
@@ -26,10 +30,28 @@ class Decision(Value):
     answer: str
     """SHA-256 of the answer."""
     behavior_match: float = Field(ge=0, le=1)
-    by: str = Field(min_length=1, max_length=200)
-    reason: str = Field(default="", max_length=2_000)
+    by: str = Field(min_length=1, max_length=LONGEST_NAME)
+    reason: str = Field(default="", max_length=LONGEST_REASON)
     at: str
     """When, in UTC."""
+
+
+def require_texts(by: str, reason: str) -> None:
+    """Requires that a name and a reason can stand in a decision.
+
+    Raises:
+        InputError: the name is blank, one of them is too long, or is no Unicode text (has a lone surrogate, as Python
+            has it for a byte of the command line that is not UTF-8).
+    """
+    if not by.strip():
+        raise InputError("expected the name of the person who decides: --by NAME")
+    for option, text, most in (("--by", by, LONGEST_NAME), ("--reason", reason, LONGEST_REASON)):
+        if len(text) > most:
+            raise InputError(f"{option}: expected at most {most:,} characters, got {len(text):,}")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{option}: expected Unicode text, got what is not UTF-8: {ascii(text)[:60]}") from None
 
 
 def digest_of(answer: str) -> str:
@@ -63,7 +85,8 @@ def read_decisions(folder: Path) -> tuple[Decision, ...]:
     """
     path = folder / DECISIONS
     try:
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        # Not `splitlines`: U+2028 and its like stand within a JSON string as they are.
+        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
         return tuple(Decision.model_validate_json(line) for line in lines if line.strip())
     except (OSError, ValueError, ValidationError) as error:
         raise InputError(f"{path}: cannot be read as decisions: {error}") from error

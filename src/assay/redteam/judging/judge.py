@@ -137,7 +137,8 @@ def judge(case: Case, answer: str, report: HallucinationReport | None) -> Judgem
     supported = sum(one.verdict is Verdict.SUPPORTED for one in report.claims) if report is not None else 0
     match = match_of(case, answer, reading, [claim.text for claim in wrong], supported)
     unchecked = _unread(reading, report)
-    if unchecked and match.value > 0:
+    # What was left unchecked can only lower a match: a failure of which the rules are sure stays one.
+    if unchecked and match.value > 0 and not (match.sure and match.value < PASSES):
         why = next((issue.message for one in unchecked for issue in one.issues), "a claim was left unchecked")
         return _unjudged(case, f"the verifier left claims unchecked: {why}", answer, unsure=True)
     return Judgement(

@@ -79,6 +79,7 @@ def search(
     options: RunOptions | None = None,
     on_answer: Callable[[Answer], None] | None = None,
     changes: Sequence[Changed] = (),
+    version: str = "",
 ) -> Found:
     """Spends calls where a system breaks.
 
@@ -95,9 +96,11 @@ def search(
         on_answer: is called with each answer as it comes.
         changes: what was changed in the system lately: categories that it touches and documents that it names come
             first.
+        version: the version of the target, as its owner declares it.
 
     Raises:
-        InputError: the corpus gives no attacks, the budget allows no call, or the record is of another search.
+        InputError: the corpus gives no attacks, the budget allows no call, or the record is of another search, target
+            or version.
     """
     if calls < 1:
         raise InputError(f"expected at least one call, got {calls}")
@@ -113,7 +116,7 @@ def search(
     asked: list[Case] = []
     judged: list[Judgement] = []
     broken: dict[str, list[Case]] = {}
-    with RunLog(record, f"search/{seed}", target.name) as log:
+    with RunLog(record, f"search/{seed}", target.name, version) as log:
         while len(asked) < calls:
             batch = _batch(arms, broken, passages, {one.id for one in asked}, rng, min(BATCH, calls - len(asked)))
             if not batch:

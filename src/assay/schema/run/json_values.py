@@ -84,7 +84,8 @@ def parse_json(text: str, what: str) -> Any:
     try:
         return _loads(text, what)
     except json.JSONDecodeError as error:
-        lines = [line for line in text.splitlines() if line.strip()]
+        # Not `splitlines`: U+2028 and its like stand within a JSON string as they are.
+        lines = [line for line in text.split("\n") if line.strip()]
         if error.msg != "Extra data" or len(lines) < 2:
             raise InputError(f"{what} is no JSON: {error.msg} at character {error.pos}") from None
     try:
