@@ -139,7 +139,9 @@ class AssayGuardrails:
         for call in calls_of(response.output, request.tools):
             known: CallDecision | CallRejectedError
             try:
-                known = await self.gate.adecide(*call_before(run, call.call_id, call.name, read_arguments(call.arguments)))
+                known = await self.gate.adecide(
+                    *call_before(run, call.call_id, call.name, read_arguments(call.arguments))
+                )
             except CallRejectedError as error:
                 known = error
             self._calls.put(call, request.items, known)

@@ -333,7 +333,9 @@ class CrewChecks:
             earlier += [one.model_copy(update={"id": f"task {number}: {one.id}"}) for one in passages]
         prompts = [asked for quoted in _with_quoted(run) for asked in quoted.asked]
         questions = [UserInput(content=text_parts(asked)) for asked in prompts]
-        given = [tool.declaration() for tool in getattr(run.task, "tools", None) or () if isinstance(tool, _CheckedTool)]
+        given = [
+            tool.declaration() for tool in getattr(run.task, "tools", None) or () if isinstance(tool, _CheckedTool)
+        ]
         return run_from([*self._gate.declared(given), *questions, *earlier, *seen.steps])
 
     def _call(self, tool: Any, arguments: dict[str, Any], execute: Callable[[], Any]) -> Any:

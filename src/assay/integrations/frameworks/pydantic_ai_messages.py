@@ -1,11 +1,15 @@
 """PydanticAI's messages as the steps of a run."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
 
+from pydantic import TypeAdapter
 from pydantic_ai import messages as parts
 
-from assay.integrations.run_gate import run_from, text_parts, tool_result
+from assay.integrations.run_gate import in_words, run_from, text_parts, tool_result
 from assay.schema.run import (
     Arguments,
     Executor,
@@ -80,3 +84,72 @@ def _arguments(given: Any) -> Arguments:
     if isinstance(given, str) and given.strip():
         return read_arguments(given)
     return read_argument_object(plain_json(given or {}).value)
+
+
+_ANY: Final[TypeAdapter[Any]] = TypeAdapter(Any)
+_approved: ContextVar[Any] = ContextVar("assay_pydantic_ai_call", default=None)
+"""The call that is being executed, with the arguments that it was approved with."""
+
+
+@contextmanager
+def executing(call: Any) -> Iterator[None]:
+    """What is executed in here belongs to this call."""
+    token = _approved.set(call)
+    try:
+        yield
+    finally:
+        _approved.reset(token)
+
+
+def as_executed(
+    run: Run, call: ToolCall | None, tool_args: dict[str, Any], ctx: Any, tool: Any
+) -> tuple[Run, ToolCall | None]:
+    """A call as it is to be executed, and the run before it, with what a person has said who approved it otherwise.
+
+    The call itself where the framework has only read its arguments; otherwise with those that a person or a hook has
+    put in their place. Of a person's arguments the values that the model did not send are the words of a user.
+
+    Args:
+        run: the run before the call.
+        call: the call as the model sent it.
+        tool_args: the arguments that the tool gets.
+        ctx: the framework's context of the execution.
+        tool: the framework's tool.
+    """
+    sent = [part for message in ctx.messages for part in message.parts if isinstance(part, parts.ToolCallPart)]
+    given = next((part.args for part in reversed(sent) if part.tool_call_id == ctx.tool_call_id), None)
+    read, executed = _spelled(_read(given, ctx, tool)), _spelled(tool_args)
+    if call is None or json.dumps(read, sort_keys=True) == json.dumps(executed, sort_keys=True):
+        return run, call
+    approved = _approved.get()
+    if ctx.tool_call_approved and approved is not None and approved.tool_call_id == ctx.tool_call_id:
+        models = {json.dumps(one) for value in (read, call.arguments.value) for one in _values(value)}
+        said = [one for one in _values(_arguments(approved.args).value) if json.dumps(one) not in models]
+        run = run.append(UserInput(content=text_parts(in_words(said)))) if said else run
+    return run, call.model_copy(update={"arguments": read_argument_object(executed)})
+
+
+def _read(given: Any, ctx: Any, tool: Any) -> Any:
+    """The arguments of a call as the framework reads them; none where it cannot."""
+    try:
+        if isinstance(given, str):
+            return tool.args_validator.validate_json(given or "{}", context=ctx.validation_context)
+        return tool.args_validator.validate_python(given or {}, context=ctx.validation_context)
+    except ValueError:
+        return None
+
+
+def _spelled(value: Any) -> Any:
+    """A value as JSON, of models only what was given."""
+    return _ANY.dump_python(value, mode="json", exclude_unset=True, fallback=repr, warnings=False)
+
+
+def _values(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for member in value.values():
+            yield from _values(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _values(member)
+    else:
+        yield value
