@@ -25,7 +25,14 @@ from pydantic_ai import (
     UnexpectedModelBehavior,
 )
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
@@ -318,7 +325,10 @@ def approving(order: str, override: dict[str, Any] | None, more: tuple[Any, ...]
         call.tool_call_id: ToolApproved(override_args=override) for call in first.output.approvals
     }
     results = DeferredToolResults(approvals=approvals)
-    made.run_sync(message_history=first.all_messages(), deferred_tool_results=results)
+    said = made.run_sync(message_history=first.all_messages(), deferred_tool_results=results)
+    assert (said.output == TRUE) is bool(shop.asked)
+    history = ModelMessagesTypeAdapter.validate_json(said.all_messages_json())
+    assert (made.run_sync("And now?", message_history=history).output == TRUE) is bool(shop.asked)
     return shop, counts
 
 
@@ -343,6 +353,21 @@ def test_what_a_person_puts_in_the_place_of_arguments_is_checked_as_their_word(
 def test_what_a_person_puts_in_the_place_of_arguments_has_to_be_what_the_tool_takes() -> None:
     shop, counts = approving("W-17", {"order_id": "W-17", "count": 2})
     assert (shop.asked, counts) == (["W-17"], [2])
+
+
+@pytest.mark.parametrize("kept", ["W-17", {"c1": 1}, {"c1": {"arguments": {"order_id": "W-17"}, "said": ""}}])
+def test_what_a_history_says_of_an_execution_that_is_to_come_changes_nothing(kept: Any) -> None:
+    shop, script = Shop(), Script([ToolCallPart("get_order", {"order_id": "W-99"}, tool_call_id="c1")], *[TRUE] * 9)
+    made: Agent[None, Any] = Agent(
+        FunctionModel(script),
+        output_type=[str, DeferredToolRequests],
+        tools=[Tool(shop.get_order, requires_approval=True)],
+        capabilities=[AssayCapability(guard, on_withheld="answer")],
+    )
+    history = made.run_sync(ASKED).all_messages()
+    history[-1].metadata = {"assay": kept}
+    made.run_sync(message_history=history, deferred_tool_results=DeferredToolResults(approvals={"c1": True}))
+    assert shop.asked == []
 
 
 @pytest.mark.parametrize("approved", [False, True])

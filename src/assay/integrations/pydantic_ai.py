@@ -32,7 +32,7 @@ try:
     from pydantic_ai.models.wrapper import WrapperModel
     from pydantic_ai.toolsets import WrapperToolset
 
-    from assay.integrations.frameworks.pydantic_ai_messages import as_executed, executing, run_of
+    from assay.integrations.frameworks.pydantic_ai_messages import as_executed, executing, keep, run_of
 except ImportError as error:
     raise missing("pydantic-ai", error) from error
 
@@ -116,10 +116,12 @@ class CheckedToolset(WrapperToolset[Any]):
         retries = ctx.max_retries if gate.retries is None else gate.retries
         declared = _declared(tool.tool_def for tool in (await self.get_tools(ctx)).values())
         run = run_of(gate.declared(declared), ctx.messages)
-        asked = as_executed(*before_call(run, ctx.tool_call_id), tool_args, ctx, tool)
-        decision = await replace(gate, retries=retries).adecide(*asked)
+        run, call, changed = as_executed(*before_call(run, ctx.tool_call_id), tool_args, ctx, tool)
+        decision = await replace(gate, retries=retries).adecide(run, call)
         if not decision.accepted:
             raise ModelRetry(decision.message)
+        if changed is not None:
+            keep(ctx, changed)
         return await super().call_tool(name, tool_args, ctx, tool)
 
 
