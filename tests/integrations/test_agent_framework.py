@@ -242,6 +242,24 @@ def test_a_result_that_a_user_brings_along_is_none_of_a_tool() -> None:
     assert found.text.startswith(WITHHELD)
 
 
+def test_a_result_that_the_model_makes_up_is_none_of_a_tool() -> None:
+    """It is no evidence, and does not come out."""
+
+    def forged(text: str) -> Any:
+        return Content.from_function_result("c0", result=text)
+
+    shop = Shop()
+    found = run(agent(shop, Scripted([forged("W-99"), *order("W-17")], order("W-99"), [TRUE, forged(FALSE)])))
+    assert shop.asked == ["W-17"]
+    assert found.text == TRUE
+    results = [one.result for message in found.messages for one in message.contents if one.type == "function_result"]
+    assert results[0] == FOUND
+    assert not {"W-99", FALSE} & set(results)
+    here = agent(Shop(), Scripted(FALSE), sources=("tools",), attempts=0)
+    said = Message("assistant", [Content.from_function_call("c0", "get_order", arguments="{}"), forged(FALSE)])
+    assert asyncio.run(here.run([said, Message("user", [ASKED])])).text.startswith(WITHHELD)
+
+
 @pytest.mark.parametrize("ids", [("W-17", "W-99"), ("W-99", "W-17")])
 def test_of_two_calls_with_one_id_only_the_honest_one_is_executed(ids: tuple[str, str]) -> None:
     shop = Shop()
@@ -310,13 +328,14 @@ def test_an_answer_that_is_cut_off_is_withheld_and_no_correction_of_one_is_taken
 def test_content_that_no_check_reads_does_not_come_out(kind: Any) -> None:
     """Each kind of content that the framework knows, beside calls, beside an answer, and alone."""
     content = Content(kind, text=FALSE, message=FALSE, uri=f"data:text/plain,{FALSE}", outputs=[FALSE], output=FALSE)
-    shown = {"text_reasoning", "usage", "function_result"} | {
+    shown = {"text_reasoning", "usage"} | {
         "function_approval_request",
         "function_approval_response",
         "oauth_consent_request",
     }
     for script in ([order("W-17"), [content, *order("W-17")], TRUE], [order("W-17"), [TRUE, content]], [[content]]):
         found = run(agent(Shop(), Scripted(*script)))
-        came = [one for message in found.messages for one in message.contents if one.type == kind != "text"]
+        said = [one for message in found.messages if message.role != "tool" for one in message.contents]
+        came = [one for one in said if one.type == kind != "text"]
         assert not came or kind in shown
         assert "9 May" not in found.text

@@ -89,6 +89,59 @@ def test_an_invented_id_that_was_refused_once_is_refused_again() -> None:
     assert shop.asked == ["W-17"]
 
 
+def test_a_tool_of_another_crew_with_the_same_name_changes_nothing() -> None:
+    shop, checks = Shop(), CrewChecks(guard)
+    made = crew(shop, order("W-17"), answer(TRUE), checks=checks)
+
+    @tool("get_order")
+    def of_the_warehouse(number: int, warehouse: str) -> str:
+        """Gets an order of the warehouse."""
+        raise AssertionError("not this one")
+
+    checks.tools([of_the_warehouse])
+    assert raw(made) == TRUE
+    assert shop.asked == ["W-17"]
+
+
+def test_each_call_is_checked_against_the_tool_that_it_calls() -> None:
+    """Two agents of one task may have two tools of one name."""
+    seen: list[int] = []
+
+    @tool("get_order")
+    def by_number(number: int) -> str:
+        """Gets an order by its number."""
+        seen.append(number)
+        return f"Order 17 is W-17. {TRUE}"
+
+    checks, shop = CrewChecks(guard), Shop()
+    boss_model = Scripted(
+        model="boss",
+        said=[
+            'Thought: I look.\nAction: get_order\nAction Input: {"number": 17}',
+            "Thought: I ask.\nAction: delegate_work_to_coworker\nAction Input: "
+            + json.dumps({"task": ASKED, "context": "None.", "coworker": "Clerk"}),
+            'Thought: I look.\nAction: get_order\nAction Input: {"number": 18}',
+            answer(TRUE),
+        ],
+        asked=[],
+    )
+    made, _ = crew(shop, order("W-17"), answer(TRUE), checks=checks)
+    boss = Agent(
+        role="Boss",
+        goal="Answer.",
+        backstory="You lead.",
+        llm=boss_model,
+        tools=checks.tools([by_number]),
+        allow_delegation=True,
+    )
+    task = Task(
+        description=f"{ASKED} It is number 17.", expected_output="Where it is.", agent=boss, guardrail=checks.guardrail
+    )
+    assert Crew(agents=[boss, *made.agents], tasks=[task], cache=False).kickoff().raw == TRUE
+    assert shop.asked == ["W-17"]
+    assert seen == [17]
+
+
 def test_a_wrong_output_goes_back_to_the_agent_with_what_is_wrong() -> None:
     made = crew(Shop(), order("W-17"), answer(FALSE), answer(TRUE))
     assert raw(made) == TRUE

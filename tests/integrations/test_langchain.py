@@ -439,6 +439,63 @@ def test_content_of_a_message_that_no_check_reads_does_not_come_out() -> None:
     assert state["messages"][-1].text == TRUE
 
 
+UNREAD: list[dict[str, Any]] = [
+    {"type": "refusal", "refusal": FALSE},
+    {"type": "image", "url": f"https://shop.example/{FALSE}.png"},
+    {"type": "image_url", "image_url": {"url": f"https://shop.example/{FALSE}.png"}},
+    {"type": "non_standard", "value": {"text": FALSE}},
+    {"type": "server_tool_result", "output": FALSE},
+    {"type": "web_search_tool_result", "content": [{"title": FALSE}]},
+    {"type": "of_another_day", "text": FALSE},
+]
+
+
+@pytest.mark.parametrize("unread", UNREAD, ids=lambda block: block["type"])
+def test_of_an_answer_that_passes_only_what_was_read_comes_out(unread: dict[str, Any]) -> None:
+    def said(*calls: Any) -> AIMessage:
+        return AIMessage([{"type": "text", "text": TRUE}, unread], tool_calls=list(calls))
+
+    call = {"name": "get_order", "args": {"order_id": "W-17"}, "id": "c9"}
+    shop = Shop()
+    made = agent(shop, model(calling("W-17"), said(call), said())).invoke(asked())["messages"]
+    assert "9 May" not in str(made)
+    assert shop.asked == ["W-17", "W-17"]
+    assert [message.text for message in made if isinstance(message, AIMessage)] == ["", TRUE, TRUE]
+    shown = str(list(agent(Shop(), model(calling("W-17"), said())).stream(asked(), stream_mode="updates")))
+    assert "9 May" not in shown
+    checked = checked_chain(RunnableLambda(lambda _: said()), guard, evidence=lambda given, made: PASSAGES)
+    assert (checked.invoke(ASKED).text, "9 May" in str(checked.invoke(ASKED))) == (TRUE, False)
+    checked = checked_chain(chain(said()), guard)
+    assert "9 May" not in str(checked.invoke({"input": ASKED})["answer"])
+
+
+def test_a_refusal_beside_the_content_of_a_message_does_not_come_out_and_reasoning_stays() -> None:
+    further = {"refusal": FALSE, "audio": {"transcript": FALSE}, "reasoning_content": "Hm."}
+    made = agent(Shop(), model(calling("W-17"), AIMessage(TRUE, additional_kwargs=further))).invoke(asked())["messages"]
+    assert made[-1].text == TRUE
+    assert "9 May" not in str(made[-1])
+    beside = calling("W-17", first=1).model_copy(update={"content": TRUE, "additional_kwargs": further})
+    made = agent(Shop(), model(calling("W-17"), beside, TRUE)).invoke(asked())["messages"]
+    assert made[3].additional_kwargs == {"reasoning_content": "Hm."}
+    thought = AIMessage([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": TRUE}])
+    assert agent(Shop(), model(calling("W-17"), thought)).invoke(asked())["messages"][-1].content == thought.content
+
+
+def test_content_beside_a_structured_answer_that_no_check_reads_does_not_come_out() -> None:
+    call = {"name": "Place", "args": {"summary": TRUE}, "id": "s1"}
+    answer = AIMessage([{"type": "refusal", "refusal": FALSE}], tool_calls=[call])
+    graph = create_agent(
+        model(calling("W-17"), answer),
+        [tool(Shop().get_order)],
+        response_format=Place,
+        system_prompt=SYSTEM,
+        middleware=[AssayMiddleware(guard)],
+    )
+    made = graph.invoke(asked())
+    assert made["structured_response"] == Place(summary=TRUE)
+    assert "9 May" not in str(made["messages"])
+
+
 def test_a_state_that_was_not_checked_goes_where_what_is_blocked_goes() -> None:
     assert by_action({}) == by_action({"assay_action": "anything"}) == "block"
     with pytest.raises(InputError, match="'documents'"):

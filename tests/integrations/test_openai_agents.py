@@ -1,8 +1,10 @@
 """With the OpenAI Agents SDK no rejected call is executed and no answer that fails comes out, streamed or not."""
 
 import asyncio
+import contextlib
 import itertools
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,12 +25,16 @@ from agents import (
     OutputGuardrailTripwireTriggered,
     RunConfig,
     Runner,
+    RunState,
     SQLiteSession,
+    ToolGuardrailFunctionOutput,
     ToolInputGuardrailTripwireTriggered,
     Usage,
     UserError,
     function_tool,
+    tool_input_guardrail,
 )
+from agents.exceptions import ModelBehaviorError
 from agents.models.openai_responses import OpenAIResponsesModel
 from openai import AsyncOpenAI
 from openai.types.responses import (
@@ -323,6 +329,100 @@ def test_runs_beside_each_other_do_not_mix() -> None:
     said = asyncio.run(all_of_them())
     assert said[1::2] == [TRUE] * 6
     assert all(text.startswith("This answer ") for text in said[::2])  # withheld, or held for a person
+
+
+def with_id(call_id: str, *orders: str) -> list[ResponseFunctionToolCall]:
+    return [call.model_copy(update={"call_id": call_id}) for call in calling(*orders)]
+
+
+class Beside:
+    """Two runs of one set of guardrails: the second is asked when the first one's call is about to be executed."""
+
+    def __init__(self, **options: Any) -> None:
+        self.guardrails = AssayGuardrails(guard, **options)
+        self.shops = Shop(), Shop()
+        self.reached, self.executed = asyncio.Event(), asyncio.Event()
+
+    async def first(self, chat: Model, asked: str) -> Any:
+        @tool_input_guardrail
+        async def late(data: Any) -> ToolGuardrailFunctionOutput:
+            self.reached.set()
+            await self.executed.wait()
+            return ToolGuardrailFunctionOutput.allow()
+
+        shown = replace(function_tool(self.shops[0].get_order), tool_input_guardrails=[late])
+        return await self._run(chat, asked, shown)
+
+    async def second(self, chat: Model, asked: str) -> Any:
+        await self.reached.wait()
+        try:
+            return await self._run(chat, asked, function_tool(self.shops[1].get_order))
+        finally:
+            self.executed.set()
+
+    async def _run(self, chat: Model, asked: str, tool: Any) -> Any:
+        made: Agent[Any] = Agent(name="shop", instructions=SYSTEM, model=chat, tools=[tool])
+        return await Runner.run(self.guardrails.agent(made), asked, run_config=QUIET)
+
+
+@pytest.mark.parametrize("other", ["W-17", "W-99"])
+def test_a_call_never_takes_the_decision_of_another_run_that_gave_it_the_same_id(other: str) -> None:
+    """Whether the arguments are other ones, or the same that only the other run has a source of."""
+
+    async def both() -> Beside:
+        made = Beside(on_withheld="answer")
+        refused = Scripted(with_id("call_0", "W-99"), *[TRUE] * 9)
+        await asyncio.gather(
+            made.first(refused, ASKED),
+            made.second(Scripted(with_id("call_0", other), *[TRUE] * 9), f"Where is my order {other}?"),
+        )
+        return made
+
+    assert [shop.asked for shop in asyncio.run(both()).shops] == [[], [other]]
+
+
+def test_runs_that_are_given_one_response_from_a_cache_keep_their_own_decisions() -> None:
+    call = with_id("call_0", "W-99")
+
+    async def both() -> Beside:
+        made = Beside(on_withheld="answer")
+        await asyncio.gather(
+            made.first(Scripted(call, *[TRUE] * 9), ASKED),
+            made.second(Scripted(call, *[TRUE] * 9), "Where is my order W-99?"),
+        )
+        return made
+
+    assert [shop.asked for shop in asyncio.run(both()).shops] == [[], ["W-99"]]
+
+
+@pytest.mark.parametrize("ids", [("W-17", "W-99"), ("W-99", "W-17")])
+def test_of_two_calls_with_one_id_no_invented_one_is_executed(ids: tuple[str, str]) -> None:
+    shop = Shop()
+    with contextlib.suppress(ModelBehaviorError):  # the SDK may refuse them itself
+        awaited(agent(shop, Scripted(with_id("call_0", *ids), TRUE)))
+    assert "W-99" not in shop.asked
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize(("order", "executed"), [("W-17", ["W-17"]), ("W-99", [])])
+def test_a_call_that_a_person_approves_is_executed_if_it_passed(stored: bool, order: str, executed: list[str]) -> None:
+    async def approved() -> list[str]:
+        shop, session = Shop(), SQLiteSession("s1")
+        tool = function_tool(shop.get_order, needs_approval=True)
+        chat = Scripted("Hello.", with_id("call_0", order), TRUE)
+        made: Agent[Any] = Agent(name="shop", instructions=SYSTEM, model=chat, tools=[tool])
+        checked = AssayGuardrails(guard, on_withheld="answer", attempts=0).agent(made)
+        await Runner.run(checked, "Hello.", session=session, run_config=QUIET)
+        state = (await Runner.run(checked, ASKED, session=session, run_config=QUIET)).to_state()
+        if stored:
+            state = await RunState.from_json(checked, json.loads(json.dumps(state.to_json())))
+        for asked in state.get_interruptions():
+            state.approve(asked)
+        await Runner.run(checked, state, session=session, run_config=QUIET)
+        session.close()
+        return shop.asked
+
+    assert asyncio.run(approved()) == executed
 
 
 def test_what_cannot_be_stopped_or_traced_is_refused() -> None:

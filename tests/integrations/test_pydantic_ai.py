@@ -1,7 +1,10 @@
 """In a PydanticAI agent no rejected call is executed and no output that does not pass comes out, streamed or not."""
 
 import asyncio
+import json
+import time
 from collections.abc import Callable, Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -12,9 +15,24 @@ from assay.schema import Action, HallucinationReport
 
 pytest.importorskip("pydantic_ai", reason="needs the extra pydantic-ai: pip install 'assay-ai[pydantic-ai]'")
 
-from pydantic import BaseModel
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, UnexpectedModelBehavior
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart
+from pydantic import BaseModel, Field
+from pydantic_ai import (
+    Agent,
+    DeferredToolRequests,
+    DeferredToolResults,
+    Tool,
+    ToolApproved,
+    UnexpectedModelBehavior,
+)
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
@@ -279,6 +297,122 @@ def test_a_call_of_an_external_tool_is_checked_before_it_leaves_the_run() -> Non
     assert [call.args for call in first.output.calls] == [{"order_id": "W-17"}]
     results = DeferredToolResults(calls={first.output.calls[0].tool_call_id: FOUND})
     assert made.run_sync(message_history=first.all_messages(), deferred_tool_results=results).output == TRUE
+
+
+# --- what a person or a hook makes of a call -----------------------------------------------------------------------
+
+
+def approving(order: str, override: dict[str, Any] | None, more: tuple[Any, ...] = ()) -> tuple[Shop, list[int]]:
+    """The shop behind a person who approves a call of that order, with other arguments if there are any."""
+    shop, counts = Shop(), list[int]()
+
+    def get_order(order_id: str, count: int = 1) -> str:
+        """Gets an order."""
+        counts.append(count)
+        return shop.get_order(order_id)
+
+    script = Script(calling(order), *[TRUE] * 9)
+    made: Agent[None, Any] = Agent(
+        FunctionModel(script),
+        output_type=[str, DeferredToolRequests],
+        instructions=SYSTEM,
+        retries=3,
+        tools=[Tool(get_order, requires_approval=True)],
+        capabilities=[AssayCapability(guard, on_withheld="answer"), *more],
+    )
+    first = made.run_sync(ASKED)
+    approvals: dict[str, Any] = {
+        call.tool_call_id: ToolApproved(override_args=override) for call in first.output.approvals
+    }
+    results = DeferredToolResults(approvals=approvals)
+    said = made.run_sync(message_history=first.all_messages(), deferred_tool_results=results)
+    assert (said.output == TRUE) is bool(shop.asked)
+    history = ModelMessagesTypeAdapter.validate_json(said.all_messages_json())
+    assert (made.run_sync("And now?", message_history=history).output == TRUE) is bool(shop.asked)
+    return shop, counts
+
+
+@pytest.mark.parametrize(
+    ("sent", "override", "executed"),
+    [
+        ("W-17", None, ["W-17"]),
+        ("W-99", None, []),
+        ("W-99", {"order_id": "W-17"}, ["W-17"]),  # a person mends what the model made up
+        ("W-17", {"order_id": "W-99"}, ["W-99"]),  # a person knows another order
+        ("W-17", {"order_id": "W-17"}, ["W-17"]),
+        ("W-99", {"order_id": "W-99", "count": 2}, []),  # a person left what the model made up
+    ],
+)
+def test_what_a_person_puts_in_the_place_of_arguments_is_checked_as_their_word(
+    sent: str, override: dict[str, Any] | None, executed: list[str]
+) -> None:
+    shop, _ = approving(sent, override)
+    assert shop.asked == executed
+
+
+def test_what_a_person_puts_in_the_place_of_arguments_has_to_be_what_the_tool_takes() -> None:
+    shop, counts = approving("W-17", {"order_id": "W-17", "count": 2})
+    assert (shop.asked, counts) == (["W-17"], [2])
+
+
+@pytest.mark.parametrize("kept", ["W-17", {"c1": 1}, {"c1": {"arguments": {"order_id": "W-17"}, "said": ""}}])
+def test_what_a_history_says_of_an_execution_that_is_to_come_changes_nothing(kept: Any) -> None:
+    shop, script = Shop(), Script([ToolCallPart("get_order", {"order_id": "W-99"}, tool_call_id="c1")], *[TRUE] * 9)
+    made: Agent[None, Any] = Agent(
+        FunctionModel(script),
+        output_type=[str, DeferredToolRequests],
+        tools=[Tool(shop.get_order, requires_approval=True)],
+        capabilities=[AssayCapability(guard, on_withheld="answer")],
+    )
+    history = made.run_sync(ASKED).all_messages()
+    history[-1].metadata = {"assay": kept}
+    made.run_sync(message_history=history, deferred_tool_results=DeferredToolResults(approvals={"c1": True}))
+    assert shop.asked == []
+
+
+@pytest.mark.parametrize("approved", [False, True])
+def test_arguments_that_a_hook_changes_are_those_that_are_checked(approved: bool) -> None:
+    class Changes(AbstractCapability[Any]):
+        async def before_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {**args, "order_id": "W-99"}
+
+    if approved:  # by somebody who saw other arguments
+        assert approving("W-17", None, (Changes(),))[0].asked == []
+        return
+    shop = Shop()
+    made = Agent(
+        FunctionModel(Script(calling("W-17"), *[TRUE] * 9)),
+        retries=3,
+        tools=[shop.get_order],
+        capabilities=[AssayCapability(guard, on_withheld="answer"), Changes()],
+    )
+    made.run_sync(ASKED)
+    assert shop.asked == []
+
+
+def test_arguments_that_the_framework_reads_into_types_are_those_that_the_model_sent() -> None:
+    seen: list[Any] = []
+
+    class Window(BaseModel):
+        """When to look."""
+
+        day: date
+        made_at: float = Field(default_factory=time.monotonic)
+
+    def orders_of(window: Window, kinds: set[str], limit: int = 3) -> str:
+        """Gets the orders of a day."""
+        seen.append((window.day, kinds, limit))
+        return FOUND
+
+    sent = {"window": {"day": "2026-05-03"}, "kinds": ["parcel"]}
+    for args in (sent, json.dumps(sent)):
+        made = Agent(
+            FunctionModel(Script([ToolCallPart("orders_of", args)], TRUE)),
+            tools=[orders_of],
+            capabilities=[AssayCapability(guard)],
+        )
+        made.run_sync("Which parcel came on 2026-05-03, such as W-17?")
+    assert seen == [(date(2026, 5, 3), {"parcel"}, 3)] * 2
 
 
 # --- the parts -----------------------------------------------------------------------------------------------------

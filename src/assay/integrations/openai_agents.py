@@ -14,16 +14,18 @@ The extra `openai-agents` installs what this needs; tested with openai-agents 0.
 """
 
 import copy
+import hashlib
 import json
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from assay.errors import CallRejectedError, InputError, WithheldError
 from assay.guard import CallDecision, Guard
-from assay.integrations.agents.turns import correction
-from assay.integrations.run_gate import GateOptions, Recent, RunGate, before_call, in_words, missing, not_executed
+from assay.integrations.agents.turns import call_before, correction
+from assay.integrations.run_gate import GateOptions, Recent, RunGate, in_words, missing, not_executed
 from assay.rewrite.revise import Feedback
+from assay.schema.run import read_arguments
 
 try:
     from agents import (
@@ -70,7 +72,7 @@ class AssayGuardrails:
         """For `FunctionTool.tool_input_guardrails` and for MCP servers; rejects every call that was not checked."""
         self.output_guardrail: Any = OutputGuardrail(self._output, name="assay")
         """For `Agent.output_guardrails`; stops every answer that was not checked."""
-        self._calls: Recent[CallDecision | CallRejectedError] = Recent()
+        self._calls = _Decisions()
         self._answers: Recent[bool] = Recent()
 
     def agent(self, agent: Any, *, provider: Any = None) -> Any:
@@ -114,7 +116,7 @@ class AssayGuardrails:
         raise InputError(f"no guardrail can stop a {type(tool).__name__}; give the agent function tools instead")
 
     def _tool(self, data: Any) -> Any:
-        known = self._calls.get(_call_key(data.context.tool_call_id, data.context.tool_name))
+        known = self._calls.on(data.context)
         if known is None:
             return ToolGuardrailFunctionOutput.reject_content(not_executed(data.context.tool_name))
         if isinstance(known, CallRejectedError):
@@ -134,14 +136,15 @@ class AssayGuardrails:
             OutputGuardrailTripwireTriggered: the answer does not pass, and the options ask for errors.
         """
         run = run_of(self.gate, request, response.output)
-        calls = calls_of(response.output, request.tools)
-        for call in calls:
+        for call in calls_of(response.output, request.tools):
             known: CallDecision | CallRejectedError
             try:
-                known = await self.gate.adecide(*before_call(run, call.call_id))
+                known = await self.gate.adecide(
+                    *call_before(run, call.call_id, call.name, read_arguments(call.arguments))
+                )
             except CallRejectedError as error:
                 known = error
-            self._calls.put(_call_key(call.call_id, call.name), known)
+            self._calls.put(call, request.items, known)
         text, stopped = text_of(response.output), stop_reason(response.output)
         if not text:
             return response
@@ -184,7 +187,7 @@ class CheckedModel(Model):
     async def get_response(self, system_instructions: Any, input: Any, *args: Any, **named: Any) -> Any:  # noqa: A002 the SDK's own name
         """The checked response."""
         request = _Request(self._inner, system_instructions, input, args, named)
-        return await self._guardrails.settle(request, await request.ask(request.items), self._agent)
+        return await self._guardrails.settle(request, _own(await request.ask(request.items)), self._agent)
 
     async def stream_response(
         self,
@@ -199,9 +202,10 @@ class CheckedModel(Model):
         whole = [event.response for event in events if event.type == "response.completed"]
         if not whole:
             raise ModelBehaviorError("the stream ended before its response was complete: nothing of it was checked")
-        settled = await self._guardrails.settle(request, whole[-1], self._agent)
-        for event in events if settled is whole[-1] else events_of(settled):
-            yield event
+        own = _own(whole[-1])
+        settled = await self._guardrails.settle(request, own, self._agent)
+        for event in events if settled is own else events_of(settled):
+            yield event.model_copy(update={"response": settled}) if event.type == "response.completed" else event
 
 
 class _Request:
@@ -238,5 +242,53 @@ def _replaced(response: Any, output: list[Any]) -> Any:
     return copied
 
 
-def _call_key(call_id: str, name: str) -> str:
-    return json.dumps([call_id, name])
+def _own(response: Any) -> Any:
+    """The response with items of this run's own: a model may give one from its cache to many runs."""
+    return _replaced(response, [copy.copy(item) for item in response.output])
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The decision on one call of one response."""
+
+    call: Any
+    arguments: str
+    found: CallDecision | CallRejectedError
+
+
+class _Decisions:
+    """The last decisions on calls: each holds for its own call alone, since ids of models come again in other runs.
+
+    A run that was paused for a person's approval goes on with copies of its calls. A decision on a call with the same
+    id, name, arguments and user's words is taken for one; where there are several, the first that refused.
+    """
+
+    def __init__(self) -> None:
+        self._calls: Recent[_Decided] = Recent()
+        self._alike: Recent[CallDecision | CallRejectedError] = Recent()
+
+    def put(self, call: Any, items: Iterable[Any], found: CallDecision | CallRejectedError) -> None:
+        """Keep the decision on a call of the response to these items."""
+        self._calls.put(str(id(call)), _Decided(call, call.arguments, found))  # it keeps the call, and so its identity
+        key = _key(call.call_id, call.name, call.arguments, items)
+        before = self._alike.get(key)
+        if before is None or (isinstance(before, CallDecision) and before.accepted):
+            self._alike.put(key, found)
+
+    def on(self, context: Any) -> CallDecision | CallRejectedError | None:
+        """The decision on a call that is to be executed; none where there is none, or its arguments are others."""
+        call = context.tool_call
+        known = self._calls.get(str(id(call)))
+        if known is not None and known.call is call:
+            same = (call.call_id, call.name) == (context.tool_call_id, context.tool_name)
+            return known.found if same and context.tool_arguments == call.arguments == known.arguments else None
+        return self._alike.get(
+            _key(context.tool_call_id, context.tool_name, context.tool_arguments, context.turn_input)
+        )
+
+
+def _key(call_id: str, name: str, arguments: str, items: Iterable[Any]) -> str:
+    """A digest of what calls have in common that are taken for one, as far as a paused run still tells it."""
+    said = [one.get("content") for one in items if isinstance(one, dict) and one.get("role") == "user"]
+    spelled = json.dumps([call_id, name, arguments, said], sort_keys=True, default=repr)
+    return hashlib.sha256(spelled.encode()).hexdigest()

@@ -32,7 +32,7 @@ try:
     from pydantic_ai.models.wrapper import WrapperModel
     from pydantic_ai.toolsets import WrapperToolset
 
-    from assay.integrations.frameworks.pydantic_ai_messages import run_of
+    from assay.integrations.frameworks.pydantic_ai_messages import as_executed, executing, keep, run_of
 except ImportError as error:
     raise missing("pydantic-ai", error) from error
 
@@ -83,6 +83,11 @@ class AssayCapability(AbstractCapability[Any]):
                     raise ModelRetry(decision.message)
         return await _quiet(self._gate, _declared(tools), request_context.messages, response)
 
+    async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:  # noqa: ARG002 the hook's own names
+        """Execute a tool; the check before it learns with which arguments a person has approved the call."""
+        with executing(call):
+            return await handler(args)
+
     async def after_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:  # noqa: ARG002 the hook's own names
         """Check an output; see `checked_output`."""
         return await self._check(ctx, output)
@@ -90,7 +95,13 @@ class AssayCapability(AbstractCapability[Any]):
 
 @dataclass
 class CheckedToolset(WrapperToolset[Any]):
-    """A toolset whose tools are executed only if the call passes; otherwise the model is asked to mend the call."""
+    """A toolset whose tools are executed only if the call passes; otherwise the model is asked to mend the call.
+
+    What is checked is what is executed. Where a person approves a call with other arguments
+    (`ToolApproved(override_args=...)`), the values that the model did not send are the person's word, as if a user had
+    said them before the call; what the person leaves as it is stays the model's, and so does what hooks change. Only
+    `AssayCapability` tells a person's arguments from a hook's: to the toolset alone they are nobody's word.
+    """
 
     gate: RunGate | Guard
 
@@ -105,9 +116,12 @@ class CheckedToolset(WrapperToolset[Any]):
         retries = ctx.max_retries if gate.retries is None else gate.retries
         declared = _declared(tool.tool_def for tool in (await self.get_tools(ctx)).values())
         run = run_of(gate.declared(declared), ctx.messages)
-        decision = await replace(gate, retries=retries).adecide(*before_call(run, ctx.tool_call_id))
+        run, call, changed = as_executed(*before_call(run, ctx.tool_call_id), tool_args, ctx, tool)
+        decision = await replace(gate, retries=retries).adecide(run, call)
         if not decision.accepted:
             raise ModelRetry(decision.message)
+        if changed is not None:
+            keep(ctx, changed)
         return await super().call_tool(name, tool_args, ctx, tool)
 
 

@@ -58,7 +58,6 @@ _READ: Final = frozenset(
         "text",
         "text_reasoning",
         "function_call",
-        "function_result",
         "usage",
         "function_approval_request",
         "function_approval_response",
@@ -68,7 +67,7 @@ _READ: Final = frozenset(
 """Contents of a response that go on: what is checked, what is no answer (reasoning, usage), and what asks a person.
 
 The framework knows twenty more (`agent_framework.ContentType`), such as errors, images, and what tools of the provider
-show: nobody reads them here, so they are withheld.
+show: nobody reads them here, so they are withheld. A result is none of a model's, which calls and is told.
 """
 
 
@@ -278,7 +277,7 @@ def _run_of(gate: RunGate, tools: Iterable[Any], instructions: Any, messages: It
 
 
 def _steps(message: Any) -> list[Step]:
-    """The steps of one message; calls and results in a user's are the user's word."""
+    """The steps of one message; calls in a user's are the user's word, and results are those of the role `tool`."""
     text = message.text
     said = text_parts(text)
     found: list[Step] = []
@@ -295,7 +294,7 @@ def _steps(message: Any) -> list[Step]:
             given = one.arguments
             read = read_arguments(given) if isinstance(given, str) else arguments(given or {})
             found.append(ToolCall(id=one.call_id, name=one.name, arguments=read))
-        elif one.type == "function_result":
+        elif one.type == "function_result" and str(message.role) == "tool":
             result = _result(one)
             failed = one.exception is not None or (isinstance(result, str) and was_not_executed(result))
             found.append(tool_result(one.call_id, None, result, failed=failed))

@@ -49,7 +49,7 @@ from assay.integrations.run_gate import (
 )
 from assay.policy import fallback_response
 from assay.schema import HallucinationReport
-from assay.schema.run import Passage, Run, Step, ToolCall, UserInput, read_argument_object
+from assay.schema.run import Passage, Run, Step, ToolCall, ToolDeclaration, UserInput, read_argument_object
 
 try:
     from crewai.context import get_current_task_id
@@ -234,7 +234,14 @@ class _Seen:
     ended: CallRejectedError | None = None
     evidence: tuple[Passage, ...] = ()
     """What bears its output out, once that has passed."""
+    declared: dict[str, ToolDeclaration] = field(default_factory=dict)
     lock: Any = field(default_factory=RLock)
+
+    def declare(self, tool: ToolDeclaration) -> None:
+        """Note what a tool that is called takes: another agent of the task may have another one of that name."""
+        if self.declared.get(tool.name) != tool:
+            self.declared[tool.name] = tool
+            self.steps.append(tool)
 
 
 class CrewChecks:
@@ -255,7 +262,6 @@ class CrewChecks:
         self._gate = RunGate(guard, **options)
         self._lock = RLock()
         self._seen: WeakKeyDictionary[_TaskRun, _Seen] = WeakKeyDictionary()
-        self._tools: dict[str, dict[str, Any]] = {}
         for point, hook in _HOOKS.items():
             if hook not in get_hooks(point):
                 register(point, hook)
@@ -273,8 +279,6 @@ class CrewChecks:
         for tool in tools:
             if not isinstance(tool, BaseTool):
                 raise InputError(f"expected tools of CrewAI, got {type(tool).__name__}; see crewai.tools")
-            schema = tool.args_schema.model_json_schema()
-            self._tools[tool.name] = {"name": tool.name, "description": tool.description, "parameters": schema}
             made.append(_CheckedTool.around(tool, self._call))
         return made
 
@@ -329,7 +333,10 @@ class CrewChecks:
             earlier += [one.model_copy(update={"id": f"task {number}: {one.id}"}) for one in passages]
         prompts = [asked for quoted in _with_quoted(run) for asked in quoted.asked]
         questions = [UserInput(content=text_parts(asked)) for asked in prompts]
-        return run_from([*self._gate.declared(self._tools.values()), *questions, *earlier, *seen.steps])
+        given = [
+            tool.declaration() for tool in getattr(run.task, "tools", None) or () if isinstance(tool, _CheckedTool)
+        ]
+        return run_from([*self._gate.declared(given), *questions, *earlier, *seen.steps])
 
     def _call(self, tool: Any, arguments: dict[str, Any], execute: Callable[[], Any]) -> Any:
         """The result of a tool, or why it was not executed."""
@@ -338,6 +345,7 @@ class CrewChecks:
             return not_executed(tool.name)
         seen = self._of(run)
         with seen.lock:
+            seen.declare(*self._gate.declared([tool.declaration()])[-1:])
             call_id = f"call-{len(seen.steps)}"
             call = ToolCall(id=call_id, name=tool.name, arguments=read_argument_object(plain(arguments)))
             try:
@@ -378,6 +386,12 @@ class _CheckedTool(BaseTool):
         made: Any = cls(**{name: getattr(inner, name) for name in names}, cache_function=_never)
         made._inner, made._call = inner, call  # noqa: SLF001 its own
         return made
+
+    def declaration(self) -> dict[str, Any]:
+        """What the model is told of the tool."""
+        inner = self._inner
+        schema = inner.args_schema.model_json_schema()
+        return {"name": inner.name, "description": inner.description, "parameters": schema}
 
     def _run(self, *args: Any, **named: Any) -> Any:
         arguments = {**dict(zip(self.args_schema.model_fields, args, strict=False)), **named}

@@ -61,7 +61,7 @@ def call_before(run: Run, call_id: str | None, name: str, given: object) -> tupl
 
     All three belong to a call: an id may come again, and what is to be executed may not be what was asked for.
     """
-    wanted = arguments(given)
+    wanted = given if isinstance(given, Arguments) else arguments(given)
     for index in range(len(run.steps) - 1, -1, -1):
         step = run.steps[index]
         if isinstance(step, ToolCall) and (step.id, step.name, step.arguments) == (call_id, name, wanted):

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from assay.errors import InputError
 from assay.guard import Answer, Guard, ProtectAnswerOptions
-from assay.integrations.frameworks.langchain_messages import with_text
+from assay.integrations.frameworks.langchain_messages import is_plain, with_text
 
 
 def checked_chain(
@@ -97,10 +97,9 @@ def _text_of(said: Any) -> str:
 
 
 def _put_back(made: Any, answer: str, before: str, after: str) -> Any:
-    """What the chain gave, with another answer where it is another."""
-    if after == before:
+    """What the chain gave, with another answer where it is another; of a message that was read, nothing else."""
+    said = made[answer] if isinstance(made, Mapping) else made
+    if after == before and (not isinstance(said, BaseMessage) or is_plain(said)):
         return made
-    if isinstance(made, Mapping):
-        said = made[answer]
-        return {**made, answer: with_text(said, after) if isinstance(said, BaseMessage) else after}
-    return with_text(made, after) if isinstance(made, BaseMessage) else after
+    said = with_text(said, after) if isinstance(said, BaseMessage) else after
+    return {**made, answer: said} if isinstance(made, Mapping) else said

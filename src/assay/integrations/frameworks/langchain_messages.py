@@ -31,6 +31,10 @@ from assay.schema.traces import read_steps
 
 _REASONING: Final = frozenset({"reasoning", "thinking", "redacted_thinking"})
 """Blocks of what is no answer."""
+_READ: Final = frozenset({"text", *_REASONING})
+"""Blocks of what is checked, and of what is no answer."""
+_FURTHER: Final = frozenset({"tool_calls", "function_call", "reasoning", "reasoning_content"})
+"""Fields of `additional_kwargs` that repeat the calls, or are no answer."""
 _CALLS: Final = frozenset(
     {
         "tool_call",
@@ -116,9 +120,33 @@ def stop_reason(message: BaseMessage) -> str | None:
 
 def is_plain(message: BaseMessage) -> bool:
     """Whether a message shows its text alone: no calls, and no content that nobody reads."""
-    blocks = [] if isinstance(message.content, str) else message.content
-    read = all(isinstance(block, str) or block.get("type") in {"text", *_REASONING} for block in blocks)
-    return read and not (isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls))
+    calls = isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
+    return not calls and not any(map(_is_call, _blocks(message))) and only_read(message) is message
+
+
+def only_read(message: BaseMessage) -> BaseMessage:
+    """A message without what no check reads and a reader may see, such as images, refusals and results of provider's
+    tools: text, reasoning and calls stay. The message itself where it has nothing else.
+    """
+    blocks = [one for one in _blocks(message) if isinstance(one, str) or one.get("type") in _READ or _is_call(one)]
+    further = {name: value for name, value in message.additional_kwargs.items() if not value or _goes_on(name)}
+    if len(blocks) == len(_blocks(message)) and len(further) == len(message.additional_kwargs):
+        return message
+    content = message.content if isinstance(message.content, str) else blocks
+    return message.model_copy(update={"content": content, "additional_kwargs": further})
+
+
+def _blocks(message: BaseMessage) -> list[Any]:
+    return [] if isinstance(message.content, str) else message.content
+
+
+def _is_call(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in _CALLS
+
+
+def _goes_on(name: str) -> bool:
+    """Whether a further field of a message is reasoning, a call, or a provider's signature of one of them."""
+    return "signature" in name or name in _FURTHER
 
 
 def without_text(content: Any) -> Any:

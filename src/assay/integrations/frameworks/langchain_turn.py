@@ -14,7 +14,15 @@ from langgraph.types import Command
 
 from assay.errors import CallRejectedError
 from assay.integrations.agents.turns import correction
-from assay.integrations.frameworks.langchain_messages import request_facts, run_of, stop_reason, with_text, without_text
+from assay.integrations.frameworks.langchain_messages import (
+    is_plain,
+    only_read,
+    request_facts,
+    run_of,
+    stop_reason,
+    with_text,
+    without_text,
+)
 from assay.integrations.run_gate import RunGate, before_call, in_words
 from assay.rewrite.revise import Author, Feedback
 from assay.schema.run import Run
@@ -99,10 +107,14 @@ class Turn:
         return author
 
     def settled(self, response: Any, said: str | None) -> Any:
-        """The response with what may be said in it, and what tool calls are traced to in the graph's state."""
+        """The response with what was read and may be said, and what tool calls are traced to in the graph's state."""
         last = _last(response)
-        if said is not None and response.structured_response is None and (last.tool_calls or said != str(last.text)):
-            response = ModelResponse(result=[with_text(last, said)])
+        if said is not None and response.structured_response is None:
+            same = said == str(last.text) and is_plain(last)
+            response = response if same else ModelResponse(result=[with_text(last, said)])
+        elif (read := only_read(last)) is not last:
+            result = [read if message is last else message for message in response.result]
+            response = ModelResponse(result=result, structured_response=response.structured_response)
         return ExtendedModelResponse(response, Command(update={"assay_told": self.request_facts}))
 
 
