@@ -24,8 +24,11 @@ from assay.text.quantities.units import (
     CURRENCY_PREFIXES,
     CURRENCY_SYMBOLS,
     CURRENCY_WORDS,
+    ENGLISH_ALSO,
     KEY_UNITS,
     MINOR_CURRENCY_WORDS,
+    OTHER_SCALES,
+    OTHER_UNIT_WORDS,
     TWO_WORD_HEADS,
     UNIT_SYMBOLS,
     UNIT_WORDS,
@@ -33,6 +36,7 @@ from assay.text.quantities.units import (
     stands_alone,
 )
 from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
+from assay.text.sentences.languages import leans_from_english
 
 __all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate", "roundness"]
 
@@ -49,6 +53,12 @@ _NEXT_WORD = re.compile(
     r"[\s\u00a0\u202f-]?(?:((?:km|cm|mm|m|ft)[23]\b|[^\W\d_]+[²³]?|%|％|٪|‰|°\s?[CF]\b|°|℃|℉)|([$€£¥₹₩₽₺]))"
 )
 _PER = re.compile(r"\s?(?:/|\bper\s|\ban?\s|\bevery\s|\beach\s)\s?([^\W\d_]+)")
+_OTHER_PER = re.compile(
+    r"\s(?:(?:pro|par|por|per|in\sder)\s|all['’]|à\sl['’])(stunde|heure|hora|ora|sekunde|seconde|segundo|secondo)\b",
+    re.IGNORECASE,
+)
+"""Speeds in other languages: "120 kilomètres par heure"."""
+_OF_CURRENCY = re.compile(r"\s(?:di\s|de\s|d['’])([^\W\d_]+)", re.IGNORECASE)
 _ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\b")
 _PLUS = re.compile(
     r"\s?\+(?!\w)|,?\s(?:or|and)\s"
@@ -252,6 +262,7 @@ class _Reader:
                     draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
                 break
             if self._read_scale(draft, word, match.end(), glued):
+                self._read_currency_of(draft)
                 continue
             if not self._read_unit(draft, word, match.end(), glued) and glued:
                 return False
@@ -281,7 +292,7 @@ class _Reader:
             draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
 
     def _read_scale(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
-        scale = SCALES.get(word.lower()) if len(word) > 1 else None
+        scale = (SCALES.get(word.lower()) or OTHER_SCALES.get(word.lower())) if len(word) > 1 else None
         if scale is None and (glued or draft.unit.dimension.startswith("money")):
             scale = SHORT_SCALES.get(word)
             if scale is None and word in {"m", "b"} and draft.unit.dimension.startswith("money"):
@@ -291,6 +302,13 @@ class _Reader:
         draft.scale *= scale
         draft.end = draft.number_end = end
         return True
+
+    def _read_currency_of(self, draft: Draft) -> None:
+        """Takes the currency of "2 milioni di euro" and "2 millions d'euros"."""
+        match = _OF_CURRENCY.match(self.text, draft.end)
+        name = CURRENCY_WORDS.get(match.group(1).lower()) if match else None
+        if match and name and draft.unit is _COUNT:
+            draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
 
     def _read_unit(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
         text = self.text
@@ -312,6 +330,10 @@ class _Reader:
                 unit, end = timed, second.end()
         if unit is None:
             unit = UNIT_SYMBOLS.get(word.replace(" ", "")) or UNIT_WORDS.get(lowered)
+            if (lowered in ENGLISH_ALSO and not leans_from_english(text)) or (
+                len(word) == 1 and text[end : end + 1] in {"'", "’"}
+            ):
+                unit = None  # "3 metro lines", "2 d'entre eux"
             if (
                 unit is not None
                 and len(word) == 1
@@ -337,8 +359,13 @@ class _Reader:
         return True
 
     def _read_per(self, draft: Draft) -> None:
+        if draft.unit.dimension == "length" and (per := _OTHER_PER.match(self.text, draft.end)):
+            below = OTHER_UNIT_WORDS.get(per.group(1).lower(), OTHER_UNIT_WORDS["stunde"])
+            top, draft.end = draft.unit, per.end()
+            draft.unit = Unit("length/time", top.size / below.size, f"{top.name}/{below.name}")
+            return
         match = _PER.match(self.text, draft.end)
-        if match is None:
+        if match is None or match.group(1).lower() in OTHER_UNIT_WORDS:
             return
         below = UNIT_SYMBOLS.get(match.group(1)) or UNIT_WORDS.get(match.group(1).lower())
         if (
@@ -415,7 +442,8 @@ class _Reader:
         for first, last, value in other_number_words(self.text, self.words):
             start, end = self.words.starts[first], self.words.ends[last - 1]
             if not (self.skip and self.skipped(start, end)) and not self._gaps(first, last).strip(" -\u00a0"):
-                draft = Draft(start, end, start, end, value, 0, _ONE, _COUNT)
+                draft = Draft(start, end, start, end, value, 0, _ONE, _COUNT, quiet=True)
+                self._read_currency_of(draft)
                 self._read_right(draft)
                 yield draft
 
@@ -468,6 +496,7 @@ class _Reader:
             draft.bound,
             rounded,
             draft.weak,
+            draft.quiet,
         )
 
     def _nouns(self, end: int) -> tuple[str, ...]:
