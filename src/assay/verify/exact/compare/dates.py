@@ -37,6 +37,12 @@ _TURNS = word_set(
 )
 _TURNING = frozenset({"opens", "opened", "opening"})
 """Words of beginning and ending: what lasts from Monday to Thursday does not end on Tuesday."""
+_TURNS_ELSEWHERE = (
+    "beginn", "begann", "start", "end", "debut", "commenc", "fini", "termin", "acab", "empiez", "comienz", "inici",
+    "inizi", "comec", "schliess", "offne", "eroffn", "ouvr", "abre", "abri", "apre", "apri", "cierr", "ferm", "chiud",
+    "fech", "anfang", "fang", "lauft", "expir", "scad", "venc", "part", "salida", "reis",
+)
+"""How such words begin in German, French, Spanish, Italian and Portuguese."""
 _OPENING = re.compile(r"\b(?:from|between)\s(?:the\s)?$", re.IGNORECASE)
 _BEFORE_SPAN = 16
 """Characters in front of a span of dates that may hold its "from the"."""
@@ -89,7 +95,9 @@ def _is_whole(claim: Claim, mention: DateMention) -> bool:
     """Whether a date says when something is so: not the end of a span, and not when something begins or ends."""
     if any(mention in pair for pair in spanned(claim.text, claim.dates)):
         return False
-    return not any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes)
+    return not any(
+        w.stem in _TURNS or w.fold in _TURNING or w.fold.startswith(_TURNS_ELSEWHERE) for w in claim.words.lexemes
+    )
 
 
 def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:
