@@ -55,7 +55,7 @@ _LONGEST_BOUND: Final = 28
 _LONGEST_LINK: Final = 24
 _YEARS: Final = range(1900, 2101)
 _YEARS_OF: Final = range(1000, 2200)
-"""Years that count behind "de": "en marzo de 1492"."""
+"""Years that count behind a day or "de": "en marzo de 1492"."""
 _WORD_BEHIND: Final = re.compile(r"\s([^\W\d_]+)|\s?[%€$£]")
 MONTH_FOLDS: Final = frozenset(lexeme(name).fold for name in _MONTHS)
 """The names as words are folded: a text without any of them has no such date."""
@@ -121,7 +121,7 @@ def _year(text: str, match: re.Match[str]) -> int | None:
     if match.group(4) is None:
         return None
     year = int(match.group(4))
-    if year not in (_YEARS_OF if match.group(3) else _YEARS):
+    if year not in (_YEARS_OF if match.group(1) or match.group(3) else _YEARS):
         return None
     behind = _WORD_BEHIND.match(text, match.end())
     if behind is None:
@@ -129,7 +129,7 @@ def _year(text: str, match: re.Match[str]) -> int | None:
     word = (behind.group(1) or "").lower()
     if not word or word in UNIT_WORDS or word in CURRENCY_WORDS:
         return None
-    sure = match.group(1) is not None and year % _ROUND
+    sure = match.group(1) is not None and year in _YEARS and year % _ROUND
     return year if sure or match.group(3) or is_common_word(word) else None
 
 
