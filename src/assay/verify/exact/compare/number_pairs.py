@@ -1,7 +1,9 @@
 """Numbers of the evidence that a number of a claim may be about, and how well the words around the two agree."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import NamedTuple
 
 from assay.text.quantities import Quantity, Relation, relate
@@ -17,6 +19,8 @@ _DENIED_LIMIT = {"more": "at_most", "less": "at_least"}
 """What a bound says where it is denied."""
 _INCLUDED_FACTOR = 0.7
 _NO_NOUN_FACTOR = 0.75
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])")
+_LONGEST_GROUPED = 16
 SAME_WORDS, SAME_WORDS_BESIDE = 0.9, 0.5
 """Agreement and closeness from which the words around two numbers are the same."""
 
@@ -68,6 +72,11 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
         row = index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
         for other in _with_elided(row):
             relation, factor = relate(quantity, other), 1.0
+            if quantity.quiet != other.quiet and relation is not Relation.INCOMPARABLE:
+                theirs = index.passages[index.sentences[candidate.sentence].passage].text
+                texts = (claim.text, theirs) if other.quiet else (theirs, claim.text)
+                digits, written = (quantity, other) if other.quiet else (other, quantity)
+                relation = _beside_words(texts[0], digits, written, relation)
             if relation is not Relation.SAME and _same_limit_denied(claim, quantity, other):
                 relation = Relation.SAME
             if relation is Relation.INCOMPARABLE:
@@ -79,6 +88,22 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
             elif quantity.bound != "exact" and _merely_includes(quantity, other):
                 relation, factor = Relation.COMPATIBLE, _INCLUDED_FACTOR
             yield Pair(other, candidate, relation, factor)
+
+
+def _beside_words(text: str, digits: Quantity, written: Quantity, relation: Relation) -> Relation:
+    """How digits stand to a number in words of another language, where they may be grouped as that language does.
+
+    "45.000" and "45 000" are 45,000 beside "quarantacinquemila", whatever the locale says; of other digits with a
+    mark in them nothing is said.
+    """
+    low, high = max(0, digits.number_start - _LONGEST_GROUPED), digits.number_end + _LONGEST_GROUPED
+    for match in _GROUPED.finditer(text, low, high):
+        if match.start() <= digits.number_start < match.end():
+            if Decimal(re.sub(r"\D", "", match[0])) == written.value:
+                return Relation.SAME
+            return relation if match.start() == digits.number_start else Relation.INCOMPARABLE
+    marked = any(mark in text[digits.number_start : digits.number_end] for mark in ".,")
+    return Relation.INCOMPARABLE if marked else relation
 
 
 def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Context) -> Option:

@@ -101,6 +101,8 @@ class Shares:
     on_subject: float
     computed: float = 0.0
     """Of those that the evidence does not state, the ones that follow from it."""
+    counted: bool = True
+    """Whether any number of the claim counts: those in words of other languages do where they are compared."""
 
 
 def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], Shares]:
@@ -121,7 +123,7 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
         if finding is not None:
             findings.append(finding)
     if not count:
-        return findings, Shares(1.0, 1.0)
+        return findings, Shares(1.0, 1.0, counted=False)
     computed = sum(f.confidence for f in findings if f.code == DERIVED)
     return findings, Shares(found / count, on_subject / count, computed / count)
 
