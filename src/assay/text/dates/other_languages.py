@@ -1,7 +1,7 @@
 """Dates with a day or a year beside a month's name in German, French, Spanish, Italian and Portuguese.
 
-"3. März 2024", "1er août", "3 de marzo de 2024", "im März 2024", "vom 3. bis zum 8. Mai 2024". A month alone is none: "mars"
-and "mayo" are English words too. A number behind a month is its year where no other thing can be counted by it.
+"3. März 2024", "1er août", "3 de marzo de 2024", "im März 2024", "vom 3. bis zum 8. Mai 2024". A month alone is none:
+"mars" and "mayo" are English words too. A number behind a month is its year where no other thing can be counted by it.
 """
 
 import re
@@ -39,17 +39,23 @@ _FIRST_DAY: Final = re.compile(rf"{_DAY}(?:{_TO}|{_AND})$", re.IGNORECASE)
 _DAY_BEFORE: Final = re.compile(rf"{_DAY},\s$")
 _SPAN_GAP: Final = re.compile(rf"(?:{_TO})(?:(?:dem|den|le|el|il|o|am)\s)?", re.IGNORECASE)
 """What makes two dates the ends of one span: "vom 3. Mai bis zum 8. Juni 2024"."""
-_BOUNDS: Final[tuple[tuple[Bound, re.Pattern[str]], ...]] = tuple(
-    (bound, re.compile(rf"(?:^|[^\w])(?:{words})\s?$", re.IGNORECASE))
-    for bound, words in (
-        ("since", r"(?:à|a)\s(?:partir|contar)\s(?:du|de|del|do)(?:\s(?:el|le|o|l))?|a\spartire\sdal?|a\sdecorrere\sdal?"),
-        ("since", r"ab(?:\sdem)?|seit(?:\sdem)?|dès(?:\sle)?|depuis(?:\sle)?|desde(?:\s(?:el|o))?|dal|da"),
-        ("until", r"bis(?:\szum|\sspätestens(?:\szum)?)?|spätestens(?:\sam|\sbis\szum)?|jusqu['’](?:au|en|à)|hasta(?:\sel)?"),
-        ("until", r"fino\s(?:al|a)|entro(?:\sil)?|até(?:\s(?:o|ao))?|au\splus\stard\sle|al\smás\stardar\sel"),
-        ("before", r"vor(?:\sdem)?|avant(?:\sle)?|antes\sd(?:el|e|o)|prima\sdel"),
-        ("after", r"nach(?:\sdem)?|après(?:\sle)?|después\sdel?|dopo(?:\sil)?|depois\sd(?:o|e)|após(?:\so)?"),
-        ("about", r"um(?:\sden)?|etwa(?:\sam)?|circa(?:\sam|\sil)?|vers(?:\sle)?|hacia(?:\sel)?|verso(?:\sil)?"),
-    )
+_BOUND_WORDS: Final[tuple[tuple[Bound, str], ...]] = (
+    (
+        "since",
+        r"(?:à|a)\s(?:partir|contar)\s(?:du|de|del|do)(?:\s(?:el|le|o|l))?|a\spartire\sdal?|a\sdecorrere\sdal?",
+    ),
+    ("since", r"ab(?:\sdem)?|seit(?:\sdem)?|dès(?:\sle)?|depuis(?:\sle)?|desde(?:\s(?:el|o))?|dal|da"),
+    (
+        "until",
+        r"bis(?:\szum|\sspätestens(?:\szum)?)?|spätestens(?:\sam|\sbis\szum)?|jusqu['’](?:au|en|à)|hasta(?:\sel)?",
+    ),
+    ("until", r"fino\s(?:al|a)|entro(?:\sil)?|até(?:\s(?:o|ao))?|au\splus\stard\sle|al\smás\stardar\sel"),
+    ("before", r"vor(?:\sdem)?|avant(?:\sle)?|antes\sd(?:el|e|o)|prima\sdel"),
+    ("after", r"nach(?:\sdem)?|après(?:\sle)?|después\sdel?|dopo(?:\sil)?|depois\sd(?:o|e)|após(?:\so)?"),
+    ("about", r"um(?:\sden)?|etwa(?:\sam)?|circa(?:\sam|\sil)?|vers(?:\sle)?|hacia(?:\sel)?|verso(?:\sil)?"),
+)
+_BOUNDS: Final = tuple(
+    (bound, re.compile(rf"(?:^|[^\w])(?:{words})\s?$", re.IGNORECASE)) for bound, words in _BOUND_WORDS
 )
 _LONGEST_BOUND: Final = 28
 _LONGEST_LINK: Final = 24
@@ -88,7 +94,7 @@ def _mentions(text: str, match: re.Match[str], done: int) -> Iterator[DateMentio
     month = _MONTHS[name]
     day = None if match.group(1) is None else int(match.group(1))
     year = _year(text, match)
-    if (day is None and (year is None or name == _NEVER and not _has_may(text))) or not _is_day(day, month):
+    if (day is None and (year is None or (name == _NEVER and not _has_may(text)))) or not _is_day(day, month):
         return
     if name in _ENGLISH and not leans_from_english(text):
         return
@@ -105,7 +111,7 @@ def _mentions(text: str, match: re.Match[str], done: int) -> Iterator[DateMentio
             first = _DAY_BEFORE.search(text[low:start])
     left = text[max(0, match.start() - _LONGEST_BOUND) : match.start()]
     joined = bool(before) or (done and _SPAN_GAP.fullmatch(text, done, match.start()))
-    bound = "exact" if joined else next((one for one, words in _BOUNDS if words.search(left)), "exact")
+    bound: Bound = "exact" if joined else next((one for one, words in _BOUNDS if words.search(left)), "exact")
     if bound == "since" and _opens_a_span(text, match.end()):
         bound = "exact"
     yield from reversed(before)

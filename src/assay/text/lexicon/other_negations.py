@@ -63,8 +63,8 @@ GRAMMARS: Final[Mapping[str, Grammar]] = {
         word_set("solo sólo solamente únicamente obstante"),
         word_set("el la los las lo un una unos unas"),
         word_set(
-            """si salvo excepto cuando hasta antes después sino pero que como jamás más menos mayor menor mejor peor dice
-            dicen cree creen piensa piensan afirma afirman falso mito rumor sin"""
+            """si salvo excepto cuando hasta antes después sino pero que como jamás más menos mayor menor mejor peor
+            dice dicen cree creen piensa piensan afirma afirman falso mito rumor sin"""
         ),
     ),
     "Italian": Grammar(
@@ -85,8 +85,8 @@ GRAMMARS: Final[Mapping[str, Grammar]] = {
         word_set("só somente apenas obstante"),
         word_set("o a os as um uma uns umas"),
         word_set(
-            """se salvo exceto quando até antes depois senão mas que como jamais mais menos maior menor melhor pior diz dizem
-            acredita acreditam pensa pensam afirma afirmam falso mito boato sem"""
+            """se salvo exceto quando até antes depois senão mas que como jamais mais menos maior menor melhor pior diz
+            dizem acredita acreditam pensa pensam afirma afirmam falso mito boato sem"""
         ),
     ),
 }

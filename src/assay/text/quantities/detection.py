@@ -360,9 +360,9 @@ class _Reader:
 
     def _read_per(self, draft: Draft) -> None:
         if draft.unit.dimension == "length" and (per := _OTHER_PER.match(self.text, draft.end)):
-            below = OTHER_UNIT_WORDS.get(per.group(1).lower(), OTHER_UNIT_WORDS["stunde"])
-            top, draft.end = draft.unit, per.end()
-            draft.unit = Unit("length/time", top.size / below.size, f"{top.name}/{below.name}")
+            time = OTHER_UNIT_WORDS.get(per.group(1).lower(), OTHER_UNIT_WORDS["stunde"])
+            length, draft.end = draft.unit, per.end()
+            draft.unit = Unit("length/time", length.size / time.size, f"{length.name}/{time.name}")
             return
         match = _PER.match(self.text, draft.end)
         if match is None or match.group(1).lower() in OTHER_UNIT_WORDS:

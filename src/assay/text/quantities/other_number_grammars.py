@@ -32,9 +32,7 @@ def _german() -> dict[str, int]:
 def _italian() -> dict[str, int]:
     """All Italian numbers below a thousand, each one word; "ventuno" and "centotto" drop a vowel."""
     ones = _counted("uno due tre quattro cinque sei sette otto nove", 1)
-    teens = _counted(
-        "dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove", 10
-    )
+    teens = _counted("dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove", 10)
     tens = _counted("venti trenta quaranta cinquanta sessanta settanta ottanta novanta", 20, 10)
     small = {**ones, **teens, **tens}
     small |= {(t[:-1] if o[0] in "uo" else t) + o: tens[t] + ones[o] for t in tens for o in ones}
@@ -91,12 +89,16 @@ _ES_SMALL: Final = (
 _ES_TENS: Final = _counted("treinta cuarenta cincuenta sesenta setenta ochenta noventa", 30, 10)
 _ES_HUNDREDS: Final = _counted(
     "ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos", 100, 100
-) | _counted("doscientas trescientas cuatrocientas quinientas seiscientas setecientas ochocientas novecientas", 200, 100)
-_PT_ONES: Final = _counted("um dois tres quatro cinco seis sete oito nove", 1) | {"uma": 1, "duas": 2}
-_PT_TEENS: Final = (
-    _counted("dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove", 10)
-    | {"quatorze": 14, "dezasseis": 16, "dezassete": 17, "dezanove": 19}
+) | _counted(
+    "doscientas trescientas cuatrocientas quinientas seiscientas setecientas ochocientas novecientas", 200, 100
 )
+_PT_ONES: Final = _counted("um dois tres quatro cinco seis sete oito nove", 1) | {"uma": 1, "duas": 2}
+_PT_TEENS: Final = _counted("dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove", 10) | {
+    "quatorze": 14,
+    "dezasseis": 16,
+    "dezassete": 17,
+    "dezanove": 19,
+}
 _PT_TENS: Final = _counted("vinte trinta quarenta cinquenta sessenta setenta oitenta noventa", 20, 10)
 _PT_HUNDREDS: Final = _counted(
     "cento duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos", 100, 100

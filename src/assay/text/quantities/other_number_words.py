@@ -178,9 +178,9 @@ class _Reader:
         if end >= len(self.folds) or not self.near(end - 1, end):
             return False
         word = self._word(end)
-        return (word[:1].isalpha() and not is_common_word(word)) or word in {"de", "di", "d"} or word[:2] in {"d'", "d’"}
-
-
+        return (
+            (word[:1].isalpha() and not is_common_word(word)) or word in {"de", "di", "d"} or word[:2] in {"d'", "d’"}
+        )
 
 
 def _is_numeral(word: str, name: str) -> bool:

@@ -201,7 +201,8 @@ time mo 2629746: monat monate monaten mois meses mês mese mesi
 time yr 31556952: jahr jahre jahren année années año años anno anni ano anos
 length m 1: mètre mètres metro metros metri
 length km 1000: kilomètre kilomètres kilómetro kilómetros chilometro chilometri quilômetro quilômetros
-area m² 1: quadratmeter mètre-carré mètres-carrés metro-cuadrado metros-cuadrados metro-quadrato metri-quadrati metri-quadri metro-quadrado metros-quadrados
+area m² 1: quadratmeter mètre-carré mètres-carrés metro-cuadrado metros-cuadrados metro-quadrato metri-quadrati
+area m² 1: metri-quadri metro-quadrado metros-quadrados
 volume m³ 1000: kubikmeter mètre-cube mètres-cubes metro-cúbico metros-cúbicos metro-cubo metri-cubi
 area km² 1000000: quadratkilometer kilomètres-carrés kilómetros-cuadrados chilometri-quadrati quilômetros-quadrados
 mass kg 1000: kilogramm kilogrammes kilogramos chilogrammi quilogramas

@@ -21,6 +21,7 @@ _INCLUDED_FACTOR = 0.7
 _NO_NOUN_FACTOR = 0.75
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])")
 _LONGEST_GROUPED = 16
+_THOUSANDS_BEHIND = re.compile(r"[\s\u00a0]?(?:mil|mila|mille|tausend|tsd|k|m|mio|mrd)\b", re.IGNORECASE)
 SAME_WORDS, SAME_WORDS_BESIDE = 0.9, 0.5
 """Agreement and closeness from which the words around two numbers are the same."""
 
@@ -102,6 +103,8 @@ def _beside_words(text: str, digits: Quantity, written: Quantity, relation: Rela
             if Decimal(re.sub(r"\D", "", match[0])) == written.value:
                 return Relation.SAME
             return relation if match.start() == digits.number_start else Relation.INCOMPARABLE
+    if _THOUSANDS_BEHIND.match(text, digits.number_end) and digits.unit != "m":
+        return Relation.INCOMPARABLE  # "96 mila"
     marked = any(mark in text[digits.number_start : digits.number_end] for mark in ".,")
     return Relation.INCOMPARABLE if marked else relation
 
