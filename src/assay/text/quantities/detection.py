@@ -12,6 +12,7 @@ from decimal import Decimal
 from operator import itemgetter
 
 from assay.text.lexicon.lexemes import Words, find_words, word_set
+from assay.text.quantities.behind import nouns_behind, read_currency, read_speed
 from assay.text.quantities.bounds import bound_before
 from assay.text.quantities.compounds import joined
 from assay.text.quantities.drafts import Draft
@@ -53,12 +54,6 @@ _NEXT_WORD = re.compile(
     r"[\s\u00a0\u202f-]?(?:((?:km|cm|mm|m|ft)[23]\b|[^\W\d_]+[²³]?|%|％|٪|‰|°\s?[CF]\b|°|℃|℉)|([$€£¥₹₩₽₺]))"
 )
 _PER = re.compile(r"\s?(?:/|\bper\s|\ban?\s|\bevery\s|\beach\s)\s?([^\W\d_]+)")
-_OTHER_PER = re.compile(
-    r"\s(?:(?:pro|par|por|per|in\sder)\s|all['’]|à\sl['’])(stunde|heure|hora|ora|sekunde|seconde|segundo|secondo)\b",
-    re.IGNORECASE,
-)
-"""Speeds in other languages: "120 kilomètres par heure"."""
-_OF_CURRENCY = re.compile(r"\s(?:di\s|de\s|d['’])([^\W\d_]+)", re.IGNORECASE)
 _ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\b")
 _PLUS = re.compile(
     r"\s?\+(?!\w)|,?\s(?:or|and)\s"
@@ -92,13 +87,6 @@ _TOKENIZED = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
 
 _LEFT_WINDOW = 40
 _FOLD = itemgetter(0)
-
-_NOUN_BREAK = word_set(
-    """of in on at to for from with by and or per as than that which who is are was were be been the a an between
-    through until into after before since while when if but not can will may must has have had do does did more
-    less fewer"""
-)
-
 
 _ONE, _HALF = Decimal(1), Decimal("0.5")
 _PRECISION = 28
@@ -262,7 +250,7 @@ class _Reader:
                     draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
                 break
             if self._read_scale(draft, word, match.end(), glued):
-                self._read_currency_of(draft)
+                read_currency(text, draft)
                 continue
             if not self._read_unit(draft, word, match.end(), glued) and glued:
                 return False
@@ -287,7 +275,7 @@ class _Reader:
             before[-1:] == " "
             and before[-2:-1].lower() in _DAY_ENDS
             and (counted := _DAY_NUMBER.search(before))
-            and not self._nouns(draft.end)
+            and not nouns_behind(self.text, self.words, draft.end)
         ):
             draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
 
@@ -302,13 +290,6 @@ class _Reader:
         draft.scale *= scale
         draft.end = draft.number_end = end
         return True
-
-    def _read_currency_of(self, draft: Draft) -> None:
-        """Takes the currency of "2 milioni di euro" and "2 millions d'euros"."""
-        match = _OF_CURRENCY.match(self.text, draft.end)
-        name = CURRENCY_WORDS.get(match.group(1).lower()) if match else None
-        if match and name and draft.unit is _COUNT:
-            draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
 
     def _read_unit(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
         text = self.text
@@ -359,10 +340,7 @@ class _Reader:
         return True
 
     def _read_per(self, draft: Draft) -> None:
-        if draft.unit.dimension == "length" and (per := _OTHER_PER.match(self.text, draft.end)):
-            time = OTHER_UNIT_WORDS.get(per.group(1).lower(), OTHER_UNIT_WORDS["stunde"])
-            length, draft.end = draft.unit, per.end()
-            draft.unit = Unit("length/time", length.size / time.size, f"{length.name}/{time.name}")
+        if read_speed(self.text, draft):
             return
         match = _PER.match(self.text, draft.end)
         if match is None or match.group(1).lower() in OTHER_UNIT_WORDS:
@@ -443,7 +421,7 @@ class _Reader:
             start, end = self.words.starts[first], self.words.ends[last - 1]
             if not (self.skip and self.skipped(start, end)) and not self._gaps(first, last).strip(" -\u00a0"):
                 draft = Draft(start, end, start, end, value, 0, _ONE, _COUNT, quiet=True)
-                self._read_currency_of(draft)
+                read_currency(self.text, draft)
                 self._read_right(draft)
                 yield draft
 
@@ -492,28 +470,12 @@ class _Reader:
             place,
             dimension,
             unit.name,
-            self._nouns(draft.end),
+            nouns_behind(self.text, self.words, draft.end),
             draft.bound,
             rounded,
             draft.weak,
             draft.quiet,
         )
-
-    def _nouns(self, end: int) -> tuple[str, ...]:
-        words = self.words
-        at = bisect_left(words.starts, end)
-        nouns: list[str] = []
-        previous = end
-        while at < len(words) and len(nouns) < 3:
-            gap = self.text[previous : words.starts[at]]
-            lexeme = words.lexemes[at]
-            if len(gap) > 1 or gap not in {" ", "-", ""} or lexeme.fold in _NOUN_BREAK or lexeme.fold[:1].isdigit():
-                break
-            if lexeme.weight:
-                nouns.append(lexeme.stem)
-            previous = words.ends[at]
-            at += 1
-        return tuple(nouns)
 
 
 def find_quantities(

@@ -40,8 +40,8 @@ _TURNING = frozenset({"opens", "opened", "opening"})
 """Words of beginning and ending: what lasts from Monday to Thursday does not end on Tuesday."""
 _TURNS_ELSEWHERE = tuple(
     word_list(
-        """beginn begann start end anfang fang lauft schliess offne eroffn debut commenc fini ouvr ferm part expir empiez
-        comienz inici termin acab abre abri cierr venc salida inizi apre apri chiud scad comec fech reis"""
+        """beginn begann start end anfang fang lauft schliess offne eroffn debut commenc fini ouvr ferm part expir
+        empiez comienz inici termin acab abre abri cierr venc salida inizi apre apri chiud scad comec fech reis"""
     )
 )
 """How such words begin in German, French, Spanish, Italian and Portuguese."""

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from assay.text.quantities import Quantity, Relation, relate
+from assay.text.sentences import leans_from_english
 from assay.verify.exact.index import Candidate, ExactIndex
 from assay.verify.exact.mention_roles import is_negated
 from assay.verify.exact.parsed_claim import Claim, Context
@@ -78,8 +79,10 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
                 texts = (claim.text, theirs) if other.quiet else (theirs, claim.text)
                 digits, written = (quantity, other) if other.quiet else (other, quantity)
                 relation = _beside_words(texts[0], digits, written, relation)
-            if relation is not Relation.SAME and _same_limit_denied(claim, quantity, other):
+            elif relation is not Relation.SAME and _same_limit_denied(claim, quantity, other):
                 relation = Relation.SAME
+            elif relation is Relation.DIFFERENT and _may_be_grouped(claim.text, quantity, other):
+                relation = Relation.INCOMPARABLE
             if relation is Relation.INCOMPARABLE:
                 continue
             if relation is not Relation.SAME:
@@ -107,6 +110,13 @@ def _beside_words(text: str, digits: Quantity, written: Quantity, relation: Rela
         return Relation.INCOMPARABLE  # "96 mila"
     marked = any(mark in text[digits.number_start : digits.number_end] for mark in ".,")
     return Relation.INCOMPARABLE if marked else relation
+
+
+def _may_be_grouped(text: str, quantity: Quantity, other: Quantity) -> bool:
+    """Whether a conversion of units rests on a mark that another language reads otherwise ("1.500 metri", "1,5 km")."""
+    converted = quantity.dimension in {"time", "length", "mass"} and quantity.unit != other.unit
+    decimal = quantity.rounded or other.rounded or "," in text[quantity.number_start : quantity.number_end]
+    return converted and decimal and leans_from_english(text)
 
 
 def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Context) -> Option:
