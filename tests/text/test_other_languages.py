@@ -94,8 +94,110 @@ def test_every_mention_lies_in_the_text_and_none_overlaps_another(text: str) -> 
 @pytest.mark.parametrize("name", BESIDE_ENGLISH)
 def test_a_sentence_without_a_cue_is_not_negated(name: str) -> None:
     grammar = GRAMMARS[name]
-    cue = min(grammar.negations)
+    opener = min(grammar.openers, default="")
+    cue = min(grammar.negations or grammar.paired)
     assert not spelled("alpha beta gamma", grammar).cues
-    denied = spelled(f"alpha {cue} beta gamma", grammar)
+    denied = spelled(f"alpha {opener} beta {cue} gamma", grammar)
     assert denied.content == spelled("alpha beta gamma", grammar).content
-    assert denied.cues == ((6, 6 + len(cue)),)
+    assert denied.cues
+    assert not denied.unsure
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Der Fonds gibt zwei Millionen dreihunderttausend Euro.", 2_300_000),
+        ("Das Lager fasst neunhundertneunundneunzig Kisten der Firma.", 999),
+        ("Die Stadt hat eine Million zweihunderttausend Bewohner.", 1_200_000),
+        ("Le fonds donne deux millions trois cent mille euros.", 2_300_000),
+        ("La ville et le port ont quatre-vingt-seize mille habitants.", 96_000),
+        ("Le plan est de deux cent cinquante euros.", 250),
+        ("El fondo da dos millones trescientos mil euros.", 2_300_000),
+        ("La ciudad tiene noventa y seis mil habitantes.", 96_000),
+        ("El plan es de mil doscientos euros.", 1_200),
+        ("Il fondo dà due milioni trecentomila euro.", 2_300_000),
+        ("La città ha novantaseimila abitanti.", 96_000),
+        ("Il piano è di centottantotto euro.", 188),
+        ("O fundo dá dois milhões e trezentos mil euros.", 2_300_000),
+        ("A cidade tem noventa e seis mil habitantes.", 96_000),
+        ("O plano é de duzentos e cinquenta e três euros.", 253),
+    ],
+)
+def test_a_number_in_words_is_read_whole(text: str, value: int) -> None:
+    (found,) = find_quantities(text)
+    assert found.value == value
+    assert found.quiet
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "El contrato dura dos años y medio.",
+        "O curso dura três anos e meio.",
+        "Le stage dure trois ans et demi.",
+        "Il corso dura tre anni e mezzo.",
+        "Der Kurs dauert dreieinhalb Jahre.",
+        "Der Umbau dauert drei bis vier Wochen.",
+        "Das Praktikum dauert zwei Jahre und sechs Monate.",
+        "Le bureau ouvre à huit heures.",
+        "L'essai dure quinze jours.",
+        "Zwei Drittel der Mitglieder sind da.",
+        "O valor dos contratos é alto.",
+        "Er sagt, das Büro sei zu.",
+        "C'est un appartement neuf.",
+        "La visita dura como máximo dos horas.",
+    ],
+)
+def test_a_number_that_is_not_surely_read_whole_is_not_read(text: str) -> None:
+    assert find_quantities(text) == ()
+
+
+def test_a_unit_that_english_has_as_a_word_is_none_in_english() -> None:
+    (found,) = find_quantities("They own 3 metro lines.")
+    assert found.dimension == "count"
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("vom 3. bis zum 8. Mai 2024", [3, 8]),
+        ("du 3 au 8 mai 2024", [3, 8]),
+        ("del 3 al 8 de mayo de 2024", [3, 8]),
+        ("dal 3 all'8 maggio 2024", [3, 8]),
+        ("de 3 a 8 de maio de 2024", [3, 8]),
+        ("am 3., 5. und 8. Mai 2024", [3, 5, 8]),
+    ],
+)
+def test_days_that_share_a_month_are_all_read(text: str, days: list[int]) -> None:
+    found = find_dates(text)
+    assert [one.day for one in found] == days
+    assert {(one.year, one.month) for one in found} == {(2024, 5)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I rimborsi non superano mai 1500 euro.",
+        "A settembre 1200 studenti si sono iscritti.",
+        "A settembre 2000 studenti si sono iscritti.",
+        "Im Mai 2000 Besucher zu empfangen, ist neu.",
+        "Il negozio non apre mai 2024 volte.",
+    ],
+)
+def test_a_count_behind_a_month_is_no_year(text: str) -> None:
+    assert all(one.month is None for one in find_dates(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("bis zum 8. Mai 2024", "until"),
+        ("à partir du 8 mai 2024", "since"),
+        ("antes del 8 de mayo de 2024", "before"),
+        ("entro il 8 maggio 2024", "until"),
+        ("depois de 8 de maio de 2024", "after"),
+    ],
+)
+def test_a_limit_in_front_of_a_date_is_read(text: str, bound: str) -> None:
+    (found,) = find_dates(text)
+    assert found.bound == bound

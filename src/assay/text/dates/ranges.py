@@ -7,10 +7,19 @@ from itertools import pairwise
 from assay.text.dates.values import DateMention
 
 _TO = re.compile(
-    r"\s*(?:[-\u2013\u2014]|(?:up\s)?to|through|thru|till|until)?\s*(?:and including\s)?(?:the\s)?", re.IGNORECASE
+    r"\s*(?:[-\u2013\u2014]|(?:up\s)?to|through|thru|till|until)?\s*(?:and including\s)?(?:the\s)?"
+    r"|\.?\s(?:bis(?:\s(?:zum|einschließlich))?|au|al|a|à|ao|até(?:\so)?|hasta(?:\sel)?)\s|\sall['’]|\.\s?[-\u2013]\s?",
+    re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"\bbetween\s(?:the\s)?$", re.IGNORECASE)
-_AND = re.compile(r"\s*(?:,|,?\s?(?:and|or|as well as|&))\s*(?:on\s|in\s|at\s)?(?:the\s)?", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\b(?:between|zwischen|entre|tra|fra)\s(?:(?:the|dem|le|el|il|o)\s|l['’])?(?:dia\s|día\s)?$", re.IGNORECASE
+)
+_AND = re.compile(
+    r"\s*(?:,|,?\s?(?:and|or|as well as|&))\s*(?:on\s|in\s|at\s)?(?:the\s)?"
+    r"|\.?\s(?:und|et|y|e|ou|oder|o|sowie)\s(?:(?:am|dem|den|le|el|il|o)\s|l['’])?|\.,\s",
+    re.IGNORECASE,
+)
+_BETWEEN_ENDS = re.compile(r"\s?and\s?|\.?\s(?:und|et|y|e)\s(?:(?:dem|le|el|il|o)\s|l['’])?", re.IGNORECASE)
 _HALF = re.compile(r"[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF_DAY = 12 * 60
 _THIRTEEN = 13 * 60
@@ -34,7 +43,7 @@ def spanned(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateMenti
         between = text[first.end : last.start]
         if len(between) > _BEFORE:
             continue
-        if between.strip().lower() == "and":
+        if _BETWEEN_ENDS.fullmatch(between):
             if _BETWEEN.search(text[max(0, first.start - _BEFORE) : first.start]):
                 yield first, last
         elif _TO.fullmatch(between) and (between.strip() or last.bound == "until"):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assay.text.lexicon.names import find_acronyms as find_acronyms
     from assay.text.lexicon.names import find_names as find_names
     from assay.text.lexicon.other_negations import GRAMMARS as GRAMMARS
+    from assay.text.lexicon.other_negations import Grammar as Grammar
     from assay.text.lexicon.other_negations import Spelled as Spelled
     from assay.text.lexicon.other_negations import spelled as spelled
     from assay.text.lexicon.polarity import NEGATIONS as NEGATIONS
@@ -64,7 +65,7 @@ else:
                 "word_set",
             ),
             ".names": ("Name", "find_acronyms", "find_names"),
-            ".other_negations": ("GRAMMARS", "Spelled", "spelled"),
+            ".other_negations": ("GRAMMARS", "Grammar", "Spelled", "spelled"),
             ".polarity": ("Condition", "NEGATIONS", "Negation", "POLARITY_CUES", "find_conditions", "find_negations"),
             ".similarity": ("MOST_CHARACTERS", "grouped"),
             ".synonyms": ("GENERIC_NOUNS", "LIGHT_VERBS", "PRONOUNS", "SYNONYMS"),

@@ -16,58 +16,78 @@ class Grammar:
     """What of one language a comparison by rules has to know; words in lower case as they are written."""
 
     negations: frozenset[str]
-    """Words that negate their clause by themselves."""
+    """Words that negate their clause by themselves; of two in one sentence nothing is said."""
     paired: frozenset[str]
-    """Words that do so only in a clause that `particles` has opened ("ne ... pas")."""
-    particles: frozenset[str]
+    """Words that negate only together with one of `openers`, and of which nothing is said without it."""
+    openers: frozenset[str]
+    """What a paired word needs: "ne" in French, which negates nothing alone, and "non" in Italian, which does."""
     undone: frozenset[str]
     """Words that, behind a negation, leave nothing negated: "nicht nur", "no solo"."""
     articles: frozenset[str]
     """Words that may differ between two sentences that say the same."""
     conditions: frozenset[str]
-    """Words that open what a statement depends on."""
+    """Words that open what a statement depends on, that compare, or that say whose opinion it is."""
 
+
+_MORE: Final = frozenset({"plus"})
+"""A paired word that without its opener compares."""
 
 GRAMMARS: Final[Mapping[str, Grammar]] = {
     "German": Grammar(
         word_set("nicht nie niemals keineswegs kein keine keinen keinem keiner keines niemand nichts"),
         frozenset(),
         frozenset(),
-        word_set("nur bloß allein"),
+        word_set("nur bloß allein wahr zuletzt ohne"),
         word_set("der die das den dem des ein eine einen einem einer eines es"),
-        word_set("wenn falls sofern soweit außer solange bevor nachdem bis ob statt sondern"),
+        word_set(
+            """wenn falls sofern soweit außer solange bevor nachdem bis ob statt sondern als wie denn zuvor dass
+            angeblich vermeintlich sagt sagen glaubt glauben behauptet behaupten meint meinen denkt denken falsch irrtum
+            mythos gerücht"""
+        ),
     ),
     "French": Grammar(
-        word_set("aucun aucune jamais nul nulle pas"),
-        word_set("plus rien personne guère"),
+        frozenset(),
+        word_set("pas jamais aucun aucune nul nulle plus rien personne guère"),
         word_set("ne n"),
         word_set("seulement uniquement que"),
         word_set("le la les l un une des du de d"),
-        word_set("si sauf lorsque quand sinon que avant après jusqu mais"),
+        word_set(
+            """si sauf lorsque quand sinon que avant après jusqu mais qu comme dit disent croit croient pense pensent
+            affirme affirment prétend prétendent faux mythe rumeur sans"""
+        ),
     ),
     "Spanish": Grammar(
-        word_set("no nunca jamás ningún ninguno ninguna nadie nada tampoco"),
+        word_set("no nunca ningún ninguno ninguna nadie nada tampoco"),
         frozenset(),
         frozenset(),
         word_set("solo sólo solamente únicamente obstante"),
         word_set("el la los las lo un una unos unas"),
-        word_set("si salvo excepto cuando hasta antes después sino pero"),
+        word_set(
+            """si salvo excepto cuando hasta antes después sino pero que como jamás más menos mayor menor mejor peor
+            dice dicen cree creen piensa piensan afirma afirman falso mito rumor sin"""
+        ),
     ),
     "Italian": Grammar(
-        word_set("non nessun nessuno nessuna niente nulla mai"),
         frozenset(),
-        frozenset(),
+        word_set("nessun nessuno nessuna niente nulla mai"),
+        word_set("non"),
         word_set("solo soltanto solamente"),
         word_set("il lo la i gli le l un uno una"),
-        word_set("se salvo tranne quando finché prima dopo ma bensì"),
+        word_set(
+            """se salvo tranne quando finché prima dopo ma bensì che come più meno maggiore minore migliore peggiore
+            dice dicono crede credono pensa pensano afferma affermano falso mito senza"""
+        ),
     ),
     "Portuguese": Grammar(
-        word_set("não nunca jamais nenhum nenhuma ninguém nada nem"),
+        word_set("não nunca nenhum nenhuma ninguém nada nem"),
         frozenset(),
         frozenset(),
         word_set("só somente apenas obstante"),
         word_set("o a os as um uma uns umas"),
-        word_set("se salvo exceto quando até antes depois senão mas"),
+        word_set(
+            """se salvo exceto quando até antes depois senão mas que como jamais mais menos maior menor melhor pior diz
+            dizem acredita acreditam pensa pensam afirma afirmam falso mito boato sem"""
+        ),
     ),
 }
 """By the name of the language, as `assay.text.sentences.language` gives it."""
@@ -93,14 +113,20 @@ def spelled(sentence: str, grammar: Grammar) -> Spelled:
     """
     matches = list(_WORD.finditer(sentence))
     words = [match.group().lower() for match in matches]
-    opened = not grammar.particles.isdisjoint(words)
-    negating = grammar.negations | (grammar.paired if opened else frozenset())
-    cues = [at for at, word in enumerate(words) if word in negating]
-    silent = negating | grammar.articles | grammar.particles
+    openers = [at for at, word in enumerate(words) if word in grammar.openers]
+    paired = [at for at, word in enumerate(words) if word in grammar.paired]
+    alone = [at for at, word in enumerate(words) if word in grammar.negations]
+    by_itself = "non" in grammar.openers
+    silent = grammar.negations | grammar.paired | grammar.articles | grammar.openers
+    cues = sorted([*alone, *(paired if openers else ()), *(openers if by_itself else ())])
     return Spelled(
-        tuple(word for word in words if word not in silent),
+        tuple(word for word in words if word not in silent or (word in _MORE and not openers)),
         tuple(matches[at].span() for at in cues),
         not grammar.conditions.isdisjoint(words)
         or any(not grammar.undone.isdisjoint(words[at + 1 : at + 2]) for at in cues)
-        or (opened and not cues),  # "ne ... que" limits
+        or len(alone) > 1
+        or len(openers) > 1
+        or len(paired) > 1
+        or bool(openers and not cues)  # "ne ... que" limits
+        or any(not openers and words[at] not in _MORE for at in paired),  # "jamais construit", "mai registrato"
     )

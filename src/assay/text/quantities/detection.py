@@ -12,6 +12,7 @@ from decimal import Decimal
 from operator import itemgetter
 
 from assay.text.lexicon.lexemes import Words, find_words, word_set
+from assay.text.quantities.behind import nouns_behind, read_currency, read_speed
 from assay.text.quantities.bounds import bound_before
 from assay.text.quantities.compounds import joined
 from assay.text.quantities.drafts import Draft
@@ -24,8 +25,11 @@ from assay.text.quantities.units import (
     CURRENCY_PREFIXES,
     CURRENCY_SYMBOLS,
     CURRENCY_WORDS,
+    ENGLISH_ALSO,
     KEY_UNITS,
     MINOR_CURRENCY_WORDS,
+    OTHER_SCALES,
+    OTHER_UNIT_WORDS,
     TWO_WORD_HEADS,
     UNIT_SYMBOLS,
     UNIT_WORDS,
@@ -33,6 +37,7 @@ from assay.text.quantities.units import (
     stands_alone,
 )
 from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
+from assay.text.sentences.languages import leans_from_english
 
 __all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate", "roundness"]
 
@@ -82,13 +87,6 @@ _TOKENIZED = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
 
 _LEFT_WINDOW = 40
 _FOLD = itemgetter(0)
-
-_NOUN_BREAK = word_set(
-    """of in on at to for from with by and or per as than that which who is are was were be been the a an between
-    through until into after before since while when if but not can will may must has have had do does did more
-    less fewer"""
-)
-
 
 _ONE, _HALF = Decimal(1), Decimal("0.5")
 _PRECISION = 28
@@ -252,6 +250,7 @@ class _Reader:
                     draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
                 break
             if self._read_scale(draft, word, match.end(), glued):
+                read_currency(text, draft)
                 continue
             if not self._read_unit(draft, word, match.end(), glued) and glued:
                 return False
@@ -276,12 +275,12 @@ class _Reader:
             before[-1:] == " "
             and before[-2:-1].lower() in _DAY_ENDS
             and (counted := _DAY_NUMBER.search(before))
-            and not self._nouns(draft.end)
+            and not nouns_behind(self.text, self.words, draft.end)
         ):
             draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
 
     def _read_scale(self, draft: Draft, word: str, end: int, glued: bool) -> bool:
-        scale = SCALES.get(word.lower()) if len(word) > 1 else None
+        scale = (SCALES.get(word.lower()) or OTHER_SCALES.get(word.lower())) if len(word) > 1 else None
         if scale is None and (glued or draft.unit.dimension.startswith("money")):
             scale = SHORT_SCALES.get(word)
             if scale is None and word in {"m", "b"} and draft.unit.dimension.startswith("money"):
@@ -312,6 +311,10 @@ class _Reader:
                 unit, end = timed, second.end()
         if unit is None:
             unit = UNIT_SYMBOLS.get(word.replace(" ", "")) or UNIT_WORDS.get(lowered)
+            if (lowered in ENGLISH_ALSO and not leans_from_english(text)) or (
+                len(word) == 1 and text[end : end + 1] in {"'", "’"}
+            ):
+                unit = None  # "3 metro lines", "2 d'entre eux"
             if (
                 unit is not None
                 and len(word) == 1
@@ -337,8 +340,10 @@ class _Reader:
         return True
 
     def _read_per(self, draft: Draft) -> None:
+        if read_speed(self.text, draft):
+            return
         match = _PER.match(self.text, draft.end)
-        if match is None:
+        if match is None or match.group(1).lower() in OTHER_UNIT_WORDS:
             return
         below = UNIT_SYMBOLS.get(match.group(1)) or UNIT_WORDS.get(match.group(1).lower())
         if (
@@ -415,7 +420,8 @@ class _Reader:
         for first, last, value in other_number_words(self.text, self.words):
             start, end = self.words.starts[first], self.words.ends[last - 1]
             if not (self.skip and self.skipped(start, end)) and not self._gaps(first, last).strip(" -\u00a0"):
-                draft = Draft(start, end, start, end, value, 0, _ONE, _COUNT)
+                draft = Draft(start, end, start, end, value, 0, _ONE, _COUNT, quiet=True)
+                read_currency(self.text, draft)
                 self._read_right(draft)
                 yield draft
 
@@ -464,27 +470,12 @@ class _Reader:
             place,
             dimension,
             unit.name,
-            self._nouns(draft.end),
+            nouns_behind(self.text, self.words, draft.end),
             draft.bound,
             rounded,
             draft.weak,
+            draft.quiet,
         )
-
-    def _nouns(self, end: int) -> tuple[str, ...]:
-        words = self.words
-        at = bisect_left(words.starts, end)
-        nouns: list[str] = []
-        previous = end
-        while at < len(words) and len(nouns) < 3:
-            gap = self.text[previous : words.starts[at]]
-            lexeme = words.lexemes[at]
-            if len(gap) > 1 or gap not in {" ", "-", ""} or lexeme.fold in _NOUN_BREAK or lexeme.fold[:1].isdigit():
-                break
-            if lexeme.weight:
-                nouns.append(lexeme.stem)
-            previous = words.ends[at]
-            at += 1
-        return tuple(nouns)
 
 
 def find_quantities(

@@ -23,3 +23,4 @@ class Draft:
     ordinal: bool = False
     weak: bool = False
     approximate: bool = False
+    quiet: bool = False

@@ -1,96 +1,190 @@
-"""Whole numbers written in German, French, Spanish, Italian and Portuguese words.
+"""Whole numbers written in German, French, Spanish, Italian and Portuguese words, up to the millions.
 
-No word has two values in these languages, so that a number is read without telling which of them it is in. Some are
-words of English as well ("once", "elf", "due"): a number counts where the text has more of the commonest words of one
-of the languages than of English, or where a unit that English does not have follows.
+An expression is read whole by the grammar of the text's language or not at all. Nothing is read where a half, a
+fraction, a limit, another number or a time of day adjoins, or where the word means something else as well: a number
+that is cut short is worse than one that is not read.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from assay.text.lexicon.lexemes import Words, word_list, word_set
-from assay.text.quantities.units import OTHER_UNIT_WORDS
-from assay.text.sentences.languages import leans_from_english
+from assay.text.lexicon.lexemes import Words, word_set
+from assay.text.quantities.other_number_grammars import HUNDREDFOLD, IN_ONE_WORD, LINKS, READERS, VOCABULARY
+from assay.text.quantities.units import OTHER_UNIT_WORDS, UNIT_WORDS
+from assay.text.sentences.languages import BESIDE_ENGLISH, is_common_word, votes_of
 
-
-def _counted(words: str, first: int, step: int = 1) -> dict[str, int]:
-    """The words with numbers from `first` on."""
-    return {word: first + step * at for at, word in enumerate(word_list(words))}
-
-
-_TENS: Final = {
-    **_counted("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", 20, 10),
-    **_counted("vingt trente quarante cinquante soixante septante huitante nonante", 20, 10),
-    **_counted("veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa", 20, 10),
-    **_counted("venti trenta quaranta cinquanta sessanta settanta ottanta novanta", 20, 10),
-    **_counted("vinte trinta quarenta cinquenta sessenta setenta oitenta noventa", 20, 10),
+_ONE: Final = word_set("un une una uno um uma ein eine einer")
+"""Articles, and one in a number of several words."""
+_LARGE: Final = re.compile(r"tausend|mila|mille", re.IGNORECASE)
+_ALL: Final = frozenset().union(*VOCABULARY.values())
+_ELSEWHERE_ANOTHER: Final = {
+    "German": word_set("sei elf"),
+    "French": frozenset[str](),
+    "Spanish": word_set("sei"),
+    "Italian": frozenset[str](),
+    "Portuguese": word_set("dos doce sei"),
 }
-_ONES: Final = {
-    **_counted("zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn funfzehn sechzehn", 2),
-    **_counted("siebzehn achtzehn neunzehn", 17),
-    **_counted("deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize", 2),
-    **_counted("dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis", 2),
-    **_counted("diecisiete dieciocho diecinueve", 17),
-    **_counted("veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho", 21),
-    **_counted("veintinueve", 29),
-    **_counted("due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici", 2),
-    **_counted("diciassette diciotto diciannove", 17),
-    **_counted("dois tres quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezasseis", 2),
-    **_counted("dezesseis dezessete dezoito dezenove", 16),
-    "duas": 2,
-    "zwo": 2,
-    "dezassete": 17,
-    "dezanove": 19,
-    "quatorze": 14,
-}
-"""Words, folded. What means one is an article in each of the languages, and no number here."""
-_GERMAN: Final = {
-    f"{one}und{ten}": tens + value
-    for ten, tens in _counted("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", 20, 10).items()
-    for one, value in _counted("ein zwei drei vier funf sechs sieben acht neun", 1).items()
-}
-_ITALIAN: Final = {
-    (ten[:-1] if one[0] in "uo" else ten) + one: tens + value
-    for ten, tens in _counted("venti trenta quaranta cinquanta sessanta settanta ottanta novanta", 20, 10).items()
-    for one, value in _counted("uno due tre quattro cinque sei sette otto nove", 1).items()
-}
-"""In one word in both languages; "ventuno" and "ventotto" drop a vowel."""
-_SCALES: Final = {
-    **dict.fromkeys(word_list("hundert cent cents cien ciento cento cem"), 100),
-    **dict.fromkeys(word_list("tausend mille mil mila"), 1000),
-}
-_OTHER: Final = {**_TENS, **_ONES, **_GERMAN, **_ITALIAN, **_SCALES}
-_AND: Final = word_set("et y e")
-_ONE: Final = word_set("un une uno una um uma")
-_EIGHTY: Final = word_set("vingt vingts")
-_VIGESIMAL: Final = frozenset({60, 80})
-"""French counts on to 19 behind these: "soixante-quinze" is 75."""
-_AFTER_DIX: Final = word_set("sept huit neuf")
-_SPECIAL: Final = frozenset(_OTHER)
+"""Words of a language that are numbers in another one of the five and none in it."""
+_OFTEN_ANOTHER: Final = word_set("acht neuf cent sei venti once due elf six seize doce dos mille")
+"""Numbers of one word that are no numbers as often: only in front of a unit, or where the language is told."""
+_NEED_A_UNIT: Final = word_set("acht neuf cent sei venti")
+"""Those that are so in their own language."""
+_HALVES: Final = word_set(
+    """halb halbe halben halber halbes einhalb anderthalb eineinhalb demi demie media medio medios medias mezza mezzo
+    meia meio komma virgule coma virgola virgula punto ponto point punkt
+    drittel viertel funftel zehntel tiers quart quarts cuarto cuartos tercio tercios terzo terzi quarto quarti terco
+    tercos quartos quinto quintos quinti dixieme centieme
+    dutzend dutzende douzaine douzaines docena docenas dozzina dozzine duzia duzias centaine centaines millier
+    milliers centinaio centinaia migliaio migliaia centena centenas milhar milhares millar millares hunderte tausende
+    dizaine dizaines quinzaine vingtaine trentaine cinquantaine decina decine ventina dezena dezenas decena decenas
+    billion billionen billon billones bilhao bilhoes biliao bilioes trilhao
+    mal fois veces volte vezes fach uhr"""
+)
+"""Parts of a number that the grammars do not read, and what makes a time of day or a factor of it."""
+_LIMITS: Final = word_set(
+    """mindestens hochstens maximal minimal zu uber unter mehr weniger als fast knapp rund etwa circa ungefahr gut
+    innerhalb binnen bis spatestens nahezu
+    moins plus maximum minimum environ pres presque jusqu'a quelque autour
+    menos mas maximo minimo casi unos unas hasta alrededor cerca
+    meno piu massimo minimo quasi oltre fino almeno entro
+    mais ate quase pelo acima abaixo aproximadamente
+    nicht kein keine keinen pas ne non no nao nie jamais mai sondern sino bensi
+    por per pour sur von entre zwischen tra fra between"""
+)
+"""Words in front of a number, or behind it, that say that it is not just that."""
+_OF_SHARES: Final = word_set("por per pour zu")
+_CLOCK: Final = word_set("a des vers jusqu'a avant apres las as alle gegen um ab ore dalle desde")
+_SHORT_WEEKS: Final = frozenset({8, 15})
+"""Days that stand for a week and for two: "acht Tage", "quinze jours", "quince días"."""
+_BEFORE, _AFTER = 3, 4
+_SIMPLE: Final = frozenset({" ", "-", "\u00a0", "\u2011"})
 
 
-def _read(folds: Sequence[str], at: int) -> tuple[int, int]:
-    """The index after the number that begins at a word, and its value."""
-    word = folds[at]
-    value, end = _OTHER[word], at + 1
-    following = [*folds[end : end + 3], "", "", ""]
-    if word == "quatre" and following[0] in _EIGHTY:
-        value, end, following = 80, end + 1, following[1:]
-    if word in _TENS or value == 80:
-        joined = following[0] in _AND
-        more = following[1] if joined else following[0]
-        least_above = 20 if value in _VIGESIMAL and word in {"soixante", "quatre"} else 10
-        rest = 1 if joined and more in _ONE else _ONES.get(more, 0)
-        if 0 < rest < least_above:
-            value, end = value + rest, end + 1 + joined
-            if more == "dix" and end < len(folds) and folds[end] in _AFTER_DIX:
-                value, end = value + _ONES[folds[end]], end + 1
-    elif word == "dix" and following[0] in _AFTER_DIX:
-        value, end = value + _ONES[following[0]], end + 1
-    if end < len(folds) and folds[end] in _SCALES and word not in _SCALES:
-        value, end = value * _SCALES[folds[end]], end + 1
-    return end, value
+def _languages(text: str) -> tuple[frozenset[str], bool]:
+    """The languages that a text may be in, and whether its words tell so; none where it is English."""
+    votes = votes_of(text)
+    most = max(votes[name] for name in BESIDE_ENGLISH)
+    if most <= votes["English"]:
+        return (frozenset() if votes["English"] else frozenset(BESIDE_ENGLISH)), False
+    return frozenset(name for name in BESIDE_ENGLISH if votes[name] == most), True
+
+
+class _Reader:
+    def __init__(self, text: str, words: Words) -> None:
+        self.text, self.words = text, words
+        self.folds = [one.fold for one in words.lexemes]
+        self.names, self.told = _languages(text)
+
+    def near(self, first: int, last: int) -> bool:
+        """Whether two words are apart by a space or a hyphen alone."""
+        return self.text[self.words.ends[first] : self.words.starts[last]] in _SIMPLE
+
+    def numeral(self, at: int, names: Sequence[str]) -> bool:
+        word = self.folds[at]
+        return word[:1].isdigit() or any(_is_numeral(word, name) for name in names)
+
+    def run(self, at: int, name: str) -> int:
+        """The index after the longest row of words that may belong to one number."""
+        end = last = at + 1
+        while end < len(self.folds) and self.near(end - 1, end):
+            word = self.folds[end]
+            if word not in LINKS[name]:
+                if not (_is_numeral(word, name) or word in _ONE):
+                    break
+                last = end + 1
+            end += 1
+        return last
+
+    def read(self, at: int) -> tuple[int, int, int] | None:
+        """First word, index after the last and value of the number at a word; a value of 0 where it is not sure."""
+        found: set[tuple[int, int, int]] = set()
+        for name in sorted(self.names):
+            if not _is_numeral(self.folds[at], name):
+                continue
+            end = self.run(at, name)
+            first = at - 1 if at and self.folds[at] in HUNDREDFOLD[name] and self.folds[at - 1] in _ONE else at
+            value = READERS[name](self.folds[first:end])
+            found.add((first, end, value or 0))
+        if not found:
+            return None
+        first, end, value = max(found, key=lambda one: one[1])
+        if len(found) > 1 or not value or not self._sure(first, end, value):
+            return first, end, 0
+        return first, end, value
+
+    def _sure(self, first: int, end: int, value: int) -> bool:
+        folds, names = self.folds, sorted(self.names)
+        unit_end, units = self._unit(end)
+        if any(folds[first] in _ELSEWHERE_ANOTHER[name] for name in names) and end - first == 1:
+            return False
+        if end - first == 1 and not units and (folds[first] in _NEED_A_UNIT or not self.told):
+            return False
+        if end - first == 1 and not self.told and folds[first] in _OFTEN_ANOTHER - {"due", "six", "acht", "neuf"}:
+            return False
+        if not self.told and not units:
+            return False
+        if not units and not self._noun(end):
+            return False
+        low, high = self._window(first, end)
+        around = [*range(low, first), *range(unit_end if units == "share" else end, high)]
+        if any(self.numeral(one, names) or folds[one] in _HALVES or folds[one].endswith("halb") for one in around):
+            return False
+        if any(folds[one] in _LIMITS for one in range(low, first)):
+            return False
+        if any(folds[one] in _LIMITS - _OF_SHARES for one in range(end, min(high, unit_end + 2))):
+            return False
+        before = folds[first - 1] if first else ""
+        if units == "time" and self._names_hours(end) and before in _CLOCK:
+            return False
+        if not units and before in {"las", "alle", "as", "um", "gegen"}:
+            return False
+        return not (units == "time" and value in _SHORT_WEEKS and self._names_days(end))
+
+    def _window(self, first: int, end: int) -> tuple[int, int]:
+        """The words around a number in its own part of the sentence, as half-open indices."""
+        low, high = first, end
+        while low > max(0, first - _BEFORE) and not self._breaks(low - 1, low):
+            low -= 1
+        while high < min(len(self.folds), end + _AFTER) and not self._breaks(high - 1, high):
+            high += 1
+        return low, high
+
+    def _breaks(self, first: int, last: int) -> bool:
+        return any(mark in ".;:!?()" for mark in self.text[self.words.ends[first] : self.words.starts[last]])
+
+    def _word(self, at: int) -> str:
+        return self.text[self.words.starts[at] : self.words.ends[at]].lower() if at < len(self.folds) else ""
+
+    def _unit(self, end: int) -> tuple[int, str]:
+        """The index after the unit behind a number, and its dimension; the empty word where there is none."""
+        if end >= len(self.folds) or not self.near(end - 1, end):
+            return end, ""
+        pair = f"{self._word(end)} {self._word(end + 1)}"
+        unit = UNIT_WORDS.get(pair) or OTHER_UNIT_WORDS.get(self._word(end)) or UNIT_WORDS.get(self._word(end))
+        if unit is not None:
+            return end + (2 if pair in UNIT_WORDS else 1), unit.dimension
+        return (end + 1, "money") if self._word(end) in {"euro", "euros"} else (end, "")
+
+    def _names_hours(self, end: int) -> bool:
+        return self.folds[end] in {"heures", "horas", "hora", "heure"}
+
+    def _names_days(self, end: int) -> bool:
+        return self.folds[end] in {"tage", "tagen", "jours", "dias", "giorni"}
+
+    def _noun(self, end: int) -> bool:
+        """Whether a word that may be counted follows."""
+        if end >= len(self.folds) or not self.near(end - 1, end):
+            return False
+        word = self._word(end)
+        return (
+            (word[:1].isalpha() and not is_common_word(word)) or word in {"de", "di", "d"} or word[:2] in {"d'", "d’"}
+        )
+
+
+def _is_numeral(word: str, name: str) -> bool:
+    return word in VOCABULARY[name] or (name in IN_ONE_WORD and IN_ONE_WORD[name](word) is not None)
 
 
 def other_number_words(text: str, words: Words) -> Iterator[tuple[int, int, Decimal]]:
@@ -103,19 +197,19 @@ def other_number_words(text: str, words: Words) -> Iterator[tuple[int, int, Deci
     >>> list(other_number_words("It was due once.", find_words("It was due once.")))
     []
     """
-    folds = [one.fold for one in words.lexemes]
-    if _SPECIAL.isdisjoint(folds):
+    if _ALL.isdisjoint(one.fold for one in words.lexemes) and _LARGE.search(text) is None:
         return
-    leans: bool | None = None
+    reader = _Reader(text, words)
     done = 0
-    for at, fold in enumerate(folds):
-        if at < done or fold not in _OTHER:
+    if not reader.names:
+        return
+    for at in range(len(words)):
+        if at < done:
             continue
-        end, value = _read(folds, at)
-        unit = text[words.starts[end] : words.ends[end]].lower() if end < len(words) else ""
-        if unit not in OTHER_UNIT_WORDS:
-            leans = leans_from_english(text) if leans is None else leans
-            if not leans or fold in _SCALES:  # "por ciento"
-                continue
+        found = reader.read(at)
+        if found is None:
+            continue
+        first, end, value = found
         done = end
-        yield at, end, Decimal(value)
+        if value:
+            yield first, end, Decimal(value)

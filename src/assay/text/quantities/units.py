@@ -201,6 +201,10 @@ time mo 2629746: monat monate monaten mois meses mês mese mesi
 time yr 31556952: jahr jahre jahren année années año años anno anni ano anos
 length m 1: mètre mètres metro metros metri
 length km 1000: kilomètre kilomètres kilómetro kilómetros chilometro chilometri quilômetro quilômetros
+area m² 1: quadratmeter mètre-carré mètres-carrés metro-cuadrado metros-cuadrados metro-quadrato metri-quadrati
+area m² 1: metri-quadri metro-quadrado metros-quadrados
+volume m³ 1000: kubikmeter mètre-cube mètres-cubes metro-cúbico metros-cúbicos metro-cubo metri-cubi
+area km² 1000000: quadratkilometer kilomètres-carrés kilómetros-cuadrados chilometri-quadrati quilômetros-quadrados
 mass kg 1000: kilogramm kilogrammes kilogramos chilogrammi quilogramas
 share % 0.01: prozent pourcent por-ciento per-cento por-cento pour-cent
 """
@@ -247,6 +251,15 @@ UNIT_SYMBOLS: dict[str, Unit] = _read(_SYMBOLS) | {
     "K": _KELVIN,
 }
 """Units by symbol; case matters."""
+
+ENGLISH_ALSO = frozenset({"metro", "metros", "hora", "anno", "ano", "mes", "dias", "minuto"})
+"""Units of other languages that an English text may have as another word ("3 metro lines")."""
+
+OTHER_SCALES = {
+    **dict.fromkeys(("millionen", "millón", "millones", "milione", "milioni", "milhão", "milhões"), Decimal(10) ** 6),
+    **dict.fromkeys(("milliarde", "milliarden", "milliard", "milliards", "miliardo", "miliardi"), Decimal(10) ** 9),
+}
+"""Words behind a number in other languages that multiply it. "Billion" and "bilhão" have two values, and none here."""
 
 KEY_UNITS: dict[str, Unit] = {
     spelling: UNIT_SYMBOLS[symbol]

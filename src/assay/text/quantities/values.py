@@ -38,6 +38,9 @@ class Quantity:
     """Whether its form allows rounding: decimals, a scale word, or a percentage."""
     weak: bool
     """A small number word that is often no count at all, such as "one"."""
+    quiet: bool = False
+    """A number in words of another language than English: the evidence may say it in a way that is not read, so that
+    it is compared with what is read and never found missing."""
 
     @property
     def exact(self) -> bool:

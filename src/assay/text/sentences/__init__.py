@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assay.text.sentences.hidden_characters import hidden_places as hidden_places
     from assay.text.sentences.languages import BESIDE_ENGLISH as BESIDE_ENGLISH
     from assay.text.sentences.languages import UNSTATED as UNSTATED
+    from assay.text.sentences.languages import is_common_word as is_common_word
     from assay.text.sentences.languages import is_foreign_word as is_foreign_word
     from assay.text.sentences.languages import language as language
     from assay.text.sentences.languages import leans_from_english as leans_from_english
@@ -32,6 +33,7 @@ else:
             ".languages": (
                 "BESIDE_ENGLISH",
                 "UNSTATED",
+                "is_common_word",
                 "is_foreign_word",
                 "language",
                 "leans_from_english",

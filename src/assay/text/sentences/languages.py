@@ -82,6 +82,15 @@ def leans_from_english(text: str) -> bool:
     return max(votes[name] for name in BESIDE_ENGLISH) > votes["English"]
 
 
+def is_common_word(word: str) -> bool:
+    """Whether a word, in lower case, is among the commonest of a language that is read beside English.
+
+    >>> is_common_word("wird"), is_common_word("studenti")
+    (True, False)
+    """
+    return any(word in _COMMON[name] for name in BESIDE_ENGLISH)
+
+
 def is_foreign_word(word: str, text: str) -> bool:
     """Whether a word of a text is one of the commonest of a language of which the text has more such than of English.
 

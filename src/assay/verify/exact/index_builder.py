@@ -21,6 +21,7 @@ from assay.text.lexicon import (
     word_set,
 )
 from assay.text.quantities import Quantity, find_quantities
+from assay.text.sentences import leans_from_english
 from assay.verify.exact.index import (
     STEM,
     WEIGHT,
@@ -57,6 +58,19 @@ def reads_day_first(locale: str) -> bool:
     return locale.lower().replace("_", "-") not in _MONTH_FIRST
 
 
+_DAY_POINT = re.compile(
+    r"(?:.?\s|^)?(?<!\d)\d{1,2}\.\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|"
+    r"Dezember)\b"
+)
+
+
+def _is_day(text: str, at: int) -> bool:
+    """Whether a point stands between a day and a German month: "am 28. April"."""
+    return (
+        text[at - 1 : at].isdigit() and _DAY_POINT.match(text, max(0, at - 3)) is not None and leans_from_english(text)
+    )
+
+
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Cuts at line ends, after CJK stops, and after stops that a capital or a digit follows.
 
@@ -72,7 +86,7 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
             end = at
         elif mark in ".!?":
             after = _AFTER_MARK.match(text, end)
-            if after is None or (mark == "." and _abbreviated(text, start, at)):
+            if after is None or (mark == "." and (_abbreviated(text, start, at) or _is_day(text, at))):
                 continue
             end = after.end()
         if text[start:end].strip():

@@ -101,7 +101,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
             findings += check_arithmetic(claim, parsed.quantities, parsed.folds)
     signals.update(numbers_found=shares.found, numbers_on_subject=shares.on_subject, numbers_computed=shares.computed)
     signals.update(
-        has_numbers=float(bool(parsed.quantities)),
+        has_numbers=float(bool(parsed.quantities) and shares.counted),
         has_dates=float(bool(parsed.dates)),
         has_names=float(bool(parsed.names)),
         has_identifiers=float(bool(parsed.identifiers)),

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from assay.schema import EvidenceSpan
 from assay.text.dates import DateMention, DateRelation, coordinated, holds, relate_dates, spanned
-from assay.text.lexicon import Words, word_set
+from assay.text.lexicon import Words, word_list, word_set
+from assay.text.sentences import leans_from_english
 from assay.verify.exact.compare.number_pairs import SAME_WORDS, SAME_WORDS_BESIDE
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
@@ -37,6 +38,13 @@ _TURNS = word_set(
 )
 _TURNING = frozenset({"opens", "opened", "opening"})
 """Words of beginning and ending: what lasts from Monday to Thursday does not end on Tuesday."""
+_TURNS_ELSEWHERE = tuple(
+    word_list(
+        """beginn begann start end anfang fang lauft schliess offne eroffn debut commenc fini ouvr ferm part expir
+        empiez comienz inici termin acab abre abri cierr venc salida inizi apre apri chiud scad comec fech reis"""
+    )
+)
+"""How such words begin in German, French, Spanish, Italian and Portuguese."""
 _OPENING = re.compile(r"\b(?:from|between)\s(?:the\s)?$", re.IGNORECASE)
 _BEFORE_SPAN = 16
 """Characters in front of a span of dates that may hold its "from the"."""
@@ -89,7 +97,10 @@ def _is_whole(claim: Claim, mention: DateMention) -> bool:
     """Whether a date says when something is so: not the end of a span, and not when something begins or ends."""
     if any(mention in pair for pair in spanned(claim.text, claim.dates)):
         return False
-    return not any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes)
+    if any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes):
+        return False
+    elsewhere = any(w.fold.startswith(_TURNS_ELSEWHERE) for w in claim.words.lexemes)
+    return not (elsewhere and leans_from_english(claim.text))
 
 
 def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:

@@ -1,10 +1,13 @@
 """Numbers of the evidence that a number of a claim may be about, and how well the words around the two agree."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import NamedTuple
 
 from assay.text.quantities import Quantity, Relation, relate
+from assay.text.sentences import leans_from_english
 from assay.verify.exact.index import Candidate, ExactIndex
 from assay.verify.exact.mention_roles import is_negated
 from assay.verify.exact.parsed_claim import Claim, Context
@@ -17,6 +20,9 @@ _DENIED_LIMIT = {"more": "at_most", "less": "at_least"}
 """What a bound says where it is denied."""
 _INCLUDED_FACTOR = 0.7
 _NO_NOUN_FACTOR = 0.75
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])")
+_LONGEST_GROUPED = 16
+_THOUSANDS_BEHIND = re.compile(r"[\s\u00a0]?(?:mil|mila|mille|tausend|tsd|k|m|mio|mrd)\b", re.IGNORECASE)
 SAME_WORDS, SAME_WORDS_BESIDE = 0.9, 0.5
 """Agreement and closeness from which the words around two numbers are the same."""
 
@@ -68,8 +74,15 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
         row = index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
         for other in _with_elided(row):
             relation, factor = relate(quantity, other), 1.0
-            if relation is not Relation.SAME and _same_limit_denied(claim, quantity, other):
+            if quantity.quiet != other.quiet and relation is not Relation.INCOMPARABLE:
+                theirs = index.passages[index.sentences[candidate.sentence].passage].text
+                texts = (claim.text, theirs) if other.quiet else (theirs, claim.text)
+                digits, written = (quantity, other) if other.quiet else (other, quantity)
+                relation = _beside_words(texts[0], digits, written, relation)
+            elif relation is not Relation.SAME and _same_limit_denied(claim, quantity, other):
                 relation = Relation.SAME
+            elif relation is Relation.DIFFERENT and _may_be_grouped(claim.text, quantity, other):
+                relation = Relation.INCOMPARABLE
             if relation is Relation.INCOMPARABLE:
                 continue
             if relation is not Relation.SAME:
@@ -79,6 +92,31 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
             elif quantity.bound != "exact" and _merely_includes(quantity, other):
                 relation, factor = Relation.COMPATIBLE, _INCLUDED_FACTOR
             yield Pair(other, candidate, relation, factor)
+
+
+def _beside_words(text: str, digits: Quantity, written: Quantity, relation: Relation) -> Relation:
+    """How digits stand to a number in words of another language, where they may be grouped as that language does.
+
+    "45.000" and "45 000" are 45,000 beside "quarantacinquemila", whatever the locale says; of other digits with a
+    mark in them nothing is said.
+    """
+    low, high = max(0, digits.number_start - _LONGEST_GROUPED), digits.number_end + _LONGEST_GROUPED
+    for match in _GROUPED.finditer(text, low, high):
+        if match.start() <= digits.number_start < match.end():
+            if Decimal(re.sub(r"\D", "", match[0])) == written.value:
+                return Relation.SAME
+            return relation if match.start() == digits.number_start else Relation.INCOMPARABLE
+    if _THOUSANDS_BEHIND.match(text, digits.number_end) and digits.unit != "m":
+        return Relation.INCOMPARABLE  # "96 mila"
+    marked = any(mark in text[digits.number_start : digits.number_end] for mark in ".,")
+    return Relation.INCOMPARABLE if marked else relation
+
+
+def _may_be_grouped(text: str, quantity: Quantity, other: Quantity) -> bool:
+    """Whether a conversion of units rests on a mark that another language reads otherwise ("1.500 metri", "1,5 km")."""
+    converted = quantity.dimension in {"time", "length", "mass"} and quantity.unit != other.unit
+    decimal = quantity.rounded or other.rounded or "," in text[quantity.number_start : quantity.number_end]
+    return converted and decimal and leans_from_english(text)
 
 
 def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Context) -> Option:

@@ -101,6 +101,8 @@ class Shares:
     on_subject: float
     computed: float = 0.0
     """Of those that the evidence does not state, the ones that follow from it."""
+    counted: bool = True
+    """Whether any number of the claim counts: those in words of other languages do where they are compared."""
 
 
 def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], Shares]:
@@ -110,14 +112,18 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
     pairs = [list(pairs_of(claim, index, q)) if n < _MOST_COMPARED else [] for n, q in enumerate(claim.quantities)]
     equal = {pair.place for row in pairs for pair in row if pair.relation is Relation.SAME}
     findings: list[ExactFinding] = []
-    found = on_subject = 0
+    found = on_subject = count = 0
     for quantity, row in zip(claim.quantities, pairs, strict=True):
         finding, here, attached = _judge(claim, index, quantity, row, equal)
+        if quantity.quiet and not here and (finding is None or finding.effect != "contradicts"):
+            continue
+        count += 1
         found += here
         on_subject += attached
         if finding is not None:
             findings.append(finding)
-    count = len(claim.quantities)
+    if not count:
+        return findings, Shares(1.0, 1.0, counted=False)
     computed = sum(f.confidence for f in findings if f.code == DERIVED)
     return findings, Shares(found / count, on_subject / count, computed / count)
 

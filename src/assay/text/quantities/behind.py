@@ -1,0 +1,57 @@
+"""What stands behind a number: what it counts, and in other languages than English its currency and its speed."""
+
+import re
+from bisect import bisect_left
+from decimal import Decimal
+
+from assay.text.lexicon.lexemes import Words, word_set
+from assay.text.quantities.drafts import Draft
+from assay.text.quantities.units import CURRENCY_WORDS, OTHER_UNIT_WORDS, Unit
+
+_NOUN_BREAK = word_set(
+    """of in on at to for from with by and or per as than that which who is are was were be been the a an between
+    through until into after before since while when if but not can will may must has have had do does did more
+    less fewer"""
+)
+_MOST_NOUNS = 3
+_SPEED = re.compile(
+    r"\s(?:(?:pro|par|por|per|in\sder)\s|all['’]|à\sl['’])(stunde|heure|hora|ora|sekunde|seconde|segundo|secondo)\b",
+    re.IGNORECASE,
+)
+_OF_CURRENCY = re.compile(r"\s(?:di\s|de\s|d['’])([^\W\d_]+)", re.IGNORECASE)
+
+
+def nouns_behind(text: str, words: Words, end: int) -> tuple[str, ...]:
+    """The stems of the words right behind a number, up to three: what it counts."""
+    at = bisect_left(words.starts, end)
+    nouns: list[str] = []
+    previous = end
+    while at < len(words) and len(nouns) < _MOST_NOUNS:
+        gap = text[previous : words.starts[at]]
+        lexeme = words.lexemes[at]
+        if len(gap) > 1 or gap not in {" ", "-", ""} or lexeme.fold in _NOUN_BREAK or lexeme.fold[:1].isdigit():
+            break
+        if lexeme.weight:
+            nouns.append(lexeme.stem)
+        previous = words.ends[at]
+        at += 1
+    return tuple(nouns)
+
+
+def read_currency(text: str, draft: Draft) -> None:
+    """Takes the currency of "2 milioni di euro" and "2 millions d'euros" for a number without a unit."""
+    match = _OF_CURRENCY.match(text, draft.end)
+    name = CURRENCY_WORDS.get(match.group(1).lower()) if match else None
+    if match and name and draft.unit.dimension == "count":
+        draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
+
+
+def read_speed(text: str, draft: Draft) -> bool:
+    """Takes the speed of "120 kilomètres par heure" for a length, and says whether there was one."""
+    match = _SPEED.match(text, draft.end) if draft.unit.dimension == "length" else None
+    if match is None:
+        return False
+    time, length = OTHER_UNIT_WORDS.get(match.group(1).lower(), OTHER_UNIT_WORDS["stunde"]), draft.unit
+    draft.unit = Unit("length/time", length.size / time.size, f"{length.name}/{time.name}")
+    draft.end = match.end()
+    return True
