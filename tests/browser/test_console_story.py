@@ -17,7 +17,7 @@ from assay.store.access.api_keys import create_key
 from assay.store.audit.merkle.proofs import read_proof
 
 QUESTION = "How many minutes do I wait?"
-ANSWER = "The queue at the desk is short in the morning."
+ANSWER = "The wait is short in the morning."
 EVIDENCE = [{"id": "desk", "text": "The desk opens at 9. Bring a card."}]
 
 
@@ -101,7 +101,7 @@ def test_a_person_finds_releases_and_proves(empty: Running, opened: Any) -> None
     page.click("text=Sign a checkpoint")
     page.wait_for_url("**/*done=audit.signed")
     page.click("text=Verify the log")
-    page.wait_for_selector("text=The log holds.")
+    page.wait_for_selector("text=The log agrees with itself.")
     page.goto(f"/console/audit?run={run[1]}")
     page.click("a.row")
     ready(page, "/console/audit/entries/*")

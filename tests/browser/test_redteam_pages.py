@@ -171,7 +171,7 @@ def test_what_is_wrong_in_an_answer_is_marked_where_it_stands(attacked: Running,
     visit(watched, "redteam-run")
     card = page.locator("article.card").first
     assert card.locator(".answer .piece.contradicted").inner_text() == "Receipts are handed in within 60 days."
-    assert "Stated flatly" in card.inner_text()
+    assert "Stated without reservation" in card.inner_text()
     assert watched.faults == []
 
 

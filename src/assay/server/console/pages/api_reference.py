@@ -89,8 +89,8 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
     return details(
         head,
         tag("p", summary) if summary else None,
-        _fields("Parameters", parameters) if parameters else None,
-        _body(document, body) if body else None,
+        _fields(f"Parameters of {method.upper()} {path}", parameters) if parameters else None,
+        _fields(f"The body of {method.upper()} {path}, as JSON", _members(document, body)) if body else None,
         tag("ul", answers, class_="plainlist"),
     )
 
@@ -104,10 +104,10 @@ def _fields(title: str, rows: Iterable[list[Child]]) -> Markup:
     return table(title, columns, rows)
 
 
-def _body(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Markup:
+def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> list[list[Child]]:
     found = _resolved(document, schema)
     required = set(found.get("required", ()))
-    rows: list[list[Child]] = [
+    return [
         [
             tag("code", name),
             "required" if name in required else "optional",
@@ -116,7 +116,6 @@ def _body(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Markup:
         ]
         for name, one in found.get("properties", {}).items()
     ]
-    return _fields("The body, as JSON", rows)
 
 
 def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
