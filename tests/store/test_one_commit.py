@@ -168,7 +168,7 @@ def test_a_database_that_cannot_be_reached_lets_nothing_through(tmp_path: Path) 
         "mysql://h/x",
         "sqlite:///:memory:",
     ):
-        found = refused(guard_of(tmp_path / "keys", uses=database), receipt, "cannot be told whether .* was used")
+        found = refused(guard_of(tmp_path / "keys", uses=database), receipt, "is not known whether .* was used")
         assert found == {"no_record"}
         with pytest.raises(CommitError) as caught:
             guard_of(tmp_path / "keys", uses=database).commit(ANSWER, receipt, len)

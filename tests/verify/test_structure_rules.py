@@ -104,7 +104,7 @@ def test_a_pattern_names_what_lies_inside_of_it() -> None:
 
 
 def test_a_rule_has_the_sides_that_it_needs() -> None:
-    with pytest.raises(ValidationError, match="held against"):
+    with pytest.raises(ValidationError, match="field to compare with"):
         FieldRule(rule="sum", of="/a")
     with pytest.raises(ValidationError, match="no second side"):
         FieldRule(rule="unique", of="/a", to="/b")

@@ -78,11 +78,18 @@ def test_a_name_that_a_spreadsheet_would_run_stays_text(tmp_path: Path) -> None:
     play(scene)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", " =1", "\t=1", "\n=1"])
-def test_no_cell_begins_as_a_formula_does(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        *((text, f"'{text}") for text in ("=1+1", "+1", "-1", "@x", " =1")),
+        ("\t=1", "'\t'=1"),  # a tab or the end of a line may end a cell where other separators are read
+        ("\n=1", "'\n'=1"),
+    ],
+)
+def test_no_cell_begins_as_a_formula_does(text: str, written: str) -> None:
     made_csv = Panel("p", "t", "a", ("c",), ((text,), (-0.5,), (None,))).as_csv()
     rows = list(csv.reader(io.StringIO(made_csv, newline="")))
-    assert rows[1] == [f"'{text}"]
+    assert rows[1] == [written]
     assert rows[2] == ["-0.5"]
 
 

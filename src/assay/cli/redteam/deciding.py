@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.redteam.options import PlainFormat
-from assay.cli.redteam.running import keep_reports
 from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
@@ -40,6 +39,7 @@ def run_judge(settings: DecidingSettings) -> None:
     Raises:
         InputError: the folder is none of a run, or the decision cannot be made.
     """
+    from assay.cli.redteam.running import keep_reports
     from assay.redteam import Campaign, decide, read_campaign
     from assay.redteam.runs import Spent
 
