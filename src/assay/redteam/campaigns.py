@@ -15,7 +15,7 @@ from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
 from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
 from assay.redteam.judging.decisions import Decision, add_decision, as_decided, digest_of, read_decisions, require_texts
 from assay.redteam.runs import Answer, RunLog, RunOptions, Spent, run_cases
-from assay.redteam.scores import Scorecard, read_card, score
+from assay.redteam.scores import Scorecard, read_card, rescore, score
 from assay.redteam.targets import Target
 
 RECORD: Final = "run.jsonl"
@@ -162,15 +162,7 @@ def decide(folder: Path, case: str, match: float, by: str, reason: str, now: dat
     made = Decision(case=case, answer=digest_of(answer), behavior_match=match, by=by, reason=reason, at=at)
     add_decision(folder, made)
     decided = [as_decided(one, (made,)) if one.case == case else one for one in judgements]
-    card = score(
-        cases,
-        decided,
-        suite=before.suite,
-        target=before.target,
-        target_version=before.target_version,
-        verifier=before.verifier,
-        policy=before.policy,
-    )
+    card = rescore(before, cases, decided)
     _write(folder, decided, card)
     return card
 

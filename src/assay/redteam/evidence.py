@@ -22,7 +22,7 @@ from assay.redteam.cases import Case, suite_digest
 from assay.redteam.judging import Judgement, Outcome
 from assay.redteam.judging.decisions import DECISIONS
 from assay.redteam.runs import Record, read_record
-from assay.redteam.scores import Scorecard, read_card, score
+from assay.redteam.scores import Scorecard, read_card, rescore
 from assay.schema.base import Value
 
 DOMAIN: Final = b"assay redteam evidence 1\n"
@@ -163,15 +163,7 @@ def _disagreements(
             yield f"the answer that was judged in the case {one.case} is not the one of the record"
     if (record.suite, record.target, record.version) != (card.suite, card.target, card.target_version):
         yield "the summary is of another suite, target or version than the record"
-    again = score(
-        cases,
-        judgements,
-        suite=card.suite,
-        target=card.target,
-        target_version=card.target_version,
-        verifier=card.verifier,
-        policy=card.policy,
-    )
+    again = rescore(card, cases, judgements)
     if again != card:
         yield "the summary is not what the judgements come to"
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.redteam.scores.scorecards import Mean as Mean
     from assay.redteam.scores.scorecards import Result as Result
     from assay.redteam.scores.scorecards import Scorecard as Scorecard
+    from assay.redteam.scores.scorecards import rescore as rescore
     from assay.redteam.scores.scorecards import score as score
 else:
     __all__, __getattr__, __dir__ = lazy(
@@ -31,6 +32,6 @@ else:
                 "keep_good_systems",
                 "known_good_systems",
             ),
-            ".scorecards": ("Mean", "Result", "Scorecard", "score"),
+            ".scorecards": ("Mean", "Result", "Scorecard", "rescore", "score"),
         },
     )

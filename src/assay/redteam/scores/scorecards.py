@@ -131,6 +131,19 @@ def score(
     )
 
 
+def rescore(card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgement]) -> Scorecard:
+    """The scorecard of the same run by other judgements, or anew by the same."""
+    return score(
+        cases,
+        judgements,
+        suite=card.suite,
+        target=card.target,
+        target_version=card.target_version,
+        verifier=card.verifier,
+        policy=card.policy,
+    )
+
+
 def _mean(results: Sequence[Result], seed: int) -> Mean:
     matches = np.array([one.match for one in results if one.match is not None], dtype=np.float64)
     passed = sum(one.outcome is Outcome.PASSED for one in results)

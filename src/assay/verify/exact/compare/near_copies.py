@@ -24,8 +24,8 @@ _BREAK: Final = re.compile(r"[,;:–—]\s|\s(?:und|et|y|e)\s", re.IGNORECASE)
 _AND: Final = re.compile(r"\s(?:und|et|y|e)\s", re.IGNORECASE)
 _ANSWER: Final = re.compile(r"\s*(?:não|nao|sim|no|sí|si|sì|non|oui|nein|ja|doch)\s*[,.!:;–—-]+\s+", re.IGNORECASE)
 """A word that answers a question and negates nothing of the sentence behind it: "Não, o contrato dura 12 meses"."""
-_UNSTATED: Final = re.compile(r"[?¿:\"“”„«»]|\bmyth|\bmito|\bmythos", re.IGNORECASE)
-"""Marks of a sentence that asks, quotes or names what others believe."""
+_UNSTATED: Final = re.compile(r"[?¿:\"“”„«»]")
+"""Marks of a sentence that asks, quotes or introduces what others say."""
 _INTRODUCED: Final = re.compile(r":\s*(?:[-*•\d.)]+\s*)?$")
 _DENIED_BEHIND: Final = re.compile(
     r"\s*(?:das\s(?:ist|stimmt)\s|(?:c['’]est|es|eso\ses|è|isso\sé|é)\s)?"
