@@ -6,9 +6,10 @@ together, and commits of one tenant are one after the other, whichever replica m
 
 What computes are four kinds of work. The network runs outside of Python's lock, as often at once as there are check
 threads. Everything else of a replica is Python, of which one process runs one piece at a time, in turns of some
-milliseconds; so are the clients and the balancer, where they are one process on the same machine. The database computes
-beside them. All that is to run shares the processors evenly: with k pieces each runs at share(k) / k of the speed that
-one has alone, and share(k) is measured, since two processors may be two threads of one core, and others may use them.
+milliseconds; a commit is a dialogue with the database, and asks for such a turn after each answer. Clients and balancer
+are Python too, where they are one process on the same machine. The database computes beside them. All that is to run
+shares the processors evenly: with k pieces each runs at share(k) / k of the speed that one has alone, and share(k) is
+measured, since two processors may be two threads of one core, and others may use them.
 """
 
 import heapq
@@ -38,6 +39,9 @@ class Costs:
     """Of Python in the replica for a commit, while it holds the tenant's lock."""
     more_ms: float = 0.0
     """As `write_ms`, for each further record of the same commit."""
+    round_trips: int = 1
+    """Questions to the database of which a commit consists, each with its part of `write_ms` and `database_ms`; after
+    each answer the writer waits for Python's lock again."""
     database_ms: float = 0.0
     """Of the database, for each record."""
     client_ms: float = 0.0
@@ -226,10 +230,14 @@ class Model:
         def synced() -> None:
             self._later(self._rng.choice(costs.commit_ms) / 1000, committed)
 
-        def written() -> None:
-            self._compute(len(group) * costs.database_ms, synced)
+        write = (costs.write_ms + (len(group) - 1) * costs.more_ms) / costs.round_trips
+        database = len(group) * costs.database_ms / costs.round_trips
 
-        self._in_turns(replica.python, costs.write_ms + (len(group) - 1) * costs.more_ms, written)
+        def asked(left: int) -> None:
+            then = synced if left == 1 else lambda: asked(left - 1)
+            self._in_turns(replica.python, write, lambda: self._compute(database, then))
+
+        asked(costs.round_trips)
 
     def _answered(self, name: int) -> None:
         self._done.append((self._begun.pop(name), self._now))

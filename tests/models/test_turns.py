@@ -12,7 +12,14 @@ from tests.models.tiny_models import write_model
 
 from assay.models import fair_queue as module
 from assay.models.cross_encoder import OnnxCrossEncoder
-from assay.models.fair_queue import HALF_LIFE_S, FairQueue, StoppedError, current_ticket, in_turns, turn_of
+from assay.models.fair_queue import (
+    HALF_LIFE_S,
+    FairQueue,
+    StoppedError,
+    current_ticket,
+    in_turns,
+    turn_of,
+)
 
 PAIRS = [("Leave is two weeks.", f"Leave is {n} weeks.") for n in range(1, 20)]
 
@@ -169,3 +176,58 @@ def test_a_network_scores_the_same_in_turns_and_stops_with_its_ticket(tmp_path: 
     stopped.stop()
     with in_turns(stopped), pytest.raises(StoppedError):
         network.score(PAIRS)
+
+
+def test_a_check_gives_way_to_one_of_an_owner_who_attained_less_and_to_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns = FairQueue(1)
+    turns.add("heavy", 5.0)
+    turns.add("light", 1.0)
+    heavy, light = turns.ticket("heavy"), turns.ticket("light")
+    monkeypatch.setattr(module, "PATIENCE_S", 600.0)  # whoever waited here would never come back
+    heavy.give_way()
+    with heavy.computing():
+        heavy.give_way()
+        with turns.ticket("heavy").computing():
+            heavy.give_way()
+        with light.computing():
+            light.give_way()
+            monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+            begun = time.monotonic()
+            heavy.give_way()
+            assert time.monotonic() - begun >= 0.045
+            monkeypatch.setattr(module, "PATIENCE_S", 600.0)
+        heavy.give_way()
+
+
+def test_who_gave_way_goes_on_as_soon_as_the_other_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE_S", 30.0)
+    turns, went_on = FairQueue(1), threading.Event()
+    turns.add("heavy", 5.0)
+
+    def work() -> None:
+        with in_turns(turns.ticket("heavy")):
+            giving.set()
+            turns_of_heavy = current_ticket()
+            assert turns_of_heavy is not None
+            turns_of_heavy.give_way()
+            went_on.set()
+
+    giving = threading.Event()
+    thread = threading.Thread(target=work)
+    with in_turns(turns.ticket("light")):
+        thread.start()
+        assert giving.wait(10)
+        assert not went_on.wait(0.05)
+    assert went_on.wait(10)
+    thread.join(10)
+
+
+def test_what_a_check_computes_counts_for_its_owner() -> None:
+    turns = FairQueue(1)
+    with in_turns(turns.ticket("owner")):
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+    assert 0.015 < turns.attained("owner") < 1.0

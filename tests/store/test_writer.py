@@ -15,8 +15,9 @@ from assay.store.audit.log import Entry
 from assay.store.db.engine import make_engine
 from assay.store.db.migrate import migrate
 from assay.store.db.store import Store, StoreSettings
-from assay.store.db.tables import audit_entries, audit_logs
+from assay.store.db.tables import audit_entries, audit_logs, reports
 from assay.store.db.writer import Change, Stored, Writer
+from assay.store.records.recording import change_of
 
 
 class Gate:
@@ -141,10 +142,40 @@ def test_an_error_of_ours_is_told_and_the_writer_goes_on(tmp_path: Path) -> None
         assert store.apply(one(0)).entries == (0,)
 
 
-def test_an_error_of_the_database_shows_no_values(tmp_path: Path) -> None:
+def test_an_error_of_the_database_shows_no_values(url: str) -> None:
     record = record_of("A secret output.")
-    with Store(str(tmp_path / "x.db")) as store:
+    with Store(url) as store:
         store.record(record)
         with pytest.raises(StoreError, match="could not store it") as caught:
             store.record(record)
         assert "secret output" not in str(caught.value)
+
+
+def test_a_record_that_cannot_be_stored_takes_no_other_with_it(url: str) -> None:
+    first, second, third = (record_of(f"Output {number}.") for number in range(3))
+    with Store(url) as store:
+        store.record(first)
+        gate = held_up(store)
+        futures = [store.submit(change_of(record, store.now())) for record in (second, first, third)]
+        gate.opened.set()
+        with pytest.raises(StoreError, match="could not store it"):
+            futures[1].result(30)
+        assert futures[0].result(30).entries < futures[2].result(30).entries
+        with store.reading("default") as connection:
+            assert connection.execute(select(func.count()).select_from(reports)).scalar() == 3
+
+
+def test_a_connection_that_breaks_in_the_middle_loses_its_change_and_no_later_one(empty_postgres: str) -> None:
+    def broken(connection: Connection) -> Sequence[Entry]:
+        own = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+        other = make_engine(empty_postgres)
+        with other.connect() as elsewhere:
+            elsewhere.exec_driver_sql("SELECT pg_terminate_backend(%s)", (own,))
+        other.dispose()
+        return [Entry("decision", b"never")]
+
+    with Store(empty_postgres) as store:
+        store.apply(one(0))
+        with pytest.raises(StoreError, match="could not store it"):
+            store.apply(Change("default", act=broken))
+        assert store.apply(one(1)).entries == (1,)

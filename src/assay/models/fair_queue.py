@@ -6,6 +6,10 @@ Nuyens and Wierman, "The Foreground-Background queue: a survey", Performance Eva
 waits for one pair at most and not for somebody's long check. What was attained is forgotten by half every
 `HALF_LIFE_S`, so that nobody pays for long for having asked much.
 
+Where every pair is already known, a check asks the network nothing and is Python alone, of which a process runs one
+piece at a time. Such a check gives way instead (`give_way`): it pauses while a check of an owner with less service
+computes, for `PATIENCE_S` at most, since that one may be waiting for a chat model.
+
 Outside of `in_turns` nothing is waited for: a program that checks for itself alone needs no turns.
 """
 
@@ -22,6 +26,8 @@ from assay.errors import VerifierError
 
 HALF_LIFE_S: Final = 5.0
 """Seconds after which half of what was attained counts no more."""
+PATIENCE_S: Final = 0.05
+"""Seconds that a check pauses at most each time it gives way."""
 MOST_OWNERS: Final = 10_000
 """Owners whose service is remembered; the one that was served least recently is forgotten first."""
 
@@ -64,6 +70,19 @@ class Ticket:
         finally:
             self._turns.give_back(self.owner, time.monotonic() - begun)
 
+    def give_way(self) -> None:
+        """Pauses while a check of an owner who attained less computes, for `PATIENCE_S` at most."""
+        self._turns.give_way(self)
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """The check computes inside of the block: checks of owners who attained more give way to it."""
+        self._turns.begin(self)
+        try:
+            yield
+        finally:
+            self._turns.end(self)
+
 
 class _Waiter:
     __slots__ = ("called", "ticket")
@@ -82,6 +101,9 @@ class FairQueue:
         self._waiting: list[_Waiter] = []
         self._attained: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
+        self._computing: dict[Ticket, float] = {}
+        """Checks that compute, and the processor time of their thread when they began or last gave way."""
+        self._ended = threading.Condition(self._lock)
 
     def ticket(self, owner: str) -> Ticket:
         """A ticket for one check of an owner."""
@@ -130,6 +152,36 @@ class FairQueue:
             self._waiting.remove(chosen)
             chosen.called.set()
 
+    def begin(self, ticket: Ticket) -> None:
+        """A check computes from now on, in this thread."""
+        with self._lock:
+            self._computing[ticket] = time.thread_time()
+
+    def end(self, ticket: Ticket) -> None:
+        """A check that began in this thread has ended; its processor time counts for its owner."""
+        with self._lock:
+            self._count(ticket.owner, time.thread_time() - self._computing.pop(ticket))
+            self._ended.notify_all()
+
+    def give_way(self, ticket: Ticket) -> None:
+        """Pauses a check, in the thread in which it began, while a check of an owner who attained less computes.
+
+        A ticket that does not compute waits for nothing.
+        """
+        with self._lock:
+            begun = self._computing.get(ticket)
+            if begun is None:
+                return
+            now = time.thread_time()
+            self._count(ticket.owner, now - begun)
+            self._computing[ticket] = now
+            self._ended.wait_for(lambda: not self._goes_first(ticket), PATIENCE_S)
+
+    def _goes_first(self, ticket: Ticket) -> bool:
+        """Whether another owner who attained less computes."""
+        others = {one.owner for one in self._computing} - {ticket.owner}
+        return bool(others) and min(map(self._counts, others)) < self._counts(ticket.owner)
+
     def wake(self, ticket: Ticket) -> None:
         """Wakes who waits with a ticket that was stopped."""
         with self._lock:
@@ -167,9 +219,10 @@ def turn_of(ticket: Ticket | None) -> AbstractContextManager[None]:
 
 @contextmanager
 def in_turns(ticket: Ticket) -> Iterator[None]:
-    """Networks that are asked inside of the block are asked in turns."""
+    """Networks that are asked inside of the block are asked in turns; the block is work of the ticket's owner."""
     token = _ticket.set(ticket)
     try:
-        yield
+        with ticket.computing():
+            yield
     finally:
         _ticket.reset(token)

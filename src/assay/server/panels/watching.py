@@ -21,7 +21,7 @@ from assay.server.services import Services
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db import Store, take_lease
 from assay.store.records import DEFAULT_TENANT
-from assay.store.sketches import count_part, lagging
+from assay.store.sketches import PART, count_part, lagging
 
 PAUSE_S: Final = 2.0
 """Seconds between two looks at the logs."""
@@ -29,7 +29,7 @@ EVERY_S: Final = 60.0
 """Seconds between two looks at the rules of alerts."""
 LEASE_S: Final = 20.0
 PARTS: Final = 200
-"""Parts of one tenant's log that are counted before others come to their turn."""
+"""Full parts of one tenant's log that are counted before others come to their turn."""
 BREATH_S: Final = 0.002
 """Seconds between two parts: changes that wait to be stored go first."""
 TURN: Final = "sketches"
@@ -63,7 +63,9 @@ class Watch:
             for _ in range(PARTS):
                 counted = count_part(self.store, tenant)
                 done += counted
-                if not counted or self.stopping.is_set() or not self._has_turn(clock):
+                # A part that is not full ends at the log's newest entry. What came since waits for the next look:
+                # counting it at once would put a transaction of its own between any two requests that are stored.
+                if counted < PART or self.stopping.is_set() or not self._has_turn(clock):
                     break
                 time.sleep(BREATH_S)
         if due and not self.stopping.is_set():

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, and_, bindparam, or_, select, text, update
 from assay.errors import AuditError
 from assay.store.audit.merkle.tiles import Edge, Place, edge_places, node_reader, proof_places
 from assay.store.audit.merkle.tree import NodeAt, leaf_hash, root_at
-from assay.store.db.raw_statements import UNLESS_THERE, execute_prepared, insert_tuples
+from assay.store.db.raw_statements import UNLESS_THERE, execute_prepared, insert_tuples, one_round_trip
 from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
 CHUNK: Final = 4_096
@@ -99,18 +99,19 @@ class Appender:
         if edge is None or edge.size != first:
             edge = Edge(first, read_tiles(connection, tenant, edge_places(first)))
         tiles = edge.extend([leaf_hash(entry.data) for entry in entries])
-        insert_tuples(
-            connection,
-            audit_entries,
-            [(tenant, index, entry.kind, entry.record, entry.data) for index, entry in enumerate(entries, first)],
-        )
-        insert_tuples(
-            connection,
-            audit_tiles,
-            [(tenant, level, index, data) for (level, index), data in sorted(tiles.items())],
-            _REPLACE_TILE,
-        )
-        execute_prepared(connection, _GROW, {"of": tenant, "to": edge.size})
+        with one_round_trip(connection):
+            insert_tuples(
+                connection,
+                audit_entries,
+                [(tenant, index, entry.kind, entry.record, entry.data) for index, entry in enumerate(entries, first)],
+            )
+            insert_tuples(
+                connection,
+                audit_tiles,
+                [(tenant, level, index, data) for (level, index), data in sorted(tiles.items())],
+                _REPLACE_TILE,
+            )
+            execute_prepared(connection, _GROW, {"of": tenant, "to": edge.size})
         self._edges[tenant] = edge
 
     def forget(self) -> None:

@@ -5,12 +5,14 @@ So the text of an insert is made once for each table, from the table's own names
 statement is what SQLAlchemy makes of it, once for each database.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import ClauseElement, Connection, CursorResult, Dialect, Table
+from sqlalchemy.exc import DBAPIError
 
 UNLESS_THERE: Final = "ON CONFLICT DO NOTHING"
 """Leave a row as it is whose key is there already."""
@@ -41,6 +43,37 @@ def execute_prepared(
     """Execute a statement that is made once, with values for its parameters: whole numbers and texts."""
     text, places = _prepared(statement, connection.dialect)
     return connection.exec_driver_sql(text, tuple(values[name] for name in places) if places else dict(values))
+
+
+@contextmanager
+def one_round_trip(connection: Connection) -> Iterator[None]:
+    """Sends the statements of the block to PostgreSQL without waiting for each; the block's end waits for all of them.
+
+    A busy process waits for its own interpreter lock after every answer of the database, so that a dozen round trips
+    take longer than the work. The block holds inserts and updates alone: a result cannot be read inside of it. In
+    SQLite, which is in this process, nothing changes.
+
+    Raises:
+        DBAPIError: a statement failed, perhaps another than the last; the transaction has to be rolled back.
+    """
+    if connection.dialect.name != "postgresql":
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    dbapi: Any = connection.dialect.loaded_dbapi
+    try:
+        with driver.pipeline():
+            yield
+    except dbapi.Error as error:
+        # What the driver raises outside of a statement does not pass through SQLAlchemy.
+        raise DBAPIError.instance(
+            None,
+            None,
+            error,
+            dbapi.Error,
+            connection_invalidated=connection.dialect.is_disconnect(error, driver, None),
+            dialect=connection.dialect,
+        ) from error
 
 
 @lru_cache(maxsize=256)

@@ -22,7 +22,7 @@ from assay.store.audit.binding import bind, watching
 from assay.store.audit.log import Appender, Entry
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason
-from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
+from assay.store.db.raw_statements import UNLESS_THERE, insert_rows, one_round_trip
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.tables import evidence, hourly, policies, verifiers
 
@@ -218,9 +218,10 @@ def _insert(connection: Connection, changes: Iterable[Change]) -> None:
             together.setdefault(table, []).extend(rows)
     if hourly in together:
         together[hourly] = _summed(together[hourly])
-    for table, rows in together.items():
-        if rows:
-            insert_rows(connection, table, rows, _CONFLICTS.get(table.name, ""))
+    with one_round_trip(connection):
+        for table, rows in together.items():
+            if rows:
+                insert_rows(connection, table, rows, _CONFLICTS.get(table.name, ""))
 
 
 def _summed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.store.sketches.counting import PART as PART
     from assay.store.sketches.counting import count_part as count_part
     from assay.store.sketches.counting import lagging as lagging
     from assay.store.sketches.counting import recount as recount
@@ -40,7 +41,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".counting": ("count_part", "lagging", "recount"),
+            ".counting": ("PART", "count_part", "lagging", "recount"),
             ".measuring": (
                 "ALL",
                 "ATTRIBUTION",
