@@ -21,6 +21,7 @@ from assay.monitor import Charts, MonitorSettings, Series, Watching
 from assay.schema import PERMISSIONS, Category, Role
 from assay.server.caller import Caller
 from assay.server.monitoring.service import Monitor
+from assay.server.panels import watching
 from assay.server.panels.calibration import bins_of, calibration_error
 from assay.server.panels.charts import ChartState, read_charts
 from assay.server.panels.panels import PANELS, RANGES, correlation, make_panel
@@ -30,7 +31,7 @@ from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, rais
 from assay.store.db.store import Store
 from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, set_alarm
 from assay.store.records import give_feedback, micros
-from assay.store.sketches import Sketch
+from assay.store.sketches import Sketch, count_part
 
 NOW = datetime(2026, 3, 20, 12, 30, tzinfo=UTC)
 
@@ -276,6 +277,25 @@ def test_a_watch_counts_what_came_and_looks_at_the_rules(tmp_path: Path) -> None
         store.record(record_of(report=made(0.5, 0.5)))
         assert second.once(lambda: at[0]) > 0
         assert close_alert(store, "default", "metric:faithfulness") is None
+
+
+def test_what_comes_while_a_watch_counts_waits_for_its_next_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def counting(store: Store, tenant: str) -> int:
+        counted = count_part(store, tenant)
+        store.record(record_of(report=made(0.5, 0.5)))
+        parts.append(counted)
+        return counted
+
+    parts: list[int] = []
+    monkeypatch.setattr(watching, "count_part", counting)
+    with Store(f"sqlite:///{tmp_path / 'b.db'}", clock=Moving()) as store:
+        store.record(record_of(report=made(0.5, 0.5)))
+        watch = Watch(store, "a")
+        for looks in (1, 2):
+            assert watch.once() == parts[-1] > 0
+            assert len(parts) == looks
 
 
 def test_all_panels_have_rows_as_wide_as_their_columns(tmp_path: Path) -> None:
