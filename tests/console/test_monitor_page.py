@@ -24,8 +24,8 @@ from assay.server.monitoring.service import Monitor
 from assay.server.panels.calibration import bins_of, calibration_error
 from assay.server.panels.charts import ChartState, read_charts
 from assay.server.panels.panels import PANELS, RANGES, correlation, make_panel
-from assay.server.panels.six import six_metrics
-from assay.server.panels.watching import Watch, look_at
+from assay.server.panels.watched_metrics import read_watched_metrics
+from assay.server.panels.worker import PanelWorker, update_alerts
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db.store import Store
 from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, set_alarm
@@ -170,13 +170,13 @@ def test_an_alarm_of_a_chart_is_an_alert_until_somebody_acknowledges_it(tmp_path
         alarm = AlarmRow("a" * 32, Series("agent", "<b>bot</b>", "bad").key, "up", micros(NOW), {"onset": micros(NOW)})
         begin = StoredState(micros(NOW), Charts().wire())
         move(store, "default", None, begin, [alarm], 0)
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             (alert,) = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]
         assert alert.facts["alarm"] == alarm.id
         assert "bot" not in alert.summary
         set_alarm(store, "default", alarm.id, "acknowledged", "anna")
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             found = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]
         assert [one.state.value for one in found if one.state.value != "closed"] == []
@@ -230,7 +230,7 @@ def over_weeks(store: Store, clock: Moving, *weeks: float, each: int = 40, **mor
 
 def states(store: Store) -> dict[str, str]:
     with store.reading("default") as connection:
-        return {one.rule.metric: one.state for one in six_metrics(connection, "default", NOW)}
+        return {one.rule.metric: one.state for one in read_watched_metrics(connection, "default", NOW)}
 
 
 def test_a_drop_of_faithfulness_raises_an_alert_and_its_end_closes_it(tmp_path: Path) -> None:
@@ -238,19 +238,19 @@ def test_a_drop_of_faithfulness_raises_an_alert_and_its_end_closes_it(tmp_path: 
     with Store(f"sqlite:///{tmp_path / 'd.db'}", clock=clock) as store:
         over_weeks(store, clock, 0.9, 0.9)
         assert states(store)["faithfulness"] == "ok"
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             assert list_alerts(connection, "default", NOW) == []
         over_weeks(store, clock, 0.9, 0.7, each=80)
         assert states(store)["faithfulness"] == "alert"
         for _ in range(3):
-            look_at(store, "default")
+            update_alerts(store, "default")
         with store.reading("default") as connection:
             (alert,) = list_alerts(connection, "default", NOW)
         assert (alert.key, alert.kind, alert.count) == ("metric:faithfulness", "metric.drop", 3)
         assert "Faithfulness: 0.7" in alert.summary
         over_weeks(store, clock, 0.7, 0.9, each=900)
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             (alert,) = list_alerts(connection, "default", NOW)
         assert alert.state is AlertState.CLOSED
@@ -266,15 +266,15 @@ def test_too_few_outputs_raise_no_alert(tmp_path: Path) -> None:
 def test_a_watch_counts_what_came_and_looks_at_the_rules(tmp_path: Path) -> None:
     clock, at = Moving(), [0.0]
     with Store(f"sqlite:///{tmp_path / 'w.db'}", clock=clock) as store:
-        first, second = Watch(store, "a"), Watch(store, "b")
+        first, second = PanelWorker(store, "a"), PanelWorker(store, "b")
         store.record(record_of(report=made(0.5, 0.5)))
-        assert first.once(lambda: at[0]) > 0
+        assert first.run_once(lambda: at[0]) > 0
         store.record(record_of(report=made(0.5, 0.5)))
-        assert second.once(lambda: at[0]) == 0  # it is the turn of the first
-        assert first.once(lambda: at[0]) > 0
+        assert second.run_once(lambda: at[0]) == 0  # it is the turn of the first
+        assert first.run_once(lambda: at[0]) > 0
         clock.now += timedelta(minutes=5)
         store.record(record_of(report=made(0.5, 0.5)))
-        assert second.once(lambda: at[0]) > 0
+        assert second.run_once(lambda: at[0]) > 0
         assert close_alert(store, "default", "metric:faithfulness") is None
 
 
@@ -336,7 +336,7 @@ def test_scores_that_do_not_hold_raise_an_alert_of_the_verifier(tmp_path: Path) 
             store.record(record)
             give_feedback(store, record.id, "wrong" if number % 2 else "right", claim=0)
         counted(store)
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             found = {one.key: one for one in list_alerts(connection, "default", NOW)}
     alert = found["verifier:calibration"]

@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 from assay.errors import InputError
 from assay.server.panels.calibration import calibration
 from assay.server.panels.charts import Marker, read_charts, read_markers
-from assay.server.panels.passing import passed_panel, score_panel
-from assay.server.panels.six import six_metrics
+from assay.server.panels.pass_rates import passed_panel, score_panel
 from assay.server.panels.values import Cell, Drawing, Line, Panel
+from assay.server.panels.watched_metrics import read_watched_metrics
 from assay.store.insights import moment_of_hour
 from assay.store.sketches import (
     ATTRIBUTION,
@@ -246,7 +246,7 @@ def correlation(by_bin: Sketch, places: Sketch) -> float | None:
 
 
 def _six(asked: Asked) -> Panel:
-    rows = tuple(one.row() for one in six_metrics(asked.connection, asked.tenant, asked.now))
+    rows = tuple(one.row() for one in read_watched_metrics(asked.connection, asked.tenant, asked.now))
     return Panel(
         "metrics",
         "The six metrics",

@@ -50,14 +50,14 @@ class Rule:
     """Of the alert."""
     words: str
     """The rule, for people."""
-    holds: Callable[["Sixth"], bool]
+    holds: Callable[["WatchedMetric"], bool]
     urgency: Urgency = Urgency.WARNING
     baseline: int = WEEK
     """Days before the window."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sixth:
+class WatchedMetric:
     """One metric as it is now."""
 
     rule: Rule
@@ -129,12 +129,12 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-def _dropped(one: Sixth) -> bool:
+def _has_dropped(one: WatchedMetric) -> bool:
     change = one.change
     return one.enough and change is not None and change[0] < -DROP and change[2] < 0
 
 
-def _spiked(one: Sixth) -> bool:
+def _has_spiked(one: WatchedMetric) -> bool:
     now, before = one.now.mean, one.before.mean
     if not one.enough or now is None or before is None or now <= SPIKE * before:
         return False
@@ -142,24 +142,24 @@ def _spiked(one: Sixth) -> bool:
     return low > before
 
 
-def _happened(one: Sixth) -> bool:
+def _occurred_today(one: WatchedMetric) -> bool:
     return one.today.hits > 0
 
 
-def _rises(one: Sixth) -> bool:
+def _is_rising(one: WatchedMetric) -> bool:
     change = difference(one.now, one.before, Z_REPEATED)
     return one.enough and change is not None and change[1] > 0
 
 
-RULES: Final = (
-    Rule(FAITHFULNESS, "Faithfulness", "metric.drop", "alert at a drop of more than 0.05 in 7 days", _dropped),
-    Rule(FACTSCORE, "FACTScore", "metric.drop", "alert at a drop of more than 0.05 in 7 days", _dropped),
+METRIC_RULES: Final = (
+    Rule(FAITHFULNESS, "Faithfulness", "metric.drop", "alert at a drop of more than 0.05 in 7 days", _has_dropped),
+    Rule(FACTSCORE, "FACTScore", "metric.drop", "alert at a drop of more than 0.05 in 7 days", _has_dropped),
     Rule(
         WITHHELD,
         "Withhold rate",
         "metric.withheld",
         "alert at more than twice the 28 days before",
-        _spiked,
+        _has_spiked,
         baseline=BASELINE,
     ),
     Rule(
@@ -167,26 +167,26 @@ RULES: Final = (
         "Fabricated citation rate",
         "metric.fabricated_citations",
         "alert at any in 24 hours",
-        _happened,
+        _occurred_today,
         Urgency.CRITICAL,
     ),
-    Rule(RETRIEVAL_NULL, "Retrieval null rate", "metric.retrieval_null", "alert at a rising trend", _rises),
-    Rule(CORRECTED, "User correction rate", "metric.corrections", "alert at a rising trend", _rises),
+    Rule(RETRIEVAL_NULL, "Retrieval null rate", "metric.retrieval_null", "alert at a rising trend", _is_rising),
+    Rule(CORRECTED, "User correction rate", "metric.corrections", "alert at a rising trend", _is_rising),
 )
 """The six."""
 
 
-def six_metrics(connection: Connection, tenant: str, now: datetime) -> list[Sixth]:
+def read_watched_metrics(connection: Connection, tenant: str, now: datetime) -> list[WatchedMetric]:
     """The six metrics of a tenant as they are now."""
-    metrics = [rule.metric for rule in RULES]
+    metrics = [rule.metric for rule in METRIC_RULES]
     week = Stretch.until(now, WEEK, 24)
     measured = read_measured(connection, tenant, metrics, week)
     past = read_measured(connection, tenant, metrics, Stretch(week.first - BASELINE * 24, BASELINE, 24))
     today = read_measured(connection, tenant, metrics, Stretch.until(now, 24, 1))
     found = []
-    for rule in RULES:
+    for rule in METRIC_RULES:
         before = Sketch()
         for at in range(BASELINE - rule.baseline, BASELINE):
             before += past.part(rule.metric, at)
-        found.append(Sixth(rule, measured.whole(rule.metric), before, today.whole(rule.metric)))
+        found.append(WatchedMetric(rule, measured.whole(rule.metric), before, today.whole(rule.metric)))
     return found

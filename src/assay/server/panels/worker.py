@@ -16,7 +16,7 @@ from typing import Final
 from assay.errors import AssayError
 from assay.server.panels.calibration import DRIFT, Drift, read_drift
 from assay.server.panels.charts import PREFIX, alarm_alerts
-from assay.server.panels.six import six_metrics
+from assay.server.panels.watched_metrics import read_watched_metrics
 from assay.server.services import Services
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db import Store, take_lease
@@ -25,29 +25,29 @@ from assay.store.sketches import count_part, lagging
 
 PAUSE_S: Final = 2.0
 """Seconds between two looks at the logs."""
-EVERY_S: Final = 60.0
+ALERTS_EVERY_S: Final = 60.0
 """Seconds between two looks at the rules of alerts."""
 LEASE_S: Final = 20.0
-PARTS: Final = 200
+MOST_PARTS: Final = 200
 """Parts of one tenant's log that are counted before others come to their turn."""
-BREATH_S: Final = 0.002
+YIELD_S: Final = 0.002
 """Seconds between two parts: changes that wait to be stored go first."""
-TURN: Final = "sketches"
+LEASE_NAME: Final = "sketches"
 _log = logging.getLogger("assay.server")
 
 
 @dataclass(slots=True)
-class Watch:
+class PanelWorker:
     """Counts and watches one database."""
 
     store: Store
     holder: str
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the server stops: what is counted by then is kept, the rest is for the next one."""
-    _looked: float = float("-inf")
+    _alerts_updated: float = float("-inf")
     _held_until: float = float("-inf")
 
-    def once(self, clock: Callable[[], float] = time.monotonic) -> int:
+    def run_once(self, clock: Callable[[], float] = time.monotonic) -> int:
         """Count what is new, and look at the rules when it is time; how many entries were counted.
 
         Raises:
@@ -55,35 +55,35 @@ class Watch:
         """
         with self.store.reading_across() as connection:
             behind = lagging(connection)
-        due = clock() - self._looked >= EVERY_S
-        if not (behind or due) or not self._has_turn(clock):
+        due = clock() - self._alerts_updated >= ALERTS_EVERY_S
+        if not (behind or due) or not self._holds_lease(clock):
             return 0
-        done = 0
+        counted_total = 0
         for tenant in sorted(behind):
-            for _ in range(PARTS):
+            for _ in range(MOST_PARTS):
                 counted = count_part(self.store, tenant)
-                done += counted
-                if not counted or self.stopping.is_set() or not self._has_turn(clock):
+                counted_total += counted
+                if not counted or self.stopping.is_set() or not self._holds_lease(clock):
                     break
-                time.sleep(BREATH_S)
+                time.sleep(YIELD_S)
         if due and not self.stopping.is_set():
-            self._looked = clock()
-            self.look()
-        return done
+            self._alerts_updated = clock()
+            self.update_all_alerts()
+        return counted_total
 
-    def look(self) -> None:
+    def update_all_alerts(self) -> None:
         """Raise what holds and close what does not, for every tenant that has a log.
 
         Raises:
             StoreError: the database cannot be read or written.
         """
         for tenant in tenants(self.store):
-            look_at(self.store, tenant)
+            update_alerts(self.store, tenant)
 
-    def _has_turn(self, clock: Callable[[], float]) -> bool:
+    def _holds_lease(self, clock: Callable[[], float]) -> bool:
         if clock() < self._held_until:
             return True
-        if not take_lease(self.store, DEFAULT_TENANT, TURN, self.holder, LEASE_S):
+        if not take_lease(self.store, DEFAULT_TENANT, LEASE_NAME, self.holder, LEASE_S):
             return False
         self._held_until = clock() + LEASE_S / 2
         return True
@@ -99,17 +99,17 @@ def tenants(store: Store) -> list[str]:
         return sorted(map(str, connection.execute(select(audit_logs.c.tenant)).scalars()))
 
 
-def look_at(store: Store, tenant: str) -> None:
+def update_alerts(store: Store, tenant: str) -> None:
     """Raise and close the alerts of one tenant by the rules of its metrics.
 
     Raises:
         StoreError: the database cannot be read or written.
     """
     with store.reading(tenant) as connection:
-        six = six_metrics(connection, tenant, store.now())
+        six = read_watched_metrics(connection, tenant, store.now())
         drift = read_drift(connection, tenant, store.now())
         # Closing is a write, and mostly there is nothing to close.
-        held = {one.key for one in list_alerts(connection, tenant, store.now(), _HOLDING)}
+        held = {one.key for one in list_alerts(connection, tenant, store.now(), _STANDING)}
         alarms = alarm_alerts(connection, tenant)
     for one in six:
         if one.rule.holds(one):
@@ -123,21 +123,21 @@ def look_at(store: Store, tenant: str) -> None:
             close_alert(store, tenant, key)
     if drift is not None and drift.drifted:
         raise_alert(store, tenant, drift_alert(drift))
-    elif DRIFTED in held:
-        close_alert(store, tenant, DRIFTED)
+    elif CALIBRATION_KEY in held:
+        close_alert(store, tenant, CALIBRATION_KEY)
 
 
-_HOLDING: Final = (AlertState.OPEN, AlertState.ACKNOWLEDGED)
+_STANDING: Final = (AlertState.OPEN, AlertState.ACKNOWLEDGED)
 
 
-DRIFTED: Final = "verifier:calibration"
+CALIBRATION_KEY: Final = "verifier:calibration"
 """The key of the alert of the verifier's own scores."""
 
 
 def drift_alert(drift: Drift) -> Alert:
     """What is raised while the verifier's scores do not hold."""
     return Alert(
-        DRIFTED,
+        CALIBRATION_KEY,
         "verifier.calibration",
         f"The verifier's scores of {drift.judged:,} judged claims average {drift.said:.3f}, and {drift.right:.3f} of "
         f"them were right (alert beyond {DRIFT:g}).",
@@ -150,12 +150,12 @@ def drift_alert(drift: Drift) -> Alert:
     )
 
 
-async def watch(services: Services) -> None:
+async def run_panel_worker(services: Services) -> None:
     """The task of a server: count and watch until it stops."""
-    made = Watch(services.store, secrets.token_hex(8))
+    made = PanelWorker(services.store, secrets.token_hex(8))
     while True:
         try:
-            await asyncio.to_thread(made.once)
+            await asyncio.to_thread(made.run_once)
         except AssayError:
             _log.exception("the record could not be counted into sketches; it is tried again")
         except asyncio.CancelledError:
