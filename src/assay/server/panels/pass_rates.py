@@ -1,4 +1,4 @@
-"""The panels of decisions: how the scores of outputs are spread, and whose outputs are emitted."""
+"""The panels of decisions: the distribution of gating scores, and the share of outputs that are emitted."""
 
 from datetime import datetime
 from typing import Final
@@ -10,45 +10,43 @@ from assay.stats import wilson
 from assay.store.insights import SCORE_BINS, PassRates, read_pass_rates
 
 MOST_DRAWN: Final = 20
-"""Rows that are drawn; all stand in the table."""
+"""Rows that a chart draws; the table has all of them."""
 
 
 def score_panel(connection: Connection, tenant: str, since: datetime, until: datetime) -> Panel:
-    """Outputs by the score that the gate went by."""
-    found = read_pass_rates(connection, tenant, since, until)
-    rows = [(at / SCORE_BINS, (at + 1) / SCORE_BINS, count) for at, count in enumerate(found.scores)]
-    without = f" {found.unscored:,} more have no score: nothing in them was checked." if found.unscored else ""
+    """A histogram of outputs by their gating score."""
+    rates = read_pass_rates(connection, tenant, since, until)
+    rows = [(at / SCORE_BINS, (at + 1) / SCORE_BINS, count) for at, count in enumerate(rates.scores)]
+    unscored = f" {rates.unscored:,} more have no score: nothing in them was checked." if rates.unscored else ""
     return Panel(
         "scores",
         "Distribution of scores",
-        f"Outputs by the score that the gate went by, {_of(found)}.{without}",
+        f"Outputs by the score that the gate went by, {_of_outputs(rates)}.{unscored}",
         ("from", "to", "outputs"),
         tuple(rows),
-        Drawing("bars", [f"{at / SCORE_BINS:.2f}" for at in range(SCORE_BINS)], counts=list(found.scores)),
+        Drawing("bars", [f"{at / SCORE_BINS:.2f}" for at in range(SCORE_BINS)], counts=list(rates.scores)),
     )
 
 
-def passed_panel(connection: Connection, tenant: str, since: datetime, until: datetime) -> Panel:
+def pass_rate_panel(connection: Connection, tenant: str, since: datetime, until: datetime) -> Panel:
     """The share of outputs that were emitted, by policy, caller and model."""
-    found = read_pass_rates(connection, tenant, since, until)
+    rates = read_pass_rates(connection, tenant, since, until)
     rows: list[tuple[Cell, ...]] = []
-    for one in found.passed:
-        low, high = wilson(one.emitted, one.outputs)
-        rows.append((one.by, one.name, one.outputs, one.emitted, one.emitted / one.outputs, low, high))
-    drawn = [
-        (f"{one.by} {one.name}", one.emitted / one.outputs, *wilson(one.emitted, one.outputs))
-        for one in found.passed[:MOST_DRAWN]
-    ]
+    ranges = []
+    for group in rates.passed:
+        rate, (low, high) = group.emitted / group.outputs, wilson(group.emitted, group.outputs)
+        rows.append((group.by, group.name, group.outputs, group.emitted, rate, low, high))
+        ranges.append((f"{group.by} {group.name}", rate, low, high))
     return Panel(
         "passed",
         "Emitted by policy, caller and model",
-        f"The share of outputs that were emitted, {_of(found)}. Intervals are of 95% (Wilson).",
+        f"The share of outputs that were emitted, {_of_outputs(rates)}. Intervals are of 95% (Wilson).",
         ("by", "name", "outputs", "emitted", "rate", "low", "high"),
         tuple(rows),
-        Drawing("ranges", named=drawn),
+        Drawing("ranges", ranges=ranges[:MOST_DRAWN]),
         note="The model is known of outputs that the monitor observed.",
     )
 
 
-def _of(found: PassRates) -> str:
-    return f"of the latest {found.outputs:,} outputs" if found.bounded else f"of {found.outputs:,} outputs"
+def _of_outputs(rates: PassRates) -> str:
+    return f"of the latest {rates.outputs:,} outputs" if rates.bounded else f"of {rates.outputs:,} outputs"

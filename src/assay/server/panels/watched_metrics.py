@@ -1,8 +1,8 @@
 """The six metrics that are watched in production, each with the rule by which it raises an alert.
 
-A rule asks for a change that matters and for one that is no accident. What is looked at again and again over windows
-that overlap would cry wolf at 95%; rising trends are held to 99.9% (`Z_REPEATED`), and the drift of scores and rates
-with stated run lengths is what control charts are for.
+A rule requires a change that is large enough to matter and significant. A test that is repeated over overlapping
+windows would raise too many false alarms at a level of 95%, so rising trends are tested at 99.9% (`Z_REPEATED`).
+Control charts, which have a stated run length, are the tool for slow drift of scores and rates.
 """
 
 from collections.abc import Callable
@@ -31,66 +31,71 @@ from assay.store.sketches import (
 )
 
 WEEK: Final = 7
-"""Days of the window."""
+"""Days of the current window."""
 BASELINE: Final = 28
-"""Days before it that are the baseline of the withhold rate."""
+"""Days before the window that are the baseline of the withhold rate."""
 DROP: Final = 0.05
+"""A mean that fell by more than this has dropped."""
 SPIKE: Final = 2.0
+"""A rate above this many times its baseline has spiked."""
 LEAST: Final = 30
-"""Outputs on each side below which nothing is said."""
+"""Outputs that the window and the baseline each need before they are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One metric and when it raises an alert."""
+    """A metric and the condition under which it raises an alert."""
 
     metric: str
     title: str
     kind: str
-    """Of the alert."""
-    words: str
-    """The rule, for people."""
+    """The kind of the alert."""
+    description: str
+    """The condition in words."""
     holds: Callable[["WatchedMetric"], bool]
+    """The condition."""
     urgency: Urgency = Urgency.WARNING
     baseline: int = WEEK
-    """Days before the window."""
+    """Days before the window that it is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedMetric:
-    """One metric as it is now."""
+    """One metric as it is now, with its rule."""
 
     rule: Rule
     now: Sketch
+    """The window: the last 7 days."""
     before: Sketch
+    """The baseline before the window."""
     today: Sketch
     """The last 24 hours."""
 
     @property
     def change(self) -> tuple[float, float, float] | None:
-        """The mean now less that before, with its interval of 95%."""
+        """The mean now minus the mean before, and its 95% interval; `None` where it is undefined."""
         return difference(self.now, self.before)
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough outputs on both sides to compare."""
+        """Whether the window and the baseline have enough outputs to be compared."""
         return min(self.now.count, self.before.count) >= LEAST
 
     @property
     def state(self) -> str:
-        """`alert`, `ok`, or `too few`."""
+        """`alert` where the rule holds, else `ok`, or `too few` where there are too few outputs to tell."""
         if self.rule.holds(self):
             return "alert"
         return "ok" if self.enough or (self.rule.metric == FABRICATED and self.now.count) else "too few"
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Of the value now."""
+        """The 95% interval of the value now."""
         rate = self.rule.metric in RATES
         return self.now.rate_interval() if rate else self.now.mean_interval()
 
     def row(self) -> tuple[Cell, ...]:
-        """As a row of the panel."""
+        """A row of the panel `metrics`."""
         low, high = self.interval or (None, None)
         change = self.change or (None, None, None)
         return (
@@ -102,7 +107,7 @@ class WatchedMetric:
             self.before.mean,
             *change,
             self.state,
-            self.rule.words,
+            self.rule.description,
         )
 
     @property
@@ -111,9 +116,9 @@ class WatchedMetric:
         return f"metric:{self.rule.metric}"
 
     def alert(self) -> Alert:
-        """What is raised while its rule holds."""
+        """The alert that stays open while the rule holds."""
         now, before = self.now.mean, self.before.mean
-        was = "" if before is None else f", {before:.3f} before"
+        baseline = "" if before is None else f", {before:.3f} before"
         facts = {
             "metric": self.rule.metric,
             "outputs": self.now.count,
@@ -121,34 +126,34 @@ class WatchedMetric:
             "before": _rounded(before),
             "today": self.today.hits if self.rule.metric in RATES else _rounded(self.today.mean),
         }
-        said = f"{self.rule.title}: {now or 0:.3f} over 7 days{was} ({self.rule.words})."
-        return Alert(self.key, self.rule.kind, said, self.rule.urgency, facts)
+        message = f"{self.rule.title}: {now or 0:.3f} over 7 days{baseline} ({self.rule.description})."
+        return Alert(self.key, self.rule.kind, message, self.rule.urgency, facts)
 
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-def _has_dropped(one: WatchedMetric) -> bool:
-    change = one.change
-    return one.enough and change is not None and change[0] < -DROP and change[2] < 0
+def _has_dropped(metric: WatchedMetric) -> bool:
+    change = metric.change
+    return metric.enough and change is not None and change[0] < -DROP and change[2] < 0
 
 
-def _has_spiked(one: WatchedMetric) -> bool:
-    now, before = one.now.mean, one.before.mean
-    if not one.enough or now is None or before is None or now <= SPIKE * before:
+def _has_spiked(metric: WatchedMetric) -> bool:
+    now, before = metric.now.mean, metric.before.mean
+    if not metric.enough or now is None or before is None or now <= SPIKE * before:
         return False
-    low, _ = wilson(min(one.now.hits, one.now.count), one.now.count, Z_REPEATED)
+    low, _ = wilson(min(metric.now.hits, metric.now.count), metric.now.count, Z_REPEATED)
     return low > before
 
 
-def _occurred_today(one: WatchedMetric) -> bool:
-    return one.today.hits > 0
+def _occurred_today(metric: WatchedMetric) -> bool:
+    return metric.today.hits > 0
 
 
-def _is_rising(one: WatchedMetric) -> bool:
-    change = difference(one.now, one.before, Z_REPEATED)
-    return one.enough and change is not None and change[1] > 0
+def _is_rising(metric: WatchedMetric) -> bool:
+    change = difference(metric.now, metric.before, Z_REPEATED)
+    return metric.enough and change is not None and change[1] > 0
 
 
 METRIC_RULES: Final = (
@@ -173,20 +178,20 @@ METRIC_RULES: Final = (
     Rule(RETRIEVAL_NULL, "Retrieval null rate", "metric.retrieval_null", "alert at a rising trend", _is_rising),
     Rule(CORRECTED, "User correction rate", "metric.corrections", "alert at a rising trend", _is_rising),
 )
-"""The six."""
+"""The six metrics."""
 
 
 def read_watched_metrics(connection: Connection, tenant: str, now: datetime) -> list[WatchedMetric]:
-    """The six metrics of a tenant as they are now."""
+    """The state of the six metrics of a tenant, in the order of `METRIC_RULES`."""
     metrics = [rule.metric for rule in METRIC_RULES]
     week = Stretch.until(now, WEEK, 24)
-    measured = read_measured(connection, tenant, metrics, week)
+    current = read_measured(connection, tenant, metrics, week)
     past = read_measured(connection, tenant, metrics, Stretch(week.first - BASELINE * 24, BASELINE, 24))
     today = read_measured(connection, tenant, metrics, Stretch.until(now, 24, 1))
-    found = []
+    watched = []
     for rule in METRIC_RULES:
         before = Sketch()
         for at in range(BASELINE - rule.baseline, BASELINE):
             before += past.part(rule.metric, at)
-        found.append(WatchedMetric(rule, measured.whole(rule.metric), before, today.whole(rule.metric)))
-    return found
+        watched.append(WatchedMetric(rule, current.whole(rule.metric), before, today.whole(rule.metric)))
+    return watched

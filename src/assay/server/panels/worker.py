@@ -1,7 +1,7 @@
-"""What a server does for its panels by itself: it counts the record into sketches, and raises and closes alerts.
+"""The background work for panels: count the audit log into sketches, and raise and close alerts.
 
-Of several worker processes over one database one does it at a time (`assay.store.db.leases`). Nothing of it is in the
-path that answers requests: a server that is busy counts later, and a process that dies counts nothing twice.
+Of several processes over one database, one at a time does this work (`assay.store.db.leases`). No request waits for
+it: a busy server counts later, and a process that dies causes nothing to be counted twice.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Final
 
 from assay.errors import AssayError
 from assay.server.panels.calibration import DRIFT, Drift, read_drift
-from assay.server.panels.charts import PREFIX, alarm_alerts
+from assay.server.panels.charts import ALARM_KEY_PREFIX, alarm_alerts
 from assay.server.panels.watched_metrics import read_watched_metrics
 from assay.server.services import Services
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
@@ -24,31 +24,33 @@ from assay.store.records import DEFAULT_TENANT
 from assay.store.sketches import count_part, lagging
 
 PAUSE_S: Final = 2.0
-"""Seconds between two looks at the logs."""
+"""Seconds between two looks for entries that are not counted yet."""
 ALERTS_EVERY_S: Final = 60.0
-"""Seconds between two looks at the rules of alerts."""
+"""Seconds between two evaluations of the rules of alerts."""
 LEASE_S: Final = 20.0
+"""Seconds for which one process holds the work."""
 MOST_PARTS: Final = 200
-"""Parts of one tenant's log that are counted before others come to their turn."""
+"""Parts of one tenant's log that are counted before the next tenant's."""
 YIELD_S: Final = 0.002
-"""Seconds between two parts: changes that wait to be stored go first."""
+"""The pause in seconds between two parts, in which waiting writes get the database."""
 LEASE_NAME: Final = "sketches"
 _log = logging.getLogger("assay.server")
 
 
 @dataclass(slots=True)
 class PanelWorker:
-    """Counts and watches one database."""
+    """Counts the logs of one database and keeps its alerts up to date."""
 
     store: Store
     holder: str
+    """The name under which it takes the lease; different for each process."""
     stopping: threading.Event = field(default_factory=threading.Event)
-    """Set when the server stops: what is counted by then is kept, the rest is for the next one."""
+    """Set when the server stops: what is counted by then is stored, the next process counts the rest."""
     _alerts_updated: float = float("-inf")
     _held_until: float = float("-inf")
 
     def run_once(self, clock: Callable[[], float] = time.monotonic) -> int:
-        """Count what is new, and look at the rules when it is time; how many entries were counted.
+        """Counts new entries, and evaluates the rules of alerts when it is time; returns the number of entries counted.
 
         Raises:
             StoreError: the database cannot be read or written.
@@ -72,7 +74,7 @@ class PanelWorker:
         return counted_total
 
     def update_all_alerts(self) -> None:
-        """Raise what holds and close what does not, for every tenant that has a log.
+        """Raises and closes the alerts of every tenant that has a log.
 
         Raises:
             StoreError: the database cannot be read or written.
@@ -90,7 +92,7 @@ class PanelWorker:
 
 
 def tenants(store: Store) -> list[str]:
-    """The tenants that have a log."""
+    """The tenants that have an audit log, sorted."""
     from sqlalchemy import select
 
     from assay.store.db import audit_logs
@@ -100,50 +102,48 @@ def tenants(store: Store) -> list[str]:
 
 
 def update_alerts(store: Store, tenant: str) -> None:
-    """Raise and close the alerts of one tenant by the rules of its metrics.
+    """Raises and closes the alerts of one tenant: of its metrics, its control charts and the verifier's calibration.
 
     Raises:
         StoreError: the database cannot be read or written.
     """
     with store.reading(tenant) as connection:
-        six = read_watched_metrics(connection, tenant, store.now())
+        metrics = read_watched_metrics(connection, tenant, store.now())
         drift = read_drift(connection, tenant, store.now())
-        # Closing is a write, and mostly there is nothing to close.
-        held = {one.key for one in list_alerts(connection, tenant, store.now(), _STANDING)}
+        # Closing an alert is a write, and most of the time none of these is open.
+        standing = {alert.key for alert in list_alerts(connection, tenant, store.now(), _STANDING)}
         alarms = alarm_alerts(connection, tenant)
-    for one in six:
-        if one.rule.holds(one):
-            raise_alert(store, tenant, one.alert())
-        elif one.key in held:
-            close_alert(store, tenant, one.key)
-    for alert in alarms.values():
-        raise_alert(store, tenant, alert)
-    for key in sorted(held):
-        if key.startswith(PREFIX) and key not in alarms:
+    for metric in metrics:
+        if metric.rule.holds(metric):
+            raise_alert(store, tenant, metric.alert())
+        elif metric.key in standing:
+            close_alert(store, tenant, metric.key)
+    for alarm in alarms.values():
+        raise_alert(store, tenant, alarm)
+    for key in sorted(standing):
+        if key.startswith(ALARM_KEY_PREFIX) and key not in alarms:
             close_alert(store, tenant, key)
     if drift is not None and drift.drifted:
         raise_alert(store, tenant, drift_alert(drift))
-    elif CALIBRATION_KEY in held:
+    elif CALIBRATION_KEY in standing:
         close_alert(store, tenant, CALIBRATION_KEY)
 
 
 _STANDING: Final = (AlertState.OPEN, AlertState.ACKNOWLEDGED)
-
-
 CALIBRATION_KEY: Final = "verifier:calibration"
-"""The key of the alert of the verifier's own scores."""
+"""The key of the alert about the calibration of the verifier's scores."""
 
 
 def drift_alert(drift: Drift) -> Alert:
-    """What is raised while the verifier's scores do not hold."""
+    """The alert that stays open while the verifier's scores have drifted from what people say."""
     return Alert(
         CALIBRATION_KEY,
         "verifier.calibration",
-        f"The verifier's scores of {drift.judged:,} judged claims average {drift.said:.3f}, and {drift.right:.3f} of "
-        f"them were right (alert beyond {DRIFT:g}).",
+        f"The verifier's scores of {drift.judged:,} judged claims average {drift.mean_score:.3f}, and "
+        f"{drift.right:.3f} of them were right (alert beyond {DRIFT:g}).",
         facts={
             "judged": drift.judged,
-            "said": round(drift.said, 4),
+            "said": round(drift.mean_score, 4),
             "right": round(drift.right, 4),
             "error": round(drift.error, 4),
         },
@@ -151,14 +151,14 @@ def drift_alert(drift: Drift) -> Alert:
 
 
 async def run_panel_worker(services: Services) -> None:
-    """The task of a server: count and watch until it stops."""
-    made = PanelWorker(services.store, secrets.token_hex(8))
+    """The background task of a server: counts and updates alerts until it is cancelled."""
+    worker = PanelWorker(services.store, secrets.token_hex(8))
     while True:
         try:
-            await asyncio.to_thread(made.run_once)
+            await asyncio.to_thread(worker.run_once)
         except AssayError:
             _log.exception("the record could not be counted into sketches; it is tried again")
         except asyncio.CancelledError:
-            made.stopping.set()
+            worker.stopping.set()
             raise
         await asyncio.sleep(PAUSE_S)

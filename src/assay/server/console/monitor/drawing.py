@@ -158,11 +158,11 @@ def interval_words(value: float | None, low: float | None, high: float | None) -
 
 
 def _ranges(title: str, drawing: Drawing) -> Markup | None:
-    if not any(value is not None for _, value, _, _ in drawing.named):
+    if not any(value is not None for _, value, _, _ in drawing.ranges):
         return None
     rows = []
-    for at, (name, value, low, high) in enumerate(drawing.named):
-        expected = drawing.diagonal[at] if at < len(drawing.diagonal) else None
+    for at, (name, value, low, high) in enumerate(drawing.ranges):
+        expected = drawing.expected[at] if at < len(drawing.expected) else None
         rows.append(
             tag(
                 "li",

@@ -134,7 +134,7 @@ def _facts(run: AttackRun, now: datetime) -> Markup:
 def _categories(run: AttackRun) -> Markup:
     found: Mapping[str, Mapping[str, Any]] = run.body.get("categories") or {}
     rows = [(named(shorten(name, 60)), *figures_of(run, name)) for name in found]
-    chart = drawn("ARS by category", Drawing("ranges", named=rows))
+    chart = drawn("ARS by category", Drawing("ranges", ranges=rows))
     return panel("By category", chart or tag("p", "Nothing was judged.", class_="soft"))
 
 
