@@ -276,8 +276,8 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
     from assay.server.monitoring.router import make_monitoring_router
     from assay.server.panels.router import make_monitor_router
     from assay.server.redteam.router import make_redteam_router
+    from assay.server.reports.policies_and_retention import make_rules_router
     from assay.server.reports.router import make_reports_router
-    from assay.server.reports.rules import make_rules_router
     from assay.server.reviews.router import make_reviews_router
 
     return [

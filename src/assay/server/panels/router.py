@@ -12,7 +12,7 @@ from assay.errors import AlertError
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.panels.panels import PANELS, RANGES, make_panel
-from assay.server.reports.values import Out
+from assay.server.reports.bodies import Out
 from assay.server.services import Services, allowed
 from assay.store.alerts import (
     AlertItem,

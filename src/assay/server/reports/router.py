@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.patterns import SAYS_SOMETHING
-from assay.server.reports.values import (
+from assay.server.reports.bodies import (
     CheckOut,
     ClaimOut,
     ClaimsOut,
@@ -89,7 +89,7 @@ class _Reports:
         """A check: what it was given, its report, and what was decided."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
+            found = _found(read_check(connection, caller.tenant, report_id_or_404(id)))
             decisions = read_decisions(connection, caller.tenant, found.run)
         return CheckOut.of(
             found,
@@ -133,7 +133,7 @@ class _Reports:
         """The claims of a report, with the passages that decide."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
+            found = _found(read_check(connection, caller.tenant, report_id_or_404(id)))
             rows = read_claims(connection, caller.tenant, found.id)
         reported = found.report.claims if found.report is not None else ()
         items = []
@@ -153,7 +153,7 @@ class _Reports:
         """The evidence that a check was given."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
+            found = _found(read_check(connection, caller.tenant, report_id_or_404(id)))
         return EvidenceOut(
             items=[EvidenceItem(id=name, digest=digest, evidence=one) for name, digest, one in found.evidence]
         )
@@ -162,7 +162,7 @@ class _Reports:
         """The tool calls of a report, with where each argument comes from."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
+            found = _found(read_check(connection, caller.tenant, report_id_or_404(id)))
             rows = read_tool_calls(connection, caller.tenant, found.id)
         reported = found.report.tool_call_validations if found.report is not None else ()
         return ToolCallsOut(
@@ -199,7 +199,7 @@ class _Reports:
 
     def _entries(self, tenant: str, id_: str) -> list[tuple[int, str, str]]:
         with self._store.reading(tenant) as connection:
-            run = run_of(connection, tenant, known_id(id_))
+            run = run_of(connection, tenant, report_id_or_404(id_))
             if not has_run(connection, tenant, run):
                 raise unknown("report")
             entries = entries_of(connection, tenant, run)
@@ -254,11 +254,11 @@ class _Reports:
 
     def _known(self, tenant: str, id_: str) -> None:
         with self._store.reading(tenant) as connection:
-            if not has_run(connection, tenant, known_id(id_)):
+            if not has_run(connection, tenant, report_id_or_404(id_)):
                 raise unknown("report")
 
 
-def known_id(id_: str) -> str:
+def report_id_or_404(id_: str) -> str:
     """The id of a report, if it can be one.
 
     Raises:

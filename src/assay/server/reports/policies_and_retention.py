@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Request, Response
 
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
-from assay.server.reports.values import Cursor, Limit, PoliciesOut, PolicyLine, PolicyOut, RulesBody, RulesOut
+from assay.server.reports.bodies import Cursor, Limit, PoliciesOut, PolicyLine, PolicyOut, RulesBody, RulesOut
 from assay.server.services import Services, allowed
 from assay.store.records import ChangedError, Rules, read_policies, read_policy, read_rules, write_rules
 
