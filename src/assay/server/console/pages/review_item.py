@@ -144,7 +144,7 @@ class _Pages:
             return confirm_page(request, shown.item, shown.package, act)
         output = fields.get("output", "")
         try:
-            checked = self._desk.edited(caller.tenant, id_, output)
+            checked = self._desk.check_edit(caller.tenant, id_, output)
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
         return confirm_page(request, shown.item, shown.package, act, checked)
@@ -171,7 +171,7 @@ class _Pages:
                 response = fields.get("response", "").strip() or None
                 return self._desk.reject(tenant, id_, who, reason, response=response, claims=labels, version=version)
             case "edit":
-                checked = self._desk.edited(tenant, id_, fields.get("output", ""))
+                checked = self._desk.check_edit(tenant, id_, fields.get("output", ""))
                 return self._desk.edit(
                     tenant, id_, who, reason, checked, accept="accept" in fields, claims=labels, version=version
                 )
