@@ -37,9 +37,8 @@ class HeldAnswers:
         self.waiter: DecisionWaiter | None = None
         if services.kept is not None:
             from assay.server.reviews import decision_waiter, service
-            from assay.store.reviews import Reviews
 
-            self.service = service.ReviewService(Reviews(services.store), services.guard_of)
+            self.service = service.make_review_service(services)
             self.waiter = decision_waiter.DecisionWaiter(self.service)
 
     def require_callback(self, callback: str | None, caller: Caller) -> None:

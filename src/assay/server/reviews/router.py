@@ -31,9 +31,9 @@ from assay.server.reviews.bodies import (
     ReviewsOut,
 )
 from assay.server.reviews.decision_waiter import DecisionWaiter
-from assay.server.reviews.service import ReviewService
+from assay.server.reviews.service import ReviewService, make_review_service
 from assay.server.services import Services, allowed
-from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, Reviews, counts, list_items, rows_by
+from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, counts, list_items, rows_by
 
 T = TypeVar("T")
 MOST_ITEMS: Final = 200
@@ -78,11 +78,6 @@ _STREAM_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
 _ROWS_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "JSON Lines.", "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
 }
-
-
-def make_review_service(services: Services) -> ReviewService:
-    """The review service of a server that has a database."""
-    return ReviewService(Reviews(services.store), services.guard_of)
 
 
 def reviewer_of(caller: Caller) -> Reviewer:
@@ -169,7 +164,7 @@ class _Routes:
         return _stream(self._waiter.queue_events(caller.tenant, begin))
 
     def rows(self, request: Request, source: RowSource = "reviews") -> Response:
-        """Decisions of reviewers, or feedback of users, as labelled rows in JSON Lines, which `assay calibrate` reads."""
+        """Decisions of reviewers or feedback of users as labelled rows in JSON Lines, which `assay calibrate` reads."""
         caller = allowed(request.scope, Permission.REVIEW)
         with self._services.store.reading(caller.tenant) as connection:
             rows = rows_by(source, connection, caller.tenant)
@@ -275,7 +270,7 @@ class _Routes:
         body: EvidenceBody,
         if_match: IfMatch = None,
     ) -> ReviewItem:
-        """Supply the evidence that a reviewer asked for. The output is checked again, and still waits for a decision."""
+        """Supply the evidence that a reviewer asked for; the output is checked again, and still waits for a decision."""
         caller = caller_of(request.scope)
         item = await asyncio.to_thread(self._service.item, caller.tenant, id_)
         own = item is not None and item.caller == caller.name and caller.may(Permission.CHECK)

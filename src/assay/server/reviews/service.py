@@ -25,6 +25,7 @@ from assay.schema import (
     Verdict,
 )
 from assay.server.reviews.edited_text import recheck
+from assay.server.services import Services
 from assay.store.db import Store, StoredCheck, read_check
 from assay.store.reviews import (
     Reviewer,
@@ -55,6 +56,11 @@ class ReviewCase:
     report: HallucinationReport
     """The newest report of the run."""
     evidence: tuple[Evidence, ...]
+
+
+def make_review_service(services: Services) -> "ReviewService":
+    """The review service of a server that has a database."""
+    return ReviewService(Reviews(services.store), services.guard_of)
 
 
 class ReviewService:
@@ -136,8 +142,8 @@ class ReviewService:
         if case.report.action is Action.BLOCK:
             reasons = " ".join(case.report.decision.reasons[:_MOST_REASONS])
             raise ReviewError(
-                f"the gate blocks this output, and nobody can release it as it is: {reasons} Edit it, ask for evidence, "
-                "or reject it.",
+                f"the gate blocks this output, and nobody can release it as it is: {reasons} Edit it, ask for "
+                "evidence, or reject it.",
                 "refused",
             )
         decision = Verdicts(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})

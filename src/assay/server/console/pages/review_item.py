@@ -48,9 +48,9 @@ from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import coverage_view, evidence_view
 from assay.server.console.views.tool_calls import tools_view
-from assay.server.reviews.service import ReviewService
+from assay.server.reviews.service import make_review_service
 from assay.server.services import Services
-from assay.store.reviews import Reviewer, Reviews, read_events, read_item, read_package
+from assay.store.reviews import Reviewer, read_events, read_item, read_package
 
 STATUSES: Final = {"missing": 404, "held": 409, "decided": 409, "stale": 412, "refused": 422}
 """What each refusal of the queue is as a status."""
@@ -81,7 +81,7 @@ def make_review_pages(services: Services) -> APIRouter:
 class _Pages:
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._desk = ReviewService(Reviews(services.store), services.guard_of)
+        self._service = make_review_service(services)
 
     def _read(self, caller: Caller, id_: str) -> ShownItem:
         with self._services.store.reading(caller.tenant) as connection:
@@ -144,7 +144,7 @@ class _Pages:
             return confirm_page(request, shown.item, shown.package, act)
         output = fields.get("output", "")
         try:
-            checked = self._desk.check_edit(caller.tenant, id_, output)
+            checked = self._service.check_edit(caller.tenant, id_, output)
         except ReviewError as error:
             return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
         return confirm_page(request, shown.item, shown.package, act, checked)
@@ -166,17 +166,17 @@ class _Pages:
             raise ReviewError("expected the version that was looked at", "refused")
         match act:
             case "approve":
-                return self._desk.approve(tenant, id_, who, reason, claims=labels, version=version)
+                return self._service.approve(tenant, id_, who, reason, claims=labels, version=version)
             case "reject":
                 response = fields.get("response", "").strip() or None
-                return self._desk.reject(tenant, id_, who, reason, response=response, claims=labels, version=version)
+                return self._service.reject(tenant, id_, who, reason, response=response, claims=labels, version=version)
             case "edit":
-                checked = self._desk.check_edit(tenant, id_, fields.get("output", ""))
-                return self._desk.edit(
+                checked = self._service.check_edit(tenant, id_, fields.get("output", ""))
+                return self._service.edit(
                     tenant, id_, who, reason, checked, accept="accept" in fields, claims=labels, version=version
                 )
             case "ask":
-                return self._desk.reviews.ask(tenant, id_, who, reason, version)
+                return self._service.reviews.ask(tenant, id_, who, reason, version)
             case _:
                 raise ReviewError(f"expected one of the acts {', '.join(ACTS)}", "refused")
 
@@ -186,7 +186,7 @@ class _Pages:
         fields = await form_of(request)
         if act not in ("claim", "release"):
             raise HTTPException(404, "there is no such act on an item")
-        queue, who = self._desk.reviews, reviewer_of(caller)
+        queue, who = self._service.reviews, reviewer_of(caller)
         try:
             if act == "claim":
                 await run_in_threadpool(queue.claim, caller.tenant, id_, who, _version(fields))
