@@ -270,7 +270,7 @@ class _Routes:
         body: EvidenceBody,
         if_match: IfMatch = None,
     ) -> ReviewItem:
-        """Supply the evidence that a reviewer asked for; the output is checked again, and still waits for a decision."""
+        """Supply the evidence that a reviewer asked for. The output is checked again and still waits for a decision."""
         caller = caller_of(request.scope)
         item = await asyncio.to_thread(self._service.item, caller.tenant, id_)
         own = item is not None and item.caller == caller.name and caller.may(Permission.CHECK)

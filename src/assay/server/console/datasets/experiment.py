@@ -13,9 +13,9 @@ from starlette.responses import Response
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Action, Permission
 from assay.server.console.charts import split_bar
-from assay.server.console.datasets.page import LABEL_BADGES, PATH, refused_as_error, state_badge
+from assay.server.console.datasets.page import LABEL_BADGES, PATH, dataset_errors_as_pages, state_badge
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
     ACTION_TONES,
     Column,
@@ -113,8 +113,8 @@ def make_experiment_pages(services: Services) -> APIRouter:
     @router.post(f"{_EXPERIMENTS}/{{id_}}/stop")
     async def stop(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.CHECK)
-        await form_of(request)
-        with refused_as_error():
+        await read_form(request)
+        with dataset_errors_as_pages():
             await run_in_threadpool(
                 end_experiment, store, caller.tenant, id_, ExperimentState.STOPPED, actor=caller.actor
             )

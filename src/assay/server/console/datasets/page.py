@@ -17,9 +17,9 @@ from assay.policy import PRESETS
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
-from assay.server.console.datasets.labelling import NO_ROW, label_page, labels_of
+from assay.server.console.datasets.label_page import NO_ROW, label_page, labels_of
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, fields_of, form, form_of, redirect, render
+from assay.server.console.layout import address, allowed, form, read_form, read_form_fields, redirect, render
 from assay.server.console.pages.run_bulk import STATUS
 from assay.server.console.parts import (
     Column,
@@ -138,8 +138,8 @@ class _Pages:
     async def make(self, request: Request) -> Response:
         """Makes an empty one."""
         caller = allowed(request, Permission.FEEDBACK)
-        fields = await form_of(request)
-        with refused_as_error():
+        fields = await read_form(request)
+        with dataset_errors_as_pages():
             id_ = await run_in_threadpool(
                 make_dataset,
                 self._store,
@@ -180,13 +180,13 @@ class _Pages:
     async def rows(self, request: Request, id_: str) -> Response:
         """Labels several rows, or takes them out."""
         caller = allowed(request, Permission.FEEDBACK)
-        pairs = await fields_of(request)
+        pairs = await read_form_fields(request)
         runs = list(dict.fromkeys(value for name, value in pairs if name == "run"))
         act = dict(pairs).get("act", "")
         if not runs:
             return redirect(f"{PATH}/{id_}", "runs.none")
         who = {"actor": caller.actor}
-        with refused_as_error():
+        with dataset_errors_as_pages():
             if act == "out":
                 await run_in_threadpool(drop_rows, self._store, caller.tenant, id_, runs, **who)
                 return redirect(f"{PATH}/{id_}", "dataset.taken")
@@ -212,8 +212,8 @@ class _Pages:
     async def label(self, request: Request, id_: str, run: str) -> Response:
         """Labels one row, and leads to the next one without a label."""
         caller = allowed(request, Permission.FEEDBACK)
-        label, claims = labels_of(await fields_of(request))
-        with refused_as_error():
+        label, claims = labels_of(await read_form_fields(request))
+        with dataset_errors_as_pages():
             await run_in_threadpool(
                 label_rows,
                 self._store,
@@ -248,13 +248,13 @@ class _Pages:
     async def begin(self, request: Request, id_: str) -> Response:
         """Begins an experiment."""
         caller = allowed(request, Permission.CHECK)
-        fields = await form_of(request)
+        fields = await read_form(request)
         chosen, judge = fields.get("policy", ""), fields.get("judge", "policy")
         policy = await run_in_threadpool(policy_called, self._store, caller.tenant, chosen)
         if policy is None or judge not in ("policy", "all"):
             raise HTTPException(422, "expected a policy that is known here")
         name = fields.get("name", "").strip() or f"{policy.name}, judge of all claims" * (judge == "all") or policy.name
-        with refused_as_error():
+        with dataset_errors_as_pages():
             made = await run_in_threadpool(
                 start_experiment,
                 self._store,
@@ -272,8 +272,8 @@ class _Pages:
     async def drop(self, request: Request, id_: str) -> Response:
         """Drops a dataset."""
         caller = allowed(request, Permission.FEEDBACK)
-        await form_of(request)
-        with refused_as_error():
+        await read_form(request)
+        with dataset_errors_as_pages():
             await run_in_threadpool(drop_dataset, self._store, caller.tenant, id_, actor=caller.actor)
         return redirect(PATH, "dataset.dropped")
 
@@ -287,7 +287,7 @@ class _Pages:
         return found
 
 
-class refused_as_error:  # noqa: N801 it reads as a statement
+class dataset_errors_as_pages:  # noqa: N801 it reads as a statement
     """Shows refusals of the store as pages."""
 
     def __enter__(self) -> None: ...

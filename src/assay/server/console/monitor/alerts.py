@@ -15,7 +15,7 @@ from assay.errors import AlertError
 from assay.reporting import Child, Markup, foreign, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -126,7 +126,7 @@ def make_alert_pages(services: Services) -> APIRouter:
     def act(path: str, done: Callable[[AlertItem, str, str, str, int], str]) -> Callable[..., Awaitable[Response]]:
         async def acting(request: Request, id_: str) -> Response:
             caller = allowed(request, Permission.REVIEW)
-            hours = (await form_of(request)).get("hours", "0")
+            hours = (await read_form(request)).get("hours", "0")
             if hours not in _HOURS:
                 raise HTTPException(422, f"hours are one of {', '.join(_HOURS)}")
             item = await run_in_threadpool(found, caller.tenant, id_)

@@ -13,7 +13,7 @@ from assay.schema import Permission
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render
 from assay.server.console.monitor.alerts import alert_list
-from assay.server.console.monitor.drawing import Mark, drawn, interval_words
+from assay.server.console.monitor.panel_charts import ChartMark, interval_words, panel_chart
 from assay.server.console.parts import (
     Column,
     badge,
@@ -121,7 +121,7 @@ def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
     chart = None
     if made.drawing is not None:
         marks = [_mark(one.at, f"{one.kind}: {one.ref}", stretch) for one in made.markers]
-        chart = drawn(made.title, made.drawing, marks, links)
+        chart = panel_chart(made.title, made.drawing, marks, links)
     shown = _table(made, links, now)
     if made.name in ("metrics", "worst") or (made.name == "cusum" and chart is None):
         body: Child = group(chart, shown)
@@ -147,9 +147,9 @@ def _says_something(row: Sequence[Cell]) -> bool:
     return bool(next((cell for cell in row if isinstance(cell, int)), 0))
 
 
-def _mark(at: datetime, words: str, stretch: Stretch) -> Mark:
+def _mark(at: datetime, words: str, stretch: Stretch) -> ChartMark:
     hours = (at - stretch.begins[0]).total_seconds() / 3600
-    return Mark(hours / stretch.hours, f"{at.astimezone(UTC):%Y-%m-%d %H:%M} {words}")
+    return ChartMark(hours / stretch.hours, f"{at.astimezone(UTC):%Y-%m-%d %H:%M} {words}")
 
 
 def _links(made: Panel, stretch: Stretch) -> list[str]:

@@ -18,7 +18,7 @@ from assay.errors import AssayError, AuditError, ReceiptError
 from assay.reporting import Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
-from assay.server.console.layout import HEADERS, address, allowed, form, form_of, redirect, render
+from assay.server.console.layout import HEADERS, address, allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -230,7 +230,7 @@ class _Pages:
     async def verify(self, request: Request) -> Response:
         """Verify the whole log and the content of its runs, against checkpoints from outside where some are given."""
         caller = allowed(request, Permission.AUDIT)
-        given = (await form_of(request)).get("checkpoints", "") if "content-type" in request.headers else ""
+        given = (await read_form(request)).get("checkpoints", "") if "content-type" in request.headers else ""
         return await asyncio.to_thread(self._verify, request, caller.tenant, given)
 
     def _verify(self, request: Request, tenant: str, given: str) -> Response:

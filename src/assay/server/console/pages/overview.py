@@ -11,19 +11,19 @@ from starlette.responses import Response
 
 from assay.reporting import WORDS, Child, Markup, group, tag
 from assay.schema import Action, Permission, Verdict
-from assay.server.console.charts import Series, bar_list, legend, sparkline, split_bar, stacked
+from assay.server.console.charts import Series, bar_list, legend, sparkline, split_bar, stacked_bars
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render
 from assay.server.console.parts import (
     ACTION_TONES,
     VERDICT_TONES,
     Column,
+    duration_words,
     empty_state,
     link_button,
     millis,
     panel,
     share,
-    span_words,
     stat,
     stats,
     table,
@@ -69,7 +69,7 @@ def make_overview_pages(services: Services) -> APIRouter:
         return render(
             request,
             "Overview",
-            *_body(store, caller.tenant, Both(counts, earlier), backlog, chosen, now),
+            *_body(store, caller.tenant, TwoPeriods(counts, earlier), backlog, chosen, now),
             current="overview",
             about=f"What was checked in the last {_WORDS[chosen]}, in UTC",
             actions=ranges,
@@ -79,14 +79,14 @@ def make_overview_pages(services: Services) -> APIRouter:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class TwoPeriods:
     """What was counted in a stretch of time, and in the one before it."""
 
     now: Counts
     before: Counts
 
 
-def _body(store: Store, tenant: str, both: Both, backlog: Backlog, chosen: str, now: datetime) -> list[Child]:
+def _body(store: Store, tenant: str, both: TwoPeriods, backlog: Backlog, chosen: str, now: datetime) -> list[Child]:
     counts = both.now
     if not counts.totals(ACTION) and not store.page(tenant, limit=1):
         return [_nothing_yet()]
@@ -106,7 +106,7 @@ def _nothing_yet() -> Markup:
     )
 
 
-def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
+def _figures(both: TwoPeriods, backlog: Backlog, now: datetime) -> Markup:
     counts = both.now
     actions, earlier = counts.totals(ACTION), both.before.totals(ACTION)
     whole, whole_before = sum(actions.values()), sum(earlier.values())
@@ -120,7 +120,7 @@ def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
     late = f"{backlog.overdue:,} past the deadline" if backlog.overdue else None
     ahead = None
     if backlog.next_deadline is not None:
-        ahead = f"next deadline in {span_words((backlog.next_deadline - now).total_seconds())}"
+        ahead = f"next deadline in {duration_words((backlog.next_deadline - now).total_seconds())}"
     return stats(
         stat(
             "Decisions",
@@ -155,7 +155,7 @@ _LEAST_POINTS: Final = 0.05
 def _decisions(counts: Counts, chosen: str) -> Markup:
     series = [Series(one.value, ACTION_TONES[one], counts.of(ACTION, one.value)) for one in _STACK]
     labels = [f"{when:%a %d %b}" if chosen == "30d" else f"{when:%a %d %b %H:%M}" for when in counts.begins]
-    chart = stacked(f"Decisions in the last {_WORDS[chosen]}", labels, series, _ticks(counts.begins, chosen))
+    chart = stacked_bars(f"Decisions in the last {_WORDS[chosen]}", labels, series, _ticks(counts.begins, chosen))
     return panel("Decisions", chart, legend(series), _as_table(labels, series))
 
 

@@ -14,7 +14,7 @@ from assay.policy import PRESETS
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Evidence, HallucinationReport, Permission, Stakes
 from assay.server.console.errors import page_router
-from assay.server.console.layout import HEADERS, allowed, form, form_of, render
+from assay.server.console.layout import HEADERS, allowed, form, read_form, render
 from assay.server.console.parts import (
     button,
     empty_state,
@@ -94,7 +94,7 @@ def make_playground(services: Services) -> APIRouter:
     @router.post("/console/playground")
     async def check(request: Request) -> Response:
         allowed(request, Permission.CHECK)
-        given = await form_of(request)
+        given = await read_form(request)
         shown = await _checked(services, given)
         if request.headers.get(PART_HEADER) == "report":
             return HTMLResponse(group(shown).html, headers=HEADERS)

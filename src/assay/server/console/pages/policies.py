@@ -13,7 +13,7 @@ from assay.policy import PRESETS
 from assay.policy.calibration import standing_of
 from assay.reporting import Markup, foreign, group, tag
 from assay.schema import Permission
-from assay.server.console.charts import split_bar, trade
+from assay.server.console.charts import split_bar, trade_off_curve
 from assay.server.console.errors import page_router
 from assay.server.console.layout import HEADERS, allowed, render
 from assay.server.console.pages.policy_trials import ACTION_ORDER, decision_count, draw_trial, what_if_page
@@ -235,7 +235,9 @@ def _standing(version: PolicyVersion) -> Markup | None:
             f"{found.verifier}. The curve is what other values of emit_threshold would do; on your own answers "
             "assay eval tells it.",
         ),
-        trade(points, own, names, f"{own[0]:.0%} of honest answers emitted, {own[1]:.0%} of wrong ones stopped"),
+        trade_off_curve(
+            points, own, names, f"{own[0]:.0%} of honest answers emitted, {own[1]:.0%} of wrong ones stopped"
+        ),
     )
 
 

@@ -35,7 +35,7 @@ from assay.server.console.parts import (
 from assay.server.console.parts import (
     select as select_field,
 )
-from assay.server.console.reviewing.assigning import bulk_view, read_only
+from assay.server.console.review_actions.assign import bulk_view, read_only
 from assay.server.console.views.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store.db import tables

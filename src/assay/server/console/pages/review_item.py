@@ -26,7 +26,7 @@ from assay.schema.escalation import (
 )
 from assay.server.caller import Caller
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
 from assay.server.console.parts import (
     act_badge,
@@ -42,8 +42,8 @@ from assay.server.console.parts import (
     panel,
     text_area,
 )
-from assay.server.console.reviewing.assigning import assign_view, read_only
-from assay.server.console.reviewing.confirm import ACTS, PATH, confirm_page
+from assay.server.console.review_actions.assign import assign_view, read_only
+from assay.server.console.review_actions.confirm import ACTS, PATH, confirm_page
 from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import coverage_view, evidence_view
@@ -131,7 +131,7 @@ class _Pages:
     async def confirm(self, request: Request, id_: str) -> Response:
         """What is going to happen, and the question for its reason."""
         caller = allowed(request, Permission.REVIEW)
-        fields = await form_of(request)
+        fields = await read_form(request)
         return await run_in_threadpool(self._confirm, request, caller, id_, fields)
 
     def _confirm(self, request: Request, caller: Caller, id_: str, fields: dict[str, str]) -> Response:
@@ -152,7 +152,7 @@ class _Pages:
     async def decide(self, request: Request, id_: str) -> Response:
         """Decides, on the version that was looked at."""
         caller = allowed(request, Permission.REVIEW)
-        fields = await form_of(request)
+        fields = await read_form(request)
         try:
             await run_in_threadpool(self._decide, caller, id_, fields)
         except ReviewError as error:
@@ -183,7 +183,7 @@ class _Pages:
     async def hold(self, request: Request, id_: str, act: str) -> Response:
         """Takes an item, or gives it back."""
         caller = allowed(request, Permission.REVIEW)
-        fields = await form_of(request)
+        fields = await read_form(request)
         if act not in ("claim", "release"):
             raise HTTPException(404, "there is no such act on an item")
         queue, who = self._service.reviews, reviewer_of(caller)

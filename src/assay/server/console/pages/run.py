@@ -16,7 +16,7 @@ from assay.schema import HallucinationReport, Permission
 from assay.server.caller import caller_of
 from assay.server.console.errors import page_router
 from assay.server.console.icons import icon
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
     act_badge,
     action_badge,
@@ -83,7 +83,7 @@ def make_run_pages(services: Services) -> APIRouter:
     @router.post("/console/runs/{id_}/feedback")
     async def feedback(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.FEEDBACK)
-        fields = await form_of(request)
+        fields = await read_form(request)
         claim, comment = fields.get("claim", ""), fields.get("comment", "").strip()
         if fields.get("verdict") not in ("right", "wrong"):
             raise HTTPException(422, "expected the verdict right or wrong")

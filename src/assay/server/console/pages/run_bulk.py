@@ -15,7 +15,7 @@ from assay.errors import DatasetError
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, fields_of, form_of, inside, redirect
+from assay.server.console.layout import allowed, read_form, read_form_fields, redirect, safe_path
 from assay.server.console.pages.runs import LIST, filters_of, owner_of_views
 from assay.server.http.spreadsheets import Cell, csv_text
 from assay.server.services import Services
@@ -92,10 +92,10 @@ class _Routes:
     async def bulk(self, request: Request) -> Response:
         """Does something with the chosen runs."""
         caller = allowed(request, Permission.FEEDBACK)
-        pairs = await fields_of(request)
+        pairs = await read_form_fields(request)
         runs = list(dict.fromkeys(value for name, value in pairs if name == "run"))
         fields = dict(pairs)
-        back = inside(fields.get("back", LIST))
+        back = safe_path(fields.get("back", LIST))
         if not runs:
             return redirect(back, "runs.none")
         if len(runs) > MOST_CHOSEN:
@@ -131,7 +131,7 @@ class _Routes:
     async def keep_view(self, request: Request) -> Response:
         """Keeps the filters and columns of the list under a name."""
         caller = allowed(request, Permission.READ)
-        fields = await form_of(request)
+        fields = await read_form(request)
         query = fields.get("query", "")
         # What is kept is read as an address is: what the list would refuse is refused now.
         filters = filters_of(Request({**request.scope, "query_string": query.encode("ascii", "replace")}))
@@ -149,7 +149,7 @@ class _Routes:
     async def drop_view(self, request: Request, id_: str) -> Response:
         """Drops a view of one's own."""
         caller = allowed(request, Permission.READ)
-        await form_of(request)
+        await read_form(request)
         try:
             await run_in_threadpool(drop_view, self._store, caller.tenant, owner_of_views(caller), id_)
         except DatasetError as error:

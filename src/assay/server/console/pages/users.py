@@ -15,7 +15,7 @@ from assay.reporting import Markup, foreign, group, tag
 from assay.schema import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -124,7 +124,7 @@ class _Pages:
     async def new_user(self, request: Request) -> Response:
         """Make a user, and the link with which the password is set."""
         caller = allowed(request, Permission.ADMINISTER)
-        fields = await form_of(request)
+        fields = await read_form(request)
         return await asyncio.to_thread(self._made_user, request, caller, fields)
 
     def _made_user(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
@@ -161,7 +161,7 @@ class _Pages:
     async def change_user(self, request: Request, id_: str, act: str) -> Response:
         """Change, disable, let in again, forget, or give a new link."""
         caller = allowed(request, Permission.ADMINISTER)
-        fields = await form_of(request)
+        fields = await read_form(request)
         return await asyncio.to_thread(self._changed_user, request, caller, id_, act, fields)
 
     def _changed_user(self, request: Request, caller: Caller, id_: str, act: str, fields: dict[str, str]) -> Response:
@@ -237,7 +237,7 @@ class _Pages:
     async def new_key(self, request: Request) -> Response:
         """Make a key, and show it this once."""
         caller = allowed(request, Permission.ADMINISTER)
-        fields = await form_of(request)
+        fields = await read_form(request)
         return await asyncio.to_thread(self._made_key, request, caller, fields)
 
     def _made_key(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
@@ -255,7 +255,7 @@ class _Pages:
     async def change_key(self, request: Request, id_: str, act: str) -> Response:
         """Replace or revoke a key."""
         caller = allowed(request, Permission.ADMINISTER)
-        await form_of(request)
+        await read_form(request)
         return await asyncio.to_thread(self._changed_key, request, caller, id_, act)
 
     def _changed_key(self, request: Request, caller: Caller, id_: str, act: str) -> Response:
@@ -301,7 +301,7 @@ class _Pages:
     async def end_session(self, request: Request, id_: str) -> Response:
         """End a session at once."""
         caller = allowed(request, Permission.ADMINISTER)
-        await form_of(request)
+        await read_form(request)
         if not await asyncio.to_thread(_ended, self._store, id_, caller):
             raise HTTPException(404, "this tenant has no such session")
         return redirect(f"{_PATH}/sessions", "sessions.ended")

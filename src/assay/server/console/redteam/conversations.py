@@ -23,7 +23,7 @@ def outcome_badge(outcome: str) -> Markup:
     return badge(outcome, tone, sign) if outcome in OUTCOMES else tag("span", foreign(shorten(outcome, 40)))
 
 
-def named(word: str) -> str:
+def title_words(word: str) -> str:
     """A word of ours for people.
 
     >>> named("scale_stress")
@@ -43,7 +43,7 @@ def conversation_card(one: AttackCase) -> Markup:
             "header",
             outcome_badge(one.outcome),
             badge("flaky", "doubt") if one.flaky else None,
-            tag("h3", named(one.category)),
+            tag("h3", title_words(one.category)),
             tag("span", f"match {number(one.match)}", class_="measure"),
             tag("code", one.case_id, class_="digest"),
         ),
@@ -131,7 +131,7 @@ def _claims(claims: Sequence[str], name: str) -> Markup | None:
 def _expected(details: Mapping[str, Any]) -> Markup:
     truth = details.get("ground_truth")
     good = tag("span", " A good answer: ", foreign(str(truth)[:_LONGEST], "b")) if truth else None
-    return tag("p", "Expected: ", named(str(details.get("expected", ""))).lower(), ".", good, class_="told")
+    return tag("p", "Expected: ", title_words(str(details.get("expected", ""))).lower(), ".", good, class_="told")
 
 
 def _dimensions(case: Mapping[str, Any]) -> Markup | None:
@@ -140,7 +140,9 @@ def _dimensions(case: Mapping[str, Any]) -> Markup | None:
         return None
     rows = (
         tag(
-            "li", f"{named(name)}: {number(_number(one.get('value')))}. ", foreign(shorten(str(one.get("because", ""))))
+            "li",
+            f"{title_words(name)}: {number(_number(one.get('value')))}. ",
+            foreign(shorten(str(one.get("because", "")))),
         )
         for name, one in found.items()
     )

@@ -14,7 +14,7 @@ from assay.schema import Permission
 from assay.server.console.charts import sparkline
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render
-from assay.server.console.monitor.drawing import Mark, drawn, interval_bar, interval_words
+from assay.server.console.monitor.panel_charts import ChartMark, interval_bar, interval_words, panel_chart
 from assay.server.console.parts import (
     Column,
     badge,
@@ -32,7 +32,7 @@ from assay.server.console.parts import (
     stats,
     table,
 )
-from assay.server.console.redteam.conversations import named, outcome_badge
+from assay.server.console.redteam.conversations import outcome_badge, title_words
 from assay.server.panels.charts import Marker, read_markers
 from assay.server.panels.values import Drawing, Line
 from assay.server.services import Services
@@ -117,7 +117,7 @@ def _filters(series: Sequence[tuple[str, str]], chosen: tuple[str, str], categor
     names = [
         (str(at), f"{shorten(suite, 40)} against {shorten(target, 60)}") for at, (suite, target) in enumerate(series)
     ]
-    kinds = [(ALL, "All categories"), *((one.value, named(one.value)) for one in Category)]
+    kinds = [(ALL, "All categories"), *((one.value, title_words(one.value)) for one in Category)]
     return tag(
         "form",
         field("Suite and target", select("of", names, str(series.index(chosen)))),
@@ -154,11 +154,11 @@ def _trend(runs: Sequence[AttackRun], category: str, markers: Sequence[Marker], 
     ordered = list(reversed(runs))
     found = [figures_of(run, category) for run in ordered]
     values, low, high = ([one[at] for one in found] for at in range(3))
-    name = "ARS" if category == ALL else f"ARS of {named(category).lower()}"
+    name = "ARS" if category == ALL else f"ARS of {title_words(category).lower()}"
     title = f"{name}, {len(runs)} {'run' if len(runs) == 1 else 'runs'}"
     drawing = Drawing("line", [_day(run) for run in ordered], [Line(name, values, low, high)])
-    marks = [mark for one in markers if (mark := mark_of(one, [run.at for run in ordered])) is not None]
-    chart = drawn(title, drawing, marks, [f"{PATH}/runs/{run.id}" for run in ordered])
+    marks = [mark for one in markers if (mark := chart_mark(one, [run.at for run in ordered])) is not None]
+    chart = panel_chart(title, drawing, marks, [f"{PATH}/runs/{run.id}" for run in ordered])
     columns = (Column("Run"), Column(name, "num"), Column("Failed", "num less"), Column("Version", "less"))
     rows: list[list[Child]] = [
         [
@@ -192,7 +192,7 @@ def _day(run: AttackRun) -> str:
     return f"{moment_at(run.at).astimezone(UTC):%m-%d %H:%M}"
 
 
-def mark_of(change: Marker, moments: Sequence[int]) -> Mark | None:
+def chart_mark(change: Marker, moments: Sequence[int]) -> ChartMark | None:
     """Where a change stands in a chart of runs: between those before and after it, by its time; none before the first.
 
     Args:
@@ -205,9 +205,9 @@ def mark_of(change: Marker, moments: Sequence[int]) -> Mark | None:
         return None
     words = f"{change.at.astimezone(UTC):%Y-%m-%d %H:%M} {change.kind}: {change.ref}"
     if before == len(moments):
-        return Mark(before - 0.25, words)
+        return ChartMark(before - 0.25, words)
     first, second = moments[before - 1], moments[before]
-    return Mark(before - 0.5 + (at - first) / max(1, second - first), words)
+    return ChartMark(before - 0.5 + (at - first) / max(1, second - first), words)
 
 
 def _by_category(runs: Sequence[AttackRun], chosen: tuple[str, str]) -> Markup:
@@ -227,12 +227,12 @@ def _by_category(runs: Sequence[AttackRun], chosen: tuple[str, str]) -> Markup:
         past = [figures_of(run, name)[0] for run in ordered]
         value, low, high = figures_of(latest, name)
         interval = "–" if low is None or high is None else f"{low:.3f} – {high:.3f}"
-        words = foreign(named(shorten(name, 60)))
+        words = foreign(title_words(shorten(name, 60)))
         link = address(PATH, category=name) + "#trend" if name in set(Category) else None
         rows.append(
             [
                 tag("a", words, href=link) if link else words,
-                sparkline(past, f"{named(shorten(name, 60))}: ARS over {len(past)} runs"),
+                sparkline(past, f"{title_words(shorten(name, 60))}: ARS over {len(past)} runs"),
                 number(value, 3),
                 interval_bar(value, low, high),
                 interval,
@@ -271,7 +271,7 @@ def broken_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
                 href=f"{PATH}/runs/{run.id}?case={one.case_id}#{one.case_id}",
             ),
             group(outcome_badge(one.outcome), badge("flaky", "doubt") if one.flaky else None),
-            named(shorten(one.category, 60)),
+            title_words(shorten(one.category, 60)),
             number(one.match),
             line(one.rule, 90),
         ]

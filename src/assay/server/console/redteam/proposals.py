@@ -16,7 +16,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import address, allowed, form, form_of, redirect, render
+from assay.server.console.layout import address, allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -37,7 +37,7 @@ from assay.server.console.parts import (
     tabs,
     text_area,
 )
-from assay.server.console.redteam.conversations import case_details, conversation, named
+from assay.server.console.redteam.conversations import case_details, conversation, title_words
 from assay.server.console.redteam.page import PATH
 from assay.server.redteam.proposals import LONGEST_REASON, decide_on, edited_case
 from assay.server.redteam.router import person
@@ -77,7 +77,10 @@ def make_proposal_pages(services: Services) -> APIRouter:
             counts, ids = count_proposals(connection, caller.tenant), approved_ids(connection, caller.tenant)
         shown = tabs(
             "State",
-            ((f"{named(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state) for one in _TONES),
+            (
+                (f"{title_words(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state)
+                for one in _TONES
+            ),
         )
         following = address(PROPOSALS, state=state, before=rows[SHOWN - 1].id) if len(rows) > SHOWN else None
         return render(
@@ -100,7 +103,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
     @router.post(f"{PROPOSALS}/{{id_}}/decide")
     async def decide(request: Request, id_: str) -> Response:
         caller = person(request)
-        fields = await form_of(request)
+        fields = await read_form(request)
 
         def work() -> ProposedCase:
             row, act = found(caller.tenant, id_), fields.get("act", "")
@@ -166,7 +169,7 @@ def _list(rows: list[ProposedCase], state: str, now: datetime) -> Markup:
     shown: list[list[Child]] = [
         [
             tag("a", foreign(shorten(_prompt(row), 160)), href=f"{PROPOSALS}/{row.id}", class_="row"),
-            named(row.category),
+            title_words(row.category),
             number(row.match),
             line(row.target, 40),
             moment(moment_at(row.decided if row.decided is not None else row.created), now),
@@ -213,7 +216,7 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
     case = row.body.get("case") or {}
     answer = row.body.get("answer")
     pairs: list[tuple[str, Child]] = [
-        ("Category", named(row.category)),
+        ("Category", title_words(row.category)),
         ("Target", line(row.target, 120)),
         ("Match", number(row.match)),
         ("Rule", line(row.rule, 200)),
@@ -292,7 +295,7 @@ def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Mark
         ),
         class_="stack",
     )
-    behaviors = [(one.value, named(one.value)) for one in Behavior]
+    behaviors = [(one.value, title_words(one.value)) for one in Behavior]
     edit = form(
         request,
         path,

@@ -13,7 +13,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render
-from assay.server.console.monitor.drawing import drawn
+from assay.server.console.monitor.panel_charts import panel_chart
 from assay.server.console.parts import (
     Column,
     badge,
@@ -31,7 +31,7 @@ from assay.server.console.parts import (
     table,
     tabs,
 )
-from assay.server.console.redteam.conversations import conversation_card, named
+from assay.server.console.redteam.conversations import conversation_card, title_words
 from assay.server.console.redteam.page import PATH, figures_of, regression_badge
 from assay.server.panels.values import Drawing
 from assay.server.services import Services
@@ -133,8 +133,8 @@ def _facts(run: AttackRun, now: datetime) -> Markup:
 
 def _categories(run: AttackRun) -> Markup:
     found: Mapping[str, Mapping[str, Any]] = run.body.get("categories") or {}
-    rows = [(named(shorten(name, 60)), *figures_of(run, name)) for name in found]
-    chart = drawn("ARS by category", Drawing("ranges", ranges=rows))
+    rows = [(title_words(shorten(name, 60)), *figures_of(run, name)) for name in found]
+    chart = panel_chart("ARS by category", Drawing("ranges", ranges=rows))
     return panel("By category", chart or tag("p", "Nothing was judged.", class_="soft"))
 
 
@@ -155,7 +155,7 @@ def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
     changes: Sequence[Mapping[str, Any]] = one.get("changes") or ()
     rows: list[list[Child]] = [
         [
-            named(shorten(str(change["group"]), 60)),
+            title_words(shorten(str(change["group"]), 60)),
             number(change["before"], 3),
             number(change["after"], 3),
             f"{change['p']:.4f}" if change.get("tested", True) else "too few to test",

@@ -24,7 +24,7 @@ from assay.server.access.router import (
 from assay.server.access.sign_in import SigningIn, TooOftenError
 from assay.server.caller import caller_of
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import form, form_of, inside, redirect, render
+from assay.server.console.layout import form, read_form, redirect, render, safe_path
 from assay.server.console.parts import button, field, note, text_input
 from assay.server.services import Services
 from assay.store.access import MalformedError, StaleError, list_tenants
@@ -33,7 +33,7 @@ from assay.store.records import DEFAULT_TENANT
 _HINT: Final = f"At least {SHORTEST} characters."
 
 
-def make_signing_in_pages(services: Services) -> APIRouter:
+def make_sign_in_pages(services: Services) -> APIRouter:
     """The pages for who is not signed in yet; none where access is decided without a database."""
     router = page_router()
     signing = signing_of(services)
@@ -60,7 +60,7 @@ class _Pages:
 
     def login_page(self, request: Request) -> Response:
         """The form to sign in with."""
-        return self._login(request, inside(request.query_params.get("next", "")))
+        return self._login(request, safe_path(request.query_params.get("next", "")))
 
     def _login(self, request: Request, back: str, message: Child = None, status: int = 200, name: str = "") -> Response:
         tenants = list_tenants(self._services.store)
@@ -100,11 +100,11 @@ class _Pages:
 
     async def login(self, request: Request) -> Response:
         """Begin a session; the browser gets a cookie that was never seen before."""
-        fields = await form_of(request)
+        fields = await read_form(request)
         return await asyncio.to_thread(self._signed_in, request, fields)
 
     def _signed_in(self, request: Request, fields: dict[str, str]) -> Response:
-        back, name = inside(fields.get("next", "")), fields.get("name", "")
+        back, name = safe_path(fields.get("next", "")), fields.get("name", "")
         try:
             found = self._signing.sign_in(
                 name,
@@ -159,7 +159,7 @@ class _Pages:
 
     async def set_up(self, request: Request) -> Response:
         """Make the first administrator with the token of the start."""
-        fields = await form_of(request)
+        fields = await read_form(request)
         token, name, password = (fields.get(key, "") for key in ("token", "name", "password"))
         address = address_of_request(self._services, request)
         return await asyncio.to_thread(
@@ -195,7 +195,7 @@ class _Pages:
 
     async def reset(self, request: Request) -> Response:
         """Set a password with a token, which is used up by it."""
-        fields = await form_of(request)
+        fields = await read_form(request)
         token, password = fields.get("token", ""), fields.get("password", "")
         address = address_of_request(self._services, request)
         return await asyncio.to_thread(
@@ -230,7 +230,7 @@ class _Pages:
 
     async def password(self, request: Request) -> Response:
         """Set one's own password."""
-        fields = await form_of(request)
+        fields = await read_form(request)
         return await asyncio.to_thread(self._changed, request, fields)
 
     def _changed(self, request: Request, fields: dict[str, str]) -> Response:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.reporting import Child, Markup, foreign, tag
-from assay.server.console.charts import Series, stacked
+from assay.server.console.charts import Series, stacked_bars
 from assay.server.console.parts import shorten
 from assay.server.panels.values import Drawing, Line
 
@@ -21,7 +21,7 @@ _APART: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChartMark:
     """A change in a chart over time."""
 
     place: float
@@ -29,7 +29,9 @@ class Mark:
     words: str
 
 
-def drawn(title: str, drawing: Drawing, marks: Sequence[Mark] = (), links: Sequence[str] = ()) -> Markup | None:
+def panel_chart(
+    title: str, drawing: Drawing, marks: Sequence[ChartMark] = (), links: Sequence[str] = ()
+) -> Markup | None:
     """The chart of a panel; none where there is nothing to draw.
 
     Args:
@@ -54,12 +56,14 @@ def drawn(title: str, drawing: Drawing, marks: Sequence[Mark] = (), links: Seque
                 return None
             series = [Series("outputs", "accent", [float(count) for count in drawing.counts])]
             ticks = [(at, label) for at, label in enumerate(drawing.labels) if at % 4 == 0]
-            return stacked(title, drawing.labels, series, ticks)
+            return stacked_bars(title, drawing.labels, series, ticks)
         case _:
             return _ranges(title, drawing)
 
 
-def _curves(title: str, drawing: Drawing, marks: Sequence[Mark], links: Sequence[str], name: str, wide: int) -> Markup:
+def _curves(
+    title: str, drawing: Drawing, marks: Sequence[ChartMark], links: Sequence[str], name: str, wide: int
+) -> Markup:
     number = max(len(drawing.labels), 1)
     step = (wide - _LEFT - _RIGHT) / number
     top = _top(drawing.lines)
@@ -176,14 +180,14 @@ def _ranges(title: str, drawing: Drawing) -> Markup | None:
 
 def interval_bar(value: float | None, low: float | None, high: float | None, expected: float | None = None) -> Markup:
     """A value between 0 and 1 with its interval, and what it should be, as a bar."""
-    drawn: list[Child] = [tag("rect", class_="track", width=100, height=10)]
+    shapes: list[Child] = [tag("rect", class_="track", width=100, height=10)]
     if low is not None and high is not None:
         wide = round(max(100 * (high - low), 0.4), 2)
-        drawn.append(tag("rect", class_="span", x=round(100 * low, 2), y=2, width=wide, height=6))
+        shapes.append(tag("rect", class_="span", x=round(100 * low, 2), y=2, width=wide, height=6))
     if expected is not None:
-        drawn.append(tag("rect", class_="expected", x=round(100 * expected - 0.4, 2), y=0, width=0.8, height=10))
+        shapes.append(tag("rect", class_="expected", x=round(100 * expected - 0.4, 2), y=0, width=0.8, height=10))
     if value is not None:
-        drawn.append(tag("rect", class_="value", x=round(min(100 * value, 99.2), 2), y=0, width=0.8, height=10))
+        shapes.append(tag("rect", class_="value", x=round(min(100 * value, 99.2), 2), y=0, width=0.8, height=10))
     return tag(
-        "svg", drawn, viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true", class_="length range"
+        "svg", shapes, viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true", class_="length range"
     )

@@ -15,7 +15,7 @@ from assay.schema import Permission
 from assay.schema.escalation import ReviewItem
 from assay.server.caller import Caller
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import allowed, fields_of, form, form_of, redirect
+from assay.server.console.layout import allowed, form, read_form, read_form_fields, redirect
 from assay.server.console.parts import button, details, field, note, select
 from assay.server.services import Services
 from assay.store.db import Store
@@ -30,14 +30,14 @@ NOBODY: Final = ""
 """Whom an item is given to that anyone may take."""
 
 
-def make_assigning(services: Services) -> APIRouter:
+def make_assign_routes(services: Services) -> APIRouter:
     """The routes by which items are handed on."""
     router, queue = page_router(), Reviews(services.store)
 
     @router.post(f"{PATH}/bulk")
     async def bulk(request: Request) -> Response:
         caller = allowed(request, Permission.REVIEW)
-        pairs = await fields_of(request)
+        pairs = await read_form_fields(request)
         ids = list(dict.fromkeys(value for name, value in pairs if name == "item"))
         fields = dict(pairs)
         if not ids:
@@ -50,7 +50,7 @@ def make_assigning(services: Services) -> APIRouter:
     @router.post(f"{PATH}/{{id_}}/assign")
     async def assign(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.REVIEW)
-        fields = await form_of(request)
+        fields = await read_form(request)
         version = fields.get("version", "")
         try:
             await run_in_threadpool(
