@@ -14,7 +14,7 @@ from assay.schema import Permission, ReviewItem, ReviewState
 from assay.schema.report_parts import Tier
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, render
+from assay.server.console.layout import address, allowed, hidden_input, render
 from assay.server.console.parts import (
     Column,
     ago,
@@ -175,7 +175,7 @@ def _filters(request: Request, show: str) -> Markup:
     tiers = [("", "Every tier"), *((tier.value, tier.value) for tier in Tier)]
     narrow = tag(
         "form",
-        tag("input", type_="hidden", name_="show", value=here),
+        hidden_input("show", here),
         field("Tier", select_field("tier", tiers, kept["tier"])),
         field("Expertise", text_input("expertise", kept["expertise"], placeholder="any", maxlength=60)),
         button("Filter"),

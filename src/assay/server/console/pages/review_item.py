@@ -26,7 +26,7 @@ from assay.schema.escalation import (
 )
 from assay.server.caller import Caller
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import allowed, form, read_form, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render
 from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
 from assay.server.console.parts import (
     act_badge,
@@ -256,7 +256,7 @@ def _acts(
     request: Request, caller: Caller, item: ReviewItem, package: EscalationPackage | None, now: datetime
 ) -> Markup:
     holder = item.holder if item.held_until is not None and item.held_until > now else None
-    version = tag("input", type_="hidden", name_="version", value=item.version)
+    version = hidden_input("version", item.version)
     path = f"{PATH}/{item.id}"
     if holder not in (None, caller.name) and not caller.may(Permission.ADMINISTER):
         return tag(
@@ -364,8 +364,8 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
         form(
             request,
             f"{PATH}/{item.id}/confirm",
-            tag("input", type_="hidden", name_="version", value=item.version),
-            tag("input", type_="hidden", name_="act", value="edit"),
+            hidden_input("version", item.version),
+            hidden_input("act", "edit"),
             field("The text to release", area, tag("span", ACTS["edit"][2], id="edit-hint")),
             tag(
                 "div",

@@ -16,7 +16,7 @@ from assay.schema import HallucinationReport, Permission
 from assay.server.caller import caller_of
 from assay.server.console.errors import page_router
 from assay.server.console.icons import icon
-from assay.server.console.layout import allowed, form, read_form, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render
 from assay.server.console.parts import (
     act_badge,
     action_badge,
@@ -277,7 +277,7 @@ def _claim_feedback(request: Request, id_: str, at: int) -> Markup:
     return form(
         request,
         f"/console/runs/{id_}/feedback",
-        tag("input", type_="hidden", name_="claim", value=at),
+        hidden_input("claim", at),
         tag("span", "Is this verdict right?", class_="soft"),
         button("Yes", "small", name_="verdict", value="right", aria_label=f"Yes, claim {at + 1} is judged rightly"),
         button("No", "small", name_="verdict", value="wrong", aria_label=f"No, claim {at + 1} is judged wrongly"),

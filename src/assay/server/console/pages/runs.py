@@ -14,7 +14,7 @@ from assay.reporting import GRAVITY, WORDS, Child, Markup, foreign, tag
 from assay.schema import Action, Permission, Verdict
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, form, render
+from assay.server.console.layout import address, allowed, form, hidden_input, render
 from assay.server.console.parts import (
     button,
     details,
@@ -228,7 +228,7 @@ def _views(request: Request, views: Sequence[SavedView], filters: Filters) -> Ma
         )
     elif query:
         name = text_input("name", placeholder="Such as: blocked this week", maxlength=LONGEST_NAME, required=True)
-        kept = tag("input", type_="hidden", name_="query", value=query)
+        kept = hidden_input("query", query)
         keep = form(request, f"{LIST}/views", kept, field("Name", name), button("Keep it"), class_="inline")
         act = details("Keep this view", keep)
     return tag("div", tabs, act, class_="views") if tabs or act else Markup("")
@@ -250,7 +250,7 @@ def _bulk(request: Request, rows: Markup, sets: Sequence[Dataset], filters: Filt
         button("They are wrong", "danger", name_="act", value="wrong"),
         button("CSV of them", name_="act", value="csv"),
     ]
-    back = tag("input", type_="hidden", name_="back", value=filters.address())
+    back = hidden_input("back", filters.address())
     acts = tag(
         "div",
         tag("p", "With the chosen runs", class_="label", data_chosen=True, role="status"),
@@ -276,11 +276,7 @@ def _form(filters: Filters) -> Markup:
     periods = [("", "Any time"), *((name, f"Last {words}") for name, words in _PERIOD_WORDS.items())]
     scores = [("", "Any score"), ("low", "Below 0.40"), ("middle", "0.40 to 0.85"), ("high", "From 0.85")]
     clear = link_button("Clear", "/console/runs") if filters.active else None
-    kept = [
-        tag("input", type_="hidden", name_=name, value=value)
-        for name, value in (("hour", filters.hour), ("hours", filters.hours))
-        if value
-    ]
+    kept = [hidden_input(name, value) for name, value in (("hour", filters.hour), ("hours", filters.hours)) if value]
     search = text_input(
         "q", filters.q, type_="search", placeholder="Words of a question or an output", maxlength=_LONGEST_QUERY
     )
@@ -317,7 +313,7 @@ def _column_boxes(filters: Filters) -> Markup:
         if name not in FIXED
     ]
     # Without any box the usual ones would come back: what is always shown says that others were put away.
-    always = tag("input", type_="hidden", name_="columns", value=FIXED[0])
+    always = hidden_input("columns", FIXED[0])
     within = tag("fieldset", tag("legend", "Columns beside the decision and the question"), boxes, class_="boxes")
     return details("Columns", always, within, button("Show these", "small"))
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.errors import InputError
-from assay.reporting import Child, Markup, tag
+from assay.reporting import Child, Markup
 from assay.server.access.passwords import SHORTEST
 from assay.server.access.rate_limits import retry_after
 from assay.server.access.router import (
@@ -24,7 +24,7 @@ from assay.server.access.router import (
 from assay.server.access.sign_in import SigningIn, TooOftenError
 from assay.server.caller import caller_of
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import form, read_form, redirect, render, safe_path
+from assay.server.console.layout import form, hidden_input, read_form, redirect, render, safe_path
 from assay.server.console.parts import button, field, note, text_input
 from assay.server.services import Services
 from assay.store.access import MalformedError, StaleError, list_tenants
@@ -76,7 +76,7 @@ class _Pages:
             form(
                 request,
                 "/console/login",
-                _kept("next", back),
+                hidden_input("next", back),
                 tenant,
                 field(
                     "Name",
@@ -183,7 +183,7 @@ class _Pages:
             form(
                 request,
                 "/console/reset",
-                _kept("token", token) if token else field("Token", text_input("token", required=True)),
+                hidden_input("token", token) if token else field("Token", text_input("token", required=True)),
                 field("New password", _password("password", "new-password", minlength=SHORTEST), _HINT),
                 button("Set it", "main"),
                 class_="stack",
@@ -278,7 +278,3 @@ def _too_often(request: Request, error: TooOftenError) -> Response:
 
 def _password(name: str, kind: str, **attributes: int) -> Markup:
     return text_input(name, None, type_="password", required=True, autocomplete=kind, maxlength=1_000, **attributes)
-
-
-def _kept(name: str, value: str) -> Markup:
-    return tag("input", type_="hidden", name_=name, value=value)

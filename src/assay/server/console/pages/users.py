@@ -15,7 +15,7 @@ from assay.reporting import Markup, foreign, group, tag
 from assay.schema import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, read_form, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -350,8 +350,8 @@ def _roles(user: User) -> Markup:
 
 
 def _changes(request: Request, user: User) -> Markup:
-    path, version = f"{_PATH}/{user.id}", tag("input", type_="hidden", name_="version", value=user.version)
-    name = tag("input", type_="hidden", name_="name", value=user.name or "")
+    path, version = f"{_PATH}/{user.id}", hidden_input("version", user.version)
+    name = hidden_input("name", user.name or "")
     out = ("enable", "Let in again", "") if user.disabled is not None else ("disable", "Keep out", "danger")
     forget = details(
         "Forget…",

@@ -16,7 +16,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import address, allowed, form, read_form, redirect, render
+from assay.server.console.layout import address, allowed, form, hidden_input, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -277,7 +277,7 @@ def _decided(row: ProposedCase, now: datetime) -> Markup:
 
 def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Markup:
     path = f"{PROPOSALS}/{row.id}/decide"
-    version = tag("input", type_="hidden", name_="version", value=row.version)
+    version = hidden_input("version", row.version)
     decide = form(
         request,
         path,
@@ -300,7 +300,7 @@ def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Mark
         request,
         path,
         version,
-        tag("input", type_="hidden", name_="act", value="edit"),
+        hidden_input("act", "edit"),
         field(
             "What is asked",
             text_area("prompt", str(case.get("prompt", "")), rows=4, required=True, maxlength=_LONGEST, dir="auto"),

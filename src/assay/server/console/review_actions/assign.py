@@ -15,7 +15,7 @@ from assay.schema import Permission
 from assay.schema.escalation import ReviewItem
 from assay.server.caller import Caller
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import allowed, form, read_form, read_form_fields, redirect
+from assay.server.console.layout import allowed, form, hidden_input, read_form, read_form_fields, redirect
 from assay.server.console.parts import button, details, field, note, select
 from assay.server.services import Services
 from assay.store.db import Store
@@ -119,7 +119,7 @@ def people_choice(store: Store, caller: Caller, chosen: str | None = None) -> Ma
 
 def assign_view(request: Request, store: Store, caller: Caller, item: ReviewItem) -> Markup:
     """Gives one item to somebody."""
-    version = tag("input", type_="hidden", name_="version", value=item.version)
+    version = hidden_input("version", item.version)
     chosen = field("For", people_choice(store, caller, item.assignee))
     given = form(request, f"{PATH}/{item.id}/assign", version, chosen, button("Hand it on"), class_="inline")
     return details("Hand it on to somebody", given)

@@ -9,7 +9,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.rewrite.revise import changes_between
 from assay.schema import Action, HallucinationReport, Verdict
 from assay.schema.escalation import EscalationPackage, ReviewItem
-from assay.server.console.layout import form, render
+from assay.server.console.layout import form, hidden_input, render
 from assay.server.console.parts import (
     action_badge,
     button,
@@ -55,8 +55,8 @@ def confirm_page(
     """
     _, words, meaning = ACTS[act]
     hidden_fields: list[Child] = [
-        tag("input", type_="hidden", name_="act", value=act),
-        tag("input", type_="hidden", name_="version", value=item.version),
+        hidden_input("act", act),
+        hidden_input("version", item.version),
     ]
     body: list[Child] = [tag("p", meaning, class_="meaning")]
     more: list[Child] = [
@@ -66,7 +66,7 @@ def confirm_page(
     if checked is not None and package is not None:
         may_send = checked.action is not Action.BLOCK
         body += _edited(package, checked)
-        hidden_fields.append(tag("input", type_="hidden", name_="output", value=checked.output))
+        hidden_fields.append(hidden_input("output", checked.output))
         if may_send and checked.action is not Action.EMIT:
             more.append(_ACCEPT)
     if act == "reject" and package is not None:
