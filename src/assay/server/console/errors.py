@@ -11,7 +11,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import AssayError, BusyError, InputError, PolicyError, StoreError
+from assay.errors import (
+    AlertError,
+    AssayError,
+    BusyError,
+    DatasetError,
+    InputError,
+    PolicyError,
+    ProposalError,
+    ReviewError,
+    StoreError,
+)
 from assay.reporting import foreign, tag
 from assay.server.checking import CheckFailedError
 from assay.server.console.layout import render
@@ -44,6 +54,17 @@ _ADVICE: Final = {
     500: "The log of the server says more.",
     503: "Try again in a moment.",
 }
+
+REFUSAL_STATUS: Final = {
+    "missing": 404,
+    "held": 409,
+    "decided": 409,
+    "closed": 409,
+    "taken": 409,
+    "stale": 412,
+    "refused": 422,
+}
+"""The HTTP status for each code with which the store refuses an act on an item, an alert, a proposal or a dataset."""
 
 
 def error_page(request: Request, status: int, detail: str, current: str = "") -> Response:
@@ -94,6 +115,8 @@ class PageRoute(APIRoute):
                 return error_page(request, 422, str(error))
             except (BusyError, CheckFailedError) as error:
                 return error_page(request, 503, str(error))
+            except (AlertError, DatasetError, ProposalError, ReviewError) as error:
+                return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error))
             except StoreError as error:
                 _log.exception("a page could not be made")
                 return error_page(request, 503, str(error))

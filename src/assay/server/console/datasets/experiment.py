@@ -11,12 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.reporting import Child, Markup, foreign, group, tag
-from assay.schema import Action, Permission
+from assay.schema import Permission
 from assay.server.console.charts import split_bar
-from assay.server.console.datasets.page import LABEL_BADGES, PATH, dataset_errors_as_pages, state_badge
+from assay.server.console.datasets.page import LABEL_BADGES, PATH, state_badge
 from assay.server.console.errors import page_router
 from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
     Column,
     action_badge,
@@ -54,7 +55,6 @@ from assay.store.datasets import (
 
 MOST_FLIPPED: Final = 200
 """Runs that flipped, listed by name."""
-ORDER: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
 _ID: Final = re.compile("[0-9a-f]{32}")
 _MEANING: Final = {
     True: ("worse", "bad", "✗"),
@@ -114,10 +114,7 @@ def make_experiment_pages(services: Services) -> APIRouter:
     async def stop(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.CHECK)
         await read_form(request)
-        with dataset_errors_as_pages():
-            await run_in_threadpool(
-                end_experiment, store, caller.tenant, id_, ExperimentState.STOPPED, actor=caller.actor
-            )
+        await run_in_threadpool(end_experiment, store, caller.tenant, id_, ExperimentState.STOPPED, actor=caller.actor)
         return redirect(f"{_EXPERIMENTS}/{id_}", "experiment.stopped")
 
     return router
@@ -193,7 +190,7 @@ def _sides(
 
 
 def _side(name: str, honest: Rate, wrong: Rate, actions: Sequence[str]) -> list[Child]:
-    counts = [(one, sum(action == one.value for action in actions)) for one in ORDER]
+    counts = [(one, sum(action == one.value for action in actions)) for one in ACTION_ORDER]
     counted = ", ".join(f"{count} {one.value}" for one, count in counts)
     bar = split_bar([(one.value, float(count), ACTION_TONES[one]) for one, count in counts], f"{name}: {counted}")
     return [foreign(shorten(name, 60)), _rate(honest), _rate(wrong), [bar, tag("small", counted)]]

@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import DatasetError
 from assay.policy import PRESETS
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
@@ -20,7 +19,6 @@ from assay.server.caller import Caller
 from assay.server.console.datasets.label_page import NO_ROW, label_page, labels_of
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, form, read_form, read_form_fields, redirect, render
-from assay.server.console.pages.run_bulk import STATUS
 from assay.server.console.parts import (
     Column,
     action_badge,
@@ -139,15 +137,14 @@ class _Pages:
         """Makes an empty one."""
         caller = allowed(request, Permission.FEEDBACK)
         fields = await read_form(request)
-        with dataset_errors_as_pages():
-            id_ = await run_in_threadpool(
-                make_dataset,
-                self._store,
-                caller.tenant,
-                fields.get("name", ""),
-                maker=caller.name,
-                actor=caller.actor,
-            )
+        id_ = await run_in_threadpool(
+            make_dataset,
+            self._store,
+            caller.tenant,
+            fields.get("name", ""),
+            maker=caller.name,
+            actor=caller.actor,
+        )
         return redirect(f"{PATH}/{id_}", "dataset.made")
 
     def one(self, request: Request, id_: str) -> Response:
@@ -186,15 +183,14 @@ class _Pages:
         if not runs:
             return redirect(f"{PATH}/{id_}", "runs.none")
         who = {"actor": caller.actor}
-        with dataset_errors_as_pages():
-            if act == "out":
-                await run_in_threadpool(drop_rows, self._store, caller.tenant, id_, runs, **who)
-                return redirect(f"{PATH}/{id_}", "dataset.taken")
-            if act not in ("right", "wrong", "none"):
-                raise HTTPException(422, "expected one of the acts right, wrong, none, out")
-            said = None if act == "none" else Label(act)
-            labels: dict[str, tuple[Label | None, Sequence[int]]] = dict.fromkeys(runs, (said, ()))
-            await run_in_threadpool(label_rows, self._store, caller.tenant, id_, labels, labeller=caller.name, **who)
+        if act == "out":
+            await run_in_threadpool(drop_rows, self._store, caller.tenant, id_, runs, **who)
+            return redirect(f"{PATH}/{id_}", "dataset.taken")
+        if act not in ("right", "wrong", "none"):
+            raise HTTPException(422, "expected one of the acts right, wrong, none, out")
+        said = None if act == "none" else Label(act)
+        labels: dict[str, tuple[Label | None, Sequence[int]]] = dict.fromkeys(runs, (said, ()))
+        await run_in_threadpool(label_rows, self._store, caller.tenant, id_, labels, labeller=caller.name, **who)
         return redirect(f"{PATH}/{id_}", "dataset.labelled")
 
     def row(self, request: Request, id_: str, run: str) -> Response:
@@ -213,16 +209,15 @@ class _Pages:
         """Labels one row, and leads to the next one without a label."""
         caller = allowed(request, Permission.FEEDBACK)
         label, claims = labels_of(await read_form_fields(request))
-        with dataset_errors_as_pages():
-            await run_in_threadpool(
-                label_rows,
-                self._store,
-                caller.tenant,
-                id_,
-                {run: (label, claims)},
-                labeller=caller.name,
-                actor=caller.actor,
-            )
+        await run_in_threadpool(
+            label_rows,
+            self._store,
+            caller.tenant,
+            id_,
+            {run: (label, claims)},
+            labeller=caller.name,
+            actor=caller.actor,
+        )
         following = await run_in_threadpool(self._next, caller, id_, run)
         return redirect(f"{PATH}/{id_}" + (f"/rows/{following}" if following else ""), "dataset.labelled")
 
@@ -254,27 +249,25 @@ class _Pages:
         if policy is None or judge not in ("policy", "all"):
             raise HTTPException(422, "expected a policy that is known here")
         name = fields.get("name", "").strip() or f"{policy.name}, judge of all claims" * (judge == "all") or policy.name
-        with dataset_errors_as_pages():
-            made = await run_in_threadpool(
-                start_experiment,
-                self._store,
-                caller.tenant,
-                id_,
-                name[:LONGEST_NAME],
-                policy=chosen,
-                policy_name=policy.name,
-                judge=judge,
-                maker=caller.name,
-                actor=caller.actor,
-            )
+        made = await run_in_threadpool(
+            start_experiment,
+            self._store,
+            caller.tenant,
+            id_,
+            name[:LONGEST_NAME],
+            policy=chosen,
+            policy_name=policy.name,
+            judge=judge,
+            maker=caller.name,
+            actor=caller.actor,
+        )
         return redirect(f"/console/experiments/{made}", "experiment.begun")
 
     async def drop(self, request: Request, id_: str) -> Response:
         """Drops a dataset."""
         caller = allowed(request, Permission.FEEDBACK)
         await read_form(request)
-        with dataset_errors_as_pages():
-            await run_in_threadpool(drop_dataset, self._store, caller.tenant, id_, actor=caller.actor)
+        await run_in_threadpool(drop_dataset, self._store, caller.tenant, id_, actor=caller.actor)
         return redirect(PATH, "dataset.dropped")
 
     def _found(self, caller: Caller, id_: str) -> Dataset:
@@ -285,16 +278,6 @@ class _Pages:
         if found is None:
             raise HTTPException(404, "this tenant has no such dataset")
         return found
-
-
-class dataset_errors_as_pages:  # noqa: N801 it reads as a statement
-    """Shows refusals of the store as pages."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, DatasetError):
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
 
 
 def read_only() -> Markup:

@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import AlertError
 from assay.reporting import Child, Markup, foreign, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
@@ -46,7 +45,6 @@ from assay.store.db import Store
 _TONES: Final = {Urgency.INFO: "quiet", Urgency.WARNING: "doubt", Urgency.CRITICAL: "bad"}
 _STATES: Final = {AlertState.OPEN: "bad", AlertState.ACKNOWLEDGED: "accent", AlertState.CLOSED: "quiet"}
 _HOURS: Final = {"1": "1 hour", "8": "8 hours", "24": "a day", "168": "a week", "0": "no longer"}
-_STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
 
 
 def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Child = None) -> Markup:
@@ -130,11 +128,8 @@ def make_alert_pages(services: Services) -> APIRouter:
             if hours not in _HOURS:
                 raise HTTPException(422, f"hours are one of {', '.join(_HOURS)}")
             item = await run_in_threadpool(found, caller.tenant, id_)
-            try:
-                said = await run_in_threadpool(done, item, caller.tenant, caller.name, caller.actor, int(hours))
-            except AlertError as error:
-                raise HTTPException(_STATUS.get(error.code, 422), str(error)) from error
-            return redirect(f"/console/monitor/alerts/{item.id}", said)
+            message = await run_in_threadpool(done, item, caller.tenant, caller.name, caller.actor, int(hours))
+            return redirect(f"/console/monitor/alerts/{item.id}", message)
 
         router.add_api_route(f"/console/monitor/alerts/{{id_}}/{path}", acting, methods=["POST"])
         return acting

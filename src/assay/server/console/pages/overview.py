@@ -15,6 +15,7 @@ from assay.server.console.charts import Series, bar_list, legend, sparkline, spl
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
     VERDICT_TONES,
     Column,
@@ -37,7 +38,6 @@ from assay.store.records import ReportFilter, read_page
 
 _LENGTHS: Final = {"24h": timedelta(days=1), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 _WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days"}
-_STACK: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
 _VERDICTS: Final = (
     Verdict.SUPPORTED,
     Verdict.NOT_CHECKABLE,
@@ -153,7 +153,7 @@ _LEAST_POINTS: Final = 0.05
 
 
 def _decisions(counts: Counts, chosen: str) -> Markup:
-    series = [Series(one.value, ACTION_TONES[one], counts.of(ACTION, one.value)) for one in _STACK]
+    series = [Series(one.value, ACTION_TONES[one], counts.of(ACTION, one.value)) for one in ACTION_ORDER]
     labels = [f"{when:%a %d %b}" if chosen == "30d" else f"{when:%a %d %b %H:%M}" for when in counts.begins]
     chart = stacked_bars(f"Decisions in the last {_WORDS[chosen]}", labels, series, _ticks(counts.begins, chosen))
     return panel("Decisions", chart, legend(series), _as_table(labels, series))

@@ -16,8 +16,9 @@ from assay.schema import Permission
 from assay.server.console.charts import split_bar, trade_off_curve
 from assay.server.console.errors import page_router
 from assay.server.console.layout import HEADERS, allowed, render
-from assay.server.console.pages.policy_trials import ACTION_ORDER, decision_count, draw_trial, what_if_page
+from assay.server.console.pages.policy_trials import decision_count, draw_trial, what_if_page
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
     Column,
     badge,

@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from assay.policy import Policy
 from assay.reporting import Child, Markup, foreign, group, tag
-from assay.schema import Action
 from assay.server.console.charts import split_bar
 from assay.server.console.layout import render
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
     Column,
     action_badge,
@@ -59,7 +59,6 @@ SWITCHES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 
 TRIED_S: Final = 0.08
 """Seconds after which a page tells what a trial has come to so far; the script of the page asks on."""
-ACTION_ORDER: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
 
 
 def decision_count(number_: int) -> str:

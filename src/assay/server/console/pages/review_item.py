@@ -25,7 +25,7 @@ from assay.schema.escalation import (
     Suggestion,
 )
 from assay.server.caller import Caller
-from assay.server.console.errors import error_page, page_router
+from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
 from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render
 from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
 from assay.server.console.parts import (
@@ -48,12 +48,11 @@ from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import coverage_view, evidence_view
 from assay.server.console.views.tool_calls import tools_view
+from assay.server.reviews.router import reviewer_of
 from assay.server.reviews.service import make_review_service
 from assay.server.services import Services
-from assay.store.reviews import Reviewer, read_events, read_item, read_package
+from assay.store.reviews import read_events, read_item, read_package
 
-STATUSES: Final = {"missing": 404, "held": 409, "decided": 409, "stale": 412, "refused": 422}
-"""What each refusal of the queue is as a status."""
 LONGEST_OUTPUT: Final = 2_000_000
 """The most characters of an edited output."""
 
@@ -146,7 +145,7 @@ class _Pages:
         try:
             checked = self._service.check_edit(caller.tenant, id_, output)
         except ReviewError as error:
-            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return confirm_page(request, shown.item, shown.package, act, checked)
 
     async def decide(self, request: Request, id_: str) -> Response:
@@ -156,7 +155,7 @@ class _Pages:
         try:
             await run_in_threadpool(self._decide, caller, id_, fields)
         except ReviewError as error:
-            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return redirect(f"{PATH}/{id_}", f"review.{fields['act']}")
 
     def _decide(self, caller: Caller, id_: str, fields: dict[str, str]) -> ReviewItem:
@@ -193,13 +192,8 @@ class _Pages:
             else:
                 await run_in_threadpool(queue.release, caller.tenant, id_, who, version=_version(fields))
         except ReviewError as error:
-            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return redirect(f"{PATH}/{id_}", f"review.{act}")
-
-
-def reviewer_of(caller: Caller) -> Reviewer:
-    """A caller as the queue knows reviewers."""
-    return Reviewer(caller.name, frozenset(caller.expertise), admin=caller.may(Permission.ADMINISTER))
 
 
 # What stands above

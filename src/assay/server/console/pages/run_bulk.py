@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import DatasetError
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
@@ -29,8 +28,6 @@ PART: Final = 500
 """Rows that are read at once."""
 MOST_CHOSEN: Final = 200
 """Runs that something may be done with at once."""
-STATUS: Final = {"missing": 404, "taken": 409, "refused": 422}
-"""What each refusal of a dataset is as a status."""
 CSV_COLUMNS: Final = (
     "id",
     "created",
@@ -100,10 +97,7 @@ class _Routes:
             return redirect(back, "runs.none")
         if len(runs) > MOST_CHOSEN:
             raise HTTPException(422, f"expected at most {MOST_CHOSEN} runs at once, got {len(runs)}")
-        try:
-            return await run_in_threadpool(self._bulk, request, caller, runs, fields, back)
-        except DatasetError as error:
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
+        return await run_in_threadpool(self._bulk, request, caller, runs, fields, back)
 
     def _bulk(
         self, request: Request, caller: Caller, runs: Sequence[str], fields: dict[str, str], back: str
@@ -140,20 +134,14 @@ class _Routes:
         return await run_in_threadpool(self._keep, caller, fields.get("name", ""), filters.query)
 
     def _keep(self, caller: Caller, name: str, query: str) -> Response:
-        try:
-            save_view(self._store, caller.tenant, owner_of_views(caller), "runs", name, query)
-        except DatasetError as error:
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
+        save_view(self._store, caller.tenant, owner_of_views(caller), "runs", name, query)
         return redirect(f"{LIST}?{query}", "view.kept")
 
     async def drop_view(self, request: Request, id_: str) -> Response:
         """Drops a view of one's own."""
         caller = allowed(request, Permission.READ)
         await read_form(request)
-        try:
-            await run_in_threadpool(drop_view, self._store, caller.tenant, owner_of_views(caller), id_)
-        except DatasetError as error:
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
+        await run_in_threadpool(drop_view, self._store, caller.tenant, owner_of_views(caller), id_)
         return redirect(LIST, "view.dropped")
 
 

@@ -15,7 +15,7 @@ from assay.redteam.cases import Behavior, digest_of_ids
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
-from assay.server.console.errors import error_page, page_router
+from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
 from assay.server.console.layout import address, allowed, form, hidden_input, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
@@ -47,7 +47,6 @@ from assay.store.redteam import ProposedCase, approved_ids, count_proposals, lis
 
 SHOWN: Final = 50
 PROPOSALS: Final = f"{PATH}/proposals"
-_STATUS: Final = {"missing": 404, "stale": 412, "decided": 409, "refused": 422}
 _TONES: Final = {"open": "accent", "approved": "good", "rejected": "quiet"}
 _LINES: Final = ("accepted", "planted")
 """Fields that hold several spellings, a line each."""
@@ -123,7 +122,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
         try:
             await run_in_threadpool(work)
         except ProposalError as error:
-            return error_page(request, _STATUS.get(error.code, 422), str(error), "redteam")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "redteam")
         return redirect(PROPOSALS, f"proposal.{fields['act']}")
 
     return router

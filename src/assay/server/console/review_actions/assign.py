@@ -14,16 +14,15 @@ from assay.reporting import Markup, tag
 from assay.schema import Permission
 from assay.schema.escalation import ReviewItem
 from assay.server.caller import Caller
-from assay.server.console.errors import error_page, page_router
+from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
 from assay.server.console.layout import allowed, form, hidden_input, read_form, read_form_fields, redirect
 from assay.server.console.parts import button, details, field, note, select
+from assay.server.reviews.router import reviewer_of
 from assay.server.services import Services
 from assay.store.db import Store
-from assay.store.reviews import Reviewer, Reviews, reviewers
+from assay.store.reviews import Reviews, reviewers
 
 PATH: Final = "/console/review"
-STATUSES: Final = {"missing": 404, "held": 409, "decided": 409, "stale": 412, "refused": 422}
-"""What each refusal of the queue is as a status."""
 MOST_CHOSEN: Final = 100
 """Items that may be handed on at once."""
 NOBODY: Final = ""
@@ -62,7 +61,7 @@ def make_assign_routes(services: Services) -> APIRouter:
                 version=int(version) if version.isdigit() and len(version) < 10 else None,
             )
         except ReviewError as error:
-            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return redirect(f"{PATH}/{id_}", "review.assign")
 
     return router
@@ -71,7 +70,7 @@ def make_assign_routes(services: Services) -> APIRouter:
 def _hand_on(queue: Reviews, caller: Caller, ids: Sequence[str], fields: dict[str, str]) -> int:
     """Takes items, gives them back, or gives them to somebody; how many it could not be done with."""
     act, failed = fields.get("act", ""), 0
-    who = Reviewer(caller.name, frozenset(caller.expertise), admin=caller.may(Permission.ADMINISTER))
+    reviewer = reviewer_of(caller)
     to = _known(queue.store, caller, fields.get("to", "")) if act == "assign" else None
     for id_ in ids:
         try:
@@ -79,9 +78,9 @@ def _hand_on(queue: Reviews, caller: Caller, ids: Sequence[str], fields: dict[st
                 case "assign":
                     queue.assign(caller.tenant, id_, caller.name, to=to)
                 case "claim":
-                    queue.claim(caller.tenant, id_, who)
+                    queue.claim(caller.tenant, id_, reviewer)
                 case "release":
-                    queue.release(caller.tenant, id_, who)
+                    queue.release(caller.tenant, id_, reviewer)
                 case _:
                     raise HTTPException(422, "expected one of the acts assign, claim, release")
         except ReviewError:
