@@ -324,6 +324,18 @@ def test_an_edit_shows_its_difference_and_what_the_gate_says(store: Store) -> No
     assert rosa.post(f"/console/review/{id_}/confirm", data=fields).status_code == 409
 
 
+def test_digits_that_are_no_number_are_read_as_none(store: Store) -> None:
+    """`str.isdigit` is true of a superscript two, which `int` refuses."""
+    id_ = escalated(store)
+    rosa = client_of(store, REVIEWER)
+    assert rosa.get("/console/gaps?page=²").status_code == 200
+    version = version_of(rosa.get(f"/console/review/{id_}").text)
+    assert rosa.post(f"/console/review/{id_}/assign", data={"to": "", "version": "²"}).status_code == 303
+    fields = {"act": "reject", "version": version, "reason": "Wrong.", "claim.²": "supported"}
+    version = version_of(rosa.get(f"/console/review/{id_}").text)
+    assert rosa.post(f"/console/review/{id_}/decide", data={**fields, "version": version}).status_code == 303
+
+
 def test_who_may_only_read_cannot_decide(store: Store) -> None:
     id_ = escalated(store)
     vera = client_of(store, VIEWER)

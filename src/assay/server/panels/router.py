@@ -243,7 +243,7 @@ def _version(if_match: str | None) -> int | None:
     if if_match is None or if_match.strip() == "*":
         return None
     text = if_match.strip().removeprefix("W/").strip('"')
-    if not text.isdigit() or len(text) > 9:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):  # `isdigit` alone accepts digits that `int` refuses
         raise ProblemError(
             422, f"expected the ETag of an alert in If-Match, got {ascii(if_match)[:60]}", code="input.invalid"
         )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from assay.reporting import SIGNS, WORDS, Child, Markup, foreign, tag
 from assay.schema import ClaimReport, HallucinationReport
-from assay.server.console.layout import form, render
+from assay.server.console.layout import form, render, whole_number
 from assay.server.console.parts import (
     VERDICT_TONES,
     action_badge,
@@ -42,19 +42,20 @@ MOST_CLAIMS: Final = 200
 
 
 def labels_of(fields: Sequence[tuple[str, str]]) -> tuple[Label | None, list[int]]:
-    """What a form says of a run.
+    """The label that a form gives to a run, and the positions of the claims that it calls wrong.
 
     Raises:
-        HTTPException: it says nothing that there is.
+        HTTPException: the label or the position of a claim is none that can be given.
     """
-    said = dict(fields).get("label", "")
+    chosen = dict(fields).get("label", "")
     claims = [value for name, value in fields if name == "claim"]
-    if not all(one.isascii() and one.isdigit() and len(one) < 7 for one in claims):
+    positions = [position for value in claims if (position := whole_number(value, 6)) is not None]
+    if len(positions) < len(claims):
         raise HTTPException(422, "a claim is named by its number")
-    if said not in ("", "none", *(label.value for label in Label)):
+    if chosen not in ("", "none", *(label.value for label in Label)):
         raise HTTPException(422, "a label is right, wrong or none")
-    label = Label(said) if said in (Label.RIGHT, Label.WRONG) else None
-    return label, [int(one) for one in claims] if label is Label.WRONG else []
+    label = Label(chosen) if chosen in (Label.RIGHT, Label.WRONG) else None
+    return label, positions if label is Label.WRONG else []
 
 
 def label_page(

@@ -18,7 +18,16 @@ from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.console.datasets.label_page import NO_ROW, label_page, labels_of
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, form, read_form, read_form_fields, redirect, render
+from assay.server.console.layout import (
+    address,
+    allowed,
+    form,
+    read_form,
+    read_form_fields,
+    redirect,
+    render,
+    whole_number,
+)
 from assay.server.console.parts import (
     Column,
     action_badge,
@@ -289,8 +298,7 @@ def read_only() -> Markup:
 
 
 def _first(request: Request, count: int) -> int:
-    said = request.query_params.get("from", "")
-    first = int(said) if re.fullmatch("[0-9]{1,6}", said) else 0
+    first = whole_number(request.query_params.get("from"), 6) or 0
     return first if first < count else 0
 
 

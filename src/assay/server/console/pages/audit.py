@@ -18,7 +18,7 @@ from assay.errors import AssayError, AuditError, ReceiptError
 from assay.reporting import Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
-from assay.server.console.layout import HEADERS, address, allowed, form, read_form, redirect, render
+from assay.server.console.layout import HEADERS, address, allowed, form, read_form, redirect, render, whole_number
 from assay.server.console.parts import (
     Column,
     badge,
@@ -69,6 +69,8 @@ SHOWN: Final = 30
 CHECKPOINTS: Final = 12
 """Checkpoints that are listed, the latest ones."""
 _PATH: Final = "/console/audit"
+_INDEX_DIGITS: Final = 18
+"""The most digits of the index of an entry: it has to fit into 64 bits."""
 _ATTACHED: Final = {**HEADERS, "content-type": "application/octet-stream"}
 
 
@@ -101,7 +103,7 @@ class _Pages:
 
     def _overview(self, request: Request, tenant: str, verified: Markup | None = None) -> Response:
         given = request.query_params
-        before = _whole(given.get("before"))
+        before = whole_number(given.get("before"), _INDEX_DIGITS)
         run = given.get("run", "").strip()[:64]
         with self._store.reading(tenant) as connection:
             try:
@@ -442,12 +444,8 @@ def _pre(text: str) -> Markup:
     return tag("pre", foreign(text[:20_000], "code"), tabindex=0, class_="pre")
 
 
-def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
-
-
 def _index(text: str) -> int:
-    found = _whole(text)
-    if found is None:
+    index = whole_number(text, _INDEX_DIGITS)
+    if index is None:
         raise HTTPException(404, "an entry is named by its number")
-    return found
+    return index

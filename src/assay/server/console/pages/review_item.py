@@ -26,7 +26,7 @@ from assay.schema.escalation import (
 )
 from assay.server.caller import Caller
 from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
-from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
 from assay.server.console.parts import (
     act_badge,
@@ -160,7 +160,7 @@ class _Pages:
 
     def _decide(self, caller: Caller, id_: str, fields: dict[str, str]) -> ReviewItem:
         who, tenant, labels = reviewer_of(caller), caller.tenant, _labels(fields)
-        act, reason, version = fields.get("act", ""), fields.get("reason", ""), _version(fields)
+        act, reason, version = fields.get("act", ""), fields.get("reason", ""), whole_number(fields.get("version"))
         if version is None:
             raise ReviewError("expected the version that was looked at", "refused")
         match act:
@@ -188,9 +188,11 @@ class _Pages:
         queue, who = self._service.reviews, reviewer_of(caller)
         try:
             if act == "claim":
-                await run_in_threadpool(queue.claim, caller.tenant, id_, who, _version(fields))
+                await run_in_threadpool(queue.claim, caller.tenant, id_, who, whole_number(fields.get("version")))
             else:
-                await run_in_threadpool(queue.release, caller.tenant, id_, who, version=_version(fields))
+                await run_in_threadpool(
+                    queue.release, caller.tenant, id_, who, version=whole_number(fields.get("version"))
+                )
         except ReviewError as error:
             return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return redirect(f"{PATH}/{id_}", f"review.{act}")
@@ -438,12 +440,7 @@ def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:
 def _labels(fields: dict[str, str]) -> dict[int, Verdict]:
     found = {}
     for name, value in fields.items():
-        place = name.removeprefix("claim.")
-        if name.startswith("claim.") and place.isdigit() and len(place) < 7 and value in set(Verdict):
-            found[int(place)] = Verdict(value)
+        position = whole_number(name.removeprefix("claim."), 6) if name.startswith("claim.") else None
+        if position is not None and value in set(Verdict):
+            found[position] = Verdict(value)
     return found
-
-
-def _version(fields: dict[str, str]) -> int | None:
-    text = fields.get("version", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

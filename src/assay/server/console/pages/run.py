@@ -16,7 +16,7 @@ from assay.schema import HallucinationReport, Permission
 from assay.server.caller import caller_of
 from assay.server.console.errors import page_router
 from assay.server.console.icons import icon
-from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.parts import (
     act_badge,
     action_badge,
@@ -89,10 +89,10 @@ def make_run_pages(services: Services) -> APIRouter:
             raise HTTPException(422, "expected the verdict right or wrong")
         if len(comment) > LONGEST_COMMENT:
             raise HTTPException(422, f"a comment has at most {LONGEST_COMMENT:,} characters")
-        if claim and not re.fullmatch(r"[0-9]{1,6}", claim):
+        position = whole_number(claim, 6)
+        if claim and position is None:
             raise HTTPException(422, "a claim is named by its number")
         check, _ = await run_in_threadpool(_read, services, caller.tenant, id_)
-        position = int(claim) if claim else None
         if position is not None and (check.report is None or position >= len(check.report.claims)):
             raise HTTPException(404, "this output has no such claim")
         await run_in_threadpool(

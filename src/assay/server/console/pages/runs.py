@@ -14,7 +14,7 @@ from assay.reporting import GRAVITY, WORDS, Child, Markup, foreign, tag
 from assay.schema import Action, Permission, Verdict
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, form, hidden_input, render
+from assay.server.console.layout import address, allowed, form, hidden_input, render, whole_number
 from assay.server.console.parts import (
     button,
     details,
@@ -128,7 +128,7 @@ def filters_of(request: Request) -> Filters:
             raise HTTPException(422, f"the filter {name} is one of {', '.join(known)}")
     if given["hour"]:
         _hour(given["hour"])
-    if given["hours"] and not (given["hours"].isascii() and given["hours"].isdigit() and len(given["hours"]) < 5):
+    if given["hours"] and whole_number(given["hours"], 4) is None:
         raise HTTPException(422, "hours are a whole number")
     made = Filters(**given)
     try:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from assay.reporting import Child, Markup, foreign, tag
 from assay.schema import Permission
-from assay.server.console.layout import address, allowed, render
+from assay.server.console.layout import address, allowed, render, whole_number
 from assay.server.console.parts import (
     badge,
     empty_state,
@@ -61,7 +61,7 @@ def make_gap_pages(services: Services) -> APIRouter:
 def _page(request: Request, store: Store, tenant: str) -> Response:
     given = request.query_params
     period = given.get("days", "30") if given.get("days", "30") in PERIODS else "30"
-    page = int(given["page"]) if given.get("page", "").isdigit() and len(given["page"]) < 5 else 0
+    page = whole_number(given.get("page"), 4) or 0
     since = None if period == "all" else store.now() - timedelta(days=int(period))
     found = find_gaps(store, tenant, since=since, first=page * SHOWN, shown=SHOWN)
     body: list[Child] = []

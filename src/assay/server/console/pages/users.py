@@ -15,7 +15,7 @@ from assay.reporting import Markup, foreign, group, tag
 from assay.schema import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.parts import (
     Column,
     badge,
@@ -173,12 +173,19 @@ class _Pages:
                     id_,
                     tenant,
                     actor=actor,
-                    version=_version(fields),
+                    version=whole_number(fields.get("version")),
                     roles=_chosen_roles(fields),
                     expertise=fields.get("expertise", "").replace(",", " ").split(),
                 )
             elif act in ("disable", "enable"):
-                done = change_user(store, id_, tenant, actor=actor, version=_version(fields), disabled=act == "disable")
+                done = change_user(
+                    store,
+                    id_,
+                    tenant,
+                    actor=actor,
+                    version=whole_number(fields.get("version")),
+                    disabled=act == "disable",
+                )
             elif act == "forget":
                 done = forget_user(store, id_, tenant, actor=actor)
             elif act == "link":
@@ -312,11 +319,6 @@ _ABOUT: Final = "Who may do what. Each change is an entry of the audit log."
 
 def _ended(store: Store, id_: str, caller: Caller) -> bool:
     return end_session(store, id_, caller.tenant, actor=caller.actor)
-
-
-def _version(fields: dict[str, str]) -> int | None:
-    text = fields.get("version", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _chosen_roles(fields: dict[str, str]) -> list[Role]:

@@ -13,7 +13,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.console.charts import sparkline
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, render
+from assay.server.console.layout import address, allowed, render, whole_number
 from assay.server.console.monitor.panel_charts import ChartMark, interval_bar, interval_words, panel_chart
 from assay.server.console.parts import (
     Column,
@@ -109,8 +109,8 @@ def _chosen(request: Request, series: Sequence[tuple[str, str]]) -> tuple[str, s
     """The suite and target that are asked for; the first by default."""
     if not series:
         return None
-    given = request.query_params.get("of", "")
-    return series[int(given)] if given.isascii() and given.isdigit() and int(given) < len(series) else series[0]
+    index = whole_number(request.query_params.get("of"))
+    return series[index] if index is not None and index < len(series) else series[0]
 
 
 def _filters(series: Sequence[tuple[str, str]], chosen: tuple[str, str], category: str) -> Markup:

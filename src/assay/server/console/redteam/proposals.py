@@ -16,7 +16,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
-from assay.server.console.layout import address, allowed, form, hidden_input, read_form, redirect, render
+from assay.server.console.layout import address, allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.parts import (
     Column,
     badge,
@@ -136,10 +136,10 @@ def _reason(fields: Mapping[str, str]) -> str:
 
 
 def _version(fields: Mapping[str, str]) -> int:
-    given = fields.get("version", "")
-    if not given.isascii() or not given.isdigit() or len(given) > 9:
+    version = whole_number(fields.get("version"))
+    if version is None:
         raise ProposalError("expected the version that was looked at", "refused")
-    return int(given)
+    return version
 
 
 def _changes(fields: Mapping[str, str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, render
+from assay.server.console.layout import address, allowed, render, whole_number
 from assay.server.console.monitor.panel_charts import panel_chart
 from assay.server.console.parts import (
     Column,
@@ -58,8 +58,8 @@ def make_redteam_run_page(services: Services) -> APIRouter:
         caller, now, given = allowed(request, Permission.READ), store.now(), request.query_params
         show = given.get("show", "all")
         show = show if show in _SHOWS else "all"
-        after, case = given.get("after", ""), given.get("case", "")
-        begin = int(after) if after.isascii() and after.isdigit() and len(after) < 10 else -1
+        after, case = whole_number(given.get("after")), given.get("case", "")
+        begin = -1 if after is None else after
         with store.reading(caller.tenant) as connection:
             run = read_run(connection, caller.tenant, id_)
             if run is None:

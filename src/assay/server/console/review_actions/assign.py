@@ -15,7 +15,7 @@ from assay.schema import Permission
 from assay.schema.escalation import ReviewItem
 from assay.server.caller import Caller
 from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
-from assay.server.console.layout import allowed, form, hidden_input, read_form, read_form_fields, redirect
+from assay.server.console.layout import allowed, form, hidden_input, read_form, read_form_fields, redirect, whole_number
 from assay.server.console.parts import button, details, field, note, select
 from assay.server.reviews.router import reviewer_of
 from assay.server.services import Services
@@ -50,7 +50,6 @@ def make_assign_routes(services: Services) -> APIRouter:
     async def assign(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.REVIEW)
         fields = await read_form(request)
-        version = fields.get("version", "")
         try:
             await run_in_threadpool(
                 queue.assign,
@@ -58,7 +57,7 @@ def make_assign_routes(services: Services) -> APIRouter:
                 id_,
                 caller.name,
                 to=_known(services.store, caller, fields.get("to", "")),
-                version=int(version) if version.isdigit() and len(version) < 10 else None,
+                version=whole_number(fields.get("version")),
             )
         except ReviewError as error:
             return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")

@@ -28,6 +28,8 @@ LONGEST_WORDS: Final = 400
 """Characters of what a node says."""
 MOST_NOTES: Final = 5
 """Notes of one node; the rest is counted."""
+_COUNT_DIGITS: Final = 15
+"""The most digits of a count of tokens."""
 _NS_PER_MS: Final = 1e6
 _DEEPEST: Final = 40
 """Levels of a tree that are shown; what is inside of the last one is counted."""
@@ -99,8 +101,7 @@ def trace_of(asked: Mapping[str, Any]) -> Trace | None:
 
 
 def _of_spans(spans: Sequence[Span]) -> list[Node]:
-    begins = [span.start for span in spans if span.start is not None]
-    first = min(begins, default=0)
+    first = min((start for span in spans if (start := _moment(span.start)) is not None), default=0)
     nodes = [_of_span(span, first) for span in spans]
     # Ids of spans are unique within a trace, and an export may hold several traces.
     names = [(span.trace_id or "", _id(span)) for span in spans]
@@ -180,17 +181,17 @@ def _of_span(span: Span, first: int) -> Node:
     kind = _OPERATIONS.get(span.operation or "", "span")
     named = span.text("gen_ai.tool.name") or span.text("gen_ai.agent.name") or span.text("gen_ai.request.model")
     name = _text(span.rest.get("name")) or named or span.operation or "span"
-    timed = span.start is not None and span.end is not None
+    start, end = _moment(span.start), _moment(span.end)
     used = [span.attributes.get(f"gen_ai.usage.{way}_tokens", (None, ""))[0] for way in ("input", "output")]
-    tokens = [int(one) for one in used if isinstance(one, int) or (isinstance(one, str) and one.isdigit())]
+    tokens = [count for value in used if (count := _count(value)) is not None]
     status = span.rest.get("status")
     message = _text(status.get("message", status.get("description"))) if isinstance(status, Mapping) else ""
-    took = ((span.end or 0) - (span.start or 0)) / _NS_PER_MS if timed else None
+    took = None if start is None or end is None else (end - start) / _NS_PER_MS
     return Node(
         kind,
         name,
         _short(message or span.text("error.type") or (named if named and named not in name else "") or ""),
-        (span.start - first) / _NS_PER_MS if span.start is not None else None,
+        None if start is None else (start - first) / _NS_PER_MS,
         None if took is None else max(0.0, took),
         span.failed,
         tokens=sum(tokens) if tokens else None,
@@ -391,6 +392,22 @@ def _cut(every: Sequence[tuple[Node, int, int]], shown: set[int]) -> None:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _moment(nanoseconds: int | None) -> int | None:
+    """A time of a span; `None` where it has more than the 64 bits of OTLP: a trace may contain any number."""
+    return nanoseconds if nanoseconds is not None and abs(nanoseconds) < 2**64 else None
+
+
+def _count(value: Any) -> int | None:
+    """A count as a trace writes it, as a number or in digits; `None` for everything else.
+
+    >>> _count(12), _count("12"), _count("²"), _count(True), _count(10**20)
+    (12, 12, None, None, None)
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _COUNT_DIGITS:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**_COUNT_DIGITS else None
 
 
 def _short(text: str) -> str:
