@@ -26,7 +26,7 @@ from assay.server.console.parts import (
     shorten,
     text_input,
 )
-from assay.server.console.views.run_rows import COLUMNS, FIXED, USUAL, run_rows
+from assay.server.console.views.run_rows import COLUMNS, DEFAULT_COLUMNS, FIXED_COLUMNS, run_rows
 from assay.server.services import Services
 from assay.store.datasets import LONGEST_NAME, Dataset, SavedView, list_datasets, list_views
 from assay.store.insights import describe, read_figures
@@ -76,7 +76,7 @@ class Filters:
     @property
     def shown(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(self.columns.split(",")) if self.columns else USUAL
+        return tuple(self.columns.split(",")) if self.columns else DEFAULT_COLUMNS
 
     @property
     def query(self) -> str:
@@ -145,8 +145,8 @@ def _columns(request: Request) -> str:
         return ""
     if named - set(COLUMNS):
         raise HTTPException(422, f"a column is one of {', '.join(COLUMNS)}")
-    shown = tuple(name for name in COLUMNS if name in named or name in FIXED)
-    return "" if shown == USUAL else ",".join(shown)
+    shown = tuple(name for name in COLUMNS if name in named or name in FIXED_COLUMNS)
+    return "" if shown == DEFAULT_COLUMNS else ",".join(shown)
 
 
 def _hour(text: str) -> datetime:
@@ -174,7 +174,7 @@ def make_run_list(services: Services) -> APIRouter:
             views = list_views(connection, caller.tenant, owner_of_views(caller), "runs")
             sets = list_datasets(connection, caller.tenant)
         older = filters.address(found.next) if found.next is not None else None
-        chooses = caller.may(Permission.FEEDBACK) and bool(found.items)
+        selectable = caller.may(Permission.FEEDBACK) and bool(found.items)
         rows = run_rows(
             "Runs, newest first",
             found.items,
@@ -183,14 +183,14 @@ def make_run_list(services: Services) -> APIRouter:
             _empty(filters, found),
             figures=figures,
             columns=filters.shown,
-            chooses=chooses,
+            selectable=selectable,
         )
         return render(
             request,
             "Runs",
             _views(request, views, filters),
             _form(filters),
-            _bulk(request, rows, sets, filters) if chooses else rows,
+            _bulk(request, rows, sets, filters) if selectable else rows,
             pager(older, filters.address() if after else None, _page_words(found)),
             current="runs",
             about="Every output that was checked, newest first",
@@ -310,10 +310,10 @@ def _column_boxes(filters: Filters) -> Markup:
             one.column.title,
         )
         for name, one in COLUMNS.items()
-        if name not in FIXED
+        if name not in FIXED_COLUMNS
     ]
     # Without any box the usual ones would come back: what is always shown says that others were put away.
-    always = hidden_input("columns", FIXED[0])
+    always = hidden_input("columns", FIXED_COLUMNS[0])
     within = tag("fieldset", tag("legend", "Columns beside the decision and the question"), boxes, class_="boxes")
     return details("Columns", always, within, button("Show these", "small"))
 

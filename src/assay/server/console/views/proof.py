@@ -1,4 +1,4 @@
-"""What the audit log holds of a run, and whether it is proved now."""
+"""The entries of the audit log about a run, and the proof that the log contains them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a report holds beside claims: what was left out, whether to answer at all, how the output was made, its cost."""
+"""Parts of a report besides its claims: omissions, abstention, generation, knowledge sources and the judge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -9,8 +9,10 @@ from assay.schema import HallucinationReport, SourceUse
 from assay.schema.report_parts import ConfidenceSignal, Generation, Omission, StatementReport, VerificationQuestion
 from assay.server.console.parts import Column, badge, details, facts, line, meter, number, panel, shorten, table
 
-_MOST: Final = 100
-_LONGEST: Final = 4_000
+_MOST_ROWS: Final = 100
+"""The most entries that one part shows."""
+_LONGEST_TEXT: Final = 4_000
+"""The most characters of one text that a part shows."""
 _JUDGED: Final = {
     "confirmed": ("confirmed by the judge", "bad"),
     "denied": ("denied by the judge", "good"),
@@ -22,10 +24,10 @@ _CHAIN: Final = {"consistent": "good", "contradicted": "bad", "unconfirmed": "do
 
 
 def omissions_view(report: HallucinationReport) -> Markup | None:
-    """Conditions of the evidence that the output leaves out, in the words of the evidence."""
+    """Conditions that the evidence sets and the output leaves out, quoted from the evidence."""
     if not report.omissions:
         return None
-    return panel("Left out of the output", [_omission(one) for one in report.omissions[:_MOST]])
+    return panel("Left out of the output", [_omission(one) for one in report.omissions[:_MOST_ROWS]])
 
 
 def _omission(one: Omission) -> Markup:
@@ -39,14 +41,14 @@ def _omission(one: Omission) -> Markup:
         tag(
             "header", badge(one.kind, "doubt"), judged, tag("span", f"sure to {number(one.confidence)}", class_="soft")
         ),
-        foreign(one.message[:_LONGEST], "p", class_="said"),
+        foreign(one.message[:_LONGEST_TEXT], "p", class_="said"),
         tag(
             "figure",
             tag("figcaption", foreign(shorten(one.evidence.evidence_id, 120), "b")),
             tag(
                 "blockquote",
                 before[-600:],
-                foreign(one.evidence.text[:_LONGEST], "mark"),
+                foreign(one.evidence.text[:_LONGEST_TEXT], "mark"),
                 after[:600],
                 class_="text",
                 dir="auto",
@@ -58,20 +60,20 @@ def _omission(one: Omission) -> Markup:
 
 
 def abstention_view(report: HallucinationReport) -> Markup | None:
-    """Whether to give the output, where that was asked."""
-    found = report.abstention
-    if found is None:
+    """The decision whether to answer at all, if the policy asks for one."""
+    abstention = report.abstention
+    if abstention is None:
         return None
-    tone = {"RESPOND": "good", "PARTIAL_WITH_CAVEATS": "doubt", "ABSTAIN": "bad"}[found.outcome.value]
+    tone = {"RESPOND": "good", "PARTIAL_WITH_CAVEATS": "doubt", "ABSTAIN": "bad"}[abstention.outcome.value]
     pairs: list[tuple[str, Child]] = [
-        ("Outcome", badge(found.outcome.value.lower().replace("_", " "), tone)),
-        ("Reason", foreign(shorten(found.reason.replace("_", " "), 120))),
-        ("Confidence", group(number(found.confidence), " ", meter(found.confidence))),
-        ("Calibrated", "yes" if found.calibrated else "no"),
+        ("Outcome", badge(abstention.outcome.value.lower().replace("_", " "), tone)),
+        ("Reason", foreign(shorten(abstention.reason.replace("_", " "), 120))),
+        ("Confidence", group(number(abstention.confidence), " ", meter(abstention.confidence))),
+        ("Calibrated", "yes" if abstention.calibrated else "no"),
     ]
     fired = [
         tag("li", f"{one.trigger.value.replace('_', ' ')}: {number(one.value)} against {number(one.threshold)}")
-        for one in found.triggers
+        for one in abstention.triggers
     ]
     columns = (Column("Signal"), Column("Value", "num"), Column("Weight", "num"), Column("Note", "wide"))
 
@@ -79,31 +81,35 @@ def abstention_view(report: HallucinationReport) -> Markup | None:
         why = line(one.missing) if one.missing else ""
         return [foreign(one.name.replace("_", " ")), number(one.value), number(one.weight), why]
 
-    signals = table("Signals of confidence", columns, map(row, found.signals))
-    shown = details(f"{len(found.signals)} signals", signals) if found.signals else None
+    signals = table("Signals of confidence", columns, map(row, abstention.signals))
+    shown = details(f"{len(abstention.signals)} signals", signals) if abstention.signals else None
     return panel("Answer or not", facts(pairs), tag("ul", fired, class_="reasons") if fired else None, shown)
 
 
 def generation_view(report: HallucinationReport) -> Markup | None:
-    """How the output was made, where it was generated under control."""
-    made = report.generation
-    if made is None:
+    """How the output was generated, if assay generated it."""
+    generation = report.generation
+    if generation is None:
         return None
     pairs: list[tuple[str, Child]] = [
-        ("Model", foreign(shorten(made.model, 80))),
-        ("Answers asked for", str(made.attempts)),
-        ("Stopped", made.stopped.replace("_", " ")),
-        ("Ungrounded at first", number(made.ungrounded)),
-        ("Cost over one answer", "–" if made.relative_cost is None else f"{made.relative_cost:.1f} ×"),
+        ("Model", foreign(shorten(generation.model, 80))),
+        ("Answers asked for", str(generation.attempts)),
+        ("Stopped", generation.stopped.replace("_", " ")),
+        ("Ungrounded at first", number(generation.ungrounded)),
+        ("Cost over one answer", "–" if generation.relative_cost is None else f"{generation.relative_cost:.1f} ×"),
     ]
-    missing = tag("p", "It said that the evidence does not answer: ", line(made.missing), class_="note quiet")
+    missing = tag("p", "It said that the evidence does not answer: ", line(generation.missing), class_="note quiet")
     return panel(
-        "How it was generated", facts(pairs), missing if made.missing else None, _statements(made), _chain(made)
+        "How it was generated",
+        facts(pairs),
+        missing if generation.missing else None,
+        _statements(generation),
+        _chain(generation),
     )
 
 
-def _statements(made: Generation) -> Markup | None:
-    if not made.statements:
+def _statements(generation: Generation) -> Markup | None:
+    if not generation.statements:
         return None
     columns = (Column("Statement", "wide"), Column("Outcome"), Column("Sources"), Column("Why", "wide"))
 
@@ -115,12 +121,12 @@ def _statements(made: Generation) -> Markup | None:
             line("; ".join(one.reasons)) if one.reasons else "",
         ]
 
-    shown = table("Statements that the model made", columns, map(row, made.statements[:_MOST]))
-    return details(f"{len(made.statements)} statements", shown)
+    shown = table("Statements that the model made", columns, map(row, generation.statements[:_MOST_ROWS]))
+    return details(f"{len(generation.statements)} statements", shown)
 
 
-def _chain(made: Generation) -> Markup | None:
-    if not made.chain:
+def _chain(generation: Generation) -> Markup | None:
+    if not generation.chain:
         return None
     columns = (Column("Question", "wide"), Column("Answer", "wide"), Column("Outcome"), Column("Score", "num"))
 
@@ -133,13 +139,13 @@ def _chain(made: Generation) -> Markup | None:
         ]
 
     return details(
-        f"{len(made.chain)} questions of verification",
-        table("Questions of verification", columns, map(row, made.chain[:_MOST])),
+        f"{len(generation.chain)} questions of verification",
+        table("Questions of verification", columns, map(row, generation.chain[:_MOST_ROWS])),
     )
 
 
 def knowledge_view(report: HallucinationReport) -> Markup | None:
-    """The part of sources of knowledge, where any claim was put to them."""
+    """What knowledge sources contributed, if any was asked about a claim."""
     knowledge = report.knowledge
     if knowledge is None:
         return None
@@ -164,22 +170,24 @@ def knowledge_view(report: HallucinationReport) -> Markup | None:
         ("Refuted", str(knowledge.refuted)),
         ("Unverifiable", str(knowledge.unverifiable)),
     ]
-    return panel("Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, knowledge.sources[:_MOST])))
+    return panel(
+        "Knowledge", facts(pairs), table("Sources of knowledge", columns, map(row, knowledge.sources[:_MOST_ROWS]))
+    )
 
 
 _STATUS: Final = {"answered": "good", "nothing": "quiet", "failed": "doubt", "skipped": "quiet"}
 
 
 def source_answers_view(answers: Sequence[Mapping[str, Any]]) -> Markup | None:
-    """What each source was asked, when, how long it took and all that came back, as the record has it.
+    """The query to each knowledge source, when it was asked, how long it took and the whole answer.
 
     Args:
-        answers: out of the record.
+        answers: the stored answers, in the form of `assay.knowledge.Outcome`.
     """
     if not answers:
         return None
-    shown = [_source_answer(one) for one in answers[:_MOST]]
-    more = tag("p", f"and {len(answers) - _MOST:,} more", class_="soft") if len(answers) > _MOST else None
+    shown = [_source_answer(one) for one in answers[:_MOST_ROWS]]
+    more = tag("p", f"and {len(answers) - _MOST_ROWS:,} more", class_="soft") if len(answers) > _MOST_ROWS else None
     return panel("What sources said", shown, more)
 
 
@@ -188,18 +196,18 @@ def _source_answer(answer: Mapping[str, Any]) -> Markup:
 
     try:
         one = Outcome.from_json(answer)
-    except InputError as error:  # the record was changed, or is of another version
+    except InputError as error:  # the stored answer was changed, or another version wrote it
         return tag("article", badge("unreadable", "bad"), " ", foreign(str(error)[:400]), class_="card")
     took = f"{one.at}, {one.elapsed_ms:.0f} ms" + ("" if one.age_s is None else f", known for {one.age_s:.0f} s")
     asked = [
         tag("li", tag("code", foreign(shorten("; ".join(f"{name}: {value}" for name, value in line.items()), 1_000))))
         for line in one.found.asked
     ]
-    said = [
-        tag("li", foreign(passage.text[:_LONGEST], "q"), tag("cite", foreign(shorten(passage.id, 200))))
+    passages = [
+        tag("li", foreign(passage.text[:_LONGEST_TEXT], "q"), tag("cite", foreign(shorten(passage.id, 200))))
         for passage in one.found.passages
     ]
-    many = f"{len(said)} {'passage' if len(said) == 1 else 'passages'}"
+    counted = f"{len(passages)} {'passage' if len(passages) == 1 else 'passages'}"
     digest = None if one.digest is None else tag("p", "SHA-256 ", tag("code", one.digest), class_="soft small")
     return tag(
         "article",
@@ -212,13 +220,13 @@ def _source_answer(answer: Mapping[str, Any]) -> Markup:
         ),
         None if one.reason is None else foreign(one.reason[:1_000], "p"),
         details("Asked", tag("ul", asked, class_="plain")) if asked else None,
-        details(many, tag("ul", said, class_="plain passages"), digest) if said else None,
+        details(counted, tag("ul", passages, class_="plain passages"), digest) if passages else None,
         class_="card",
     )
 
 
 def judge_view(report: HallucinationReport) -> Markup | None:
-    """The judge's part, where the policy has one."""
+    """What the judge contributed, if the policy has one."""
     judge = report.judge
     if judge is None:
         return None

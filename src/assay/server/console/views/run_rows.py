@@ -1,4 +1,4 @@
-"""Runs as the rows of a table, for the pages that list them."""
+"""Runs as rows of a table, for the pages that list runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from assay.store.records import ReportRow
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """One run of a list, with all that a column may show of it."""
+    """One run of a list, with everything that its columns may show."""
 
     row: ReportRow
     about: Described
@@ -38,6 +38,7 @@ class RunColumn:
 
     column: Column
     cell: Callable[[ListedRun], Child]
+    """Draws the cell of a run."""
 
 
 _KINDS: Final = {"check": "Output", "run": "Agent run", "gateway": "Gateway"}
@@ -82,14 +83,14 @@ COLUMNS: Final[Mapping[str, RunColumn]] = {
     "cost": RunColumn(Column("Cost", "num less"), _cost),
     "when": RunColumn(Column("When", "num"), lambda one: moment(one.row.created, one.now)),
 }
-"""The columns that there are, in their order."""
+"""All columns by name, in the order in which they are shown."""
 
-FIXED: Final = ("decision", "question")
-"""Those that every list has: without them a row has no name and leads nowhere."""
-BRIEF: Final = ("decision", "question", "claims", "score", "policy", "caller", "when")
-"""Those of a list beside other things."""
-USUAL: Final = ("decision", "question", "output", "claims", "score", "policy", "caller", "duration", "when")
-"""Those of the list of runs until somebody chooses others."""
+FIXED_COLUMNS: Final = ("decision", "question")
+"""The columns of every list: without them a row would have neither a name nor a link."""
+BRIEF_COLUMNS: Final = ("decision", "question", "claims", "score", "policy", "caller", "when")
+"""The columns of a short list on a page with other content."""
+DEFAULT_COLUMNS: Final = ("decision", "question", "output", "claims", "score", "policy", "caller", "duration", "when")
+"""The default columns of the list of runs."""
 
 
 def run_rows(
@@ -100,26 +101,26 @@ def run_rows(
     empty: tuple[str, Child],
     *,
     figures: Mapping[str, Figures] | None = None,
-    columns: Sequence[str] = BRIEF,
-    chooses: bool = False,
+    columns: Sequence[str] = BRIEF_COLUMNS,
+    selectable: bool = False,
 ) -> Markup:
-    """A table of runs; each row leads to its page.
+    """A table of runs; each row links to the page of its run.
 
     Args:
-        caption: what it lists.
+        caption: what the table lists.
         rows: the runs.
-        about: what they claim, by their ids.
-        now: the moment that ages are told from.
-        empty: what stands where there are none.
-        figures: what is known of their outputs and costs, by their ids.
+        about: the first claim and the verdicts of each run, by its id.
+        now: the moment that ages are relative to.
+        empty: the title and the text that are shown if there are no runs.
+        figures: duration, tokens, cost and a preview of the output, by the id of the run.
         columns: names in `COLUMNS`.
-        chooses: whether each row has a box to choose it, named `run`.
+        selectable: whether each row has a checkbox, named `run`.
     """
     known = figures or {}
     listed = [ListedRun(row, about.get(row.id, Described()), known.get(row.id, Figures()), now) for row in rows]
     shown = [COLUMNS[name] for name in columns]
     heads = [one.column for one in shown]
-    if not chooses:
+    if not selectable:
         cells = ([one.cell(run) for one in shown] for run in listed)
         return table(caption, heads, cells, empty=empty, style="rows")
     first, *others = shown
@@ -134,7 +135,7 @@ def _box(run: ListedRun) -> Markup:
 
 
 def verdict_counts(counts: Mapping[str, int]) -> Markup:
-    """How many claims have each verdict, the gravest first, in signs."""
+    """How many claims have each verdict, as signs with numbers, the gravest verdict first."""
     shown = [(one, counts[one.value]) for one in GRAVITY if counts.get(one.value) and one is not Verdict.NOT_CHECKABLE]
     if not shown:
         return tag("span", "–", class_="soft")
