@@ -285,13 +285,13 @@ class _Pages:
         )
 
     def _proof(self, connection: Any, tenant: str, index: int) -> tuple[EntryProof | None, str | None]:
-        """The proof of an entry, and why it does not hold or cannot be had."""
+        """The proof of an entry, and why there is none or it does not hold; without keys nobody can tell."""
         try:
             proof = prove_entry(connection, tenant, index)
         except AuditError as error:
             return None, str(error)
         if self._services.keys is None:
-            return proof, "this server has no keys to verify the checkpoint with"
+            return proof, _NO_KEYS
         try:
             proof.verify(self._services.keys.ring())
         except (AuditError, ReceiptError) as error:
@@ -303,13 +303,18 @@ class _Pages:
         if proof is None:
             return note("doubt", "It is not proved yet: ", why or "")
         stated = read_checkpoint(proof.checkpoint)
-        sign = badge("proof holds", "good", "✓") if why is None else badge("proof does not hold", "bad", "✗")
+        if why is None:
+            label = badge("proof holds", "good", "✓")
+        elif why == _NO_KEYS:
+            label = badge("not verified", "doubt", "!")
+        else:
+            label = badge("proof does not hold", "bad", "✗")
         return panel(
             "Proof that it is in the log",
-            None if why is None else note("bad", why),
+            None if why is None else note("doubt" if why == _NO_KEYS else "bad", why),
             facts(
                 (
-                    ("Holds", sign),
+                    ("Holds", label),
                     ("Signed at", f"{stated.size:,} entries"),
                     ("Hashes to the root", str(len(proof.hashes))),
                 )
@@ -356,6 +361,7 @@ _UNSIGNED: Final = (
     "an export begins with a signature over all of the log, and this server has no keys; set ASSAY_RECEIPT_KEYS, or "
     "add ?partial=true for what was signed before"
 )
+_NO_KEYS: Final = "this server has no keys to verify the checkpoint with"
 _ABOUT: Final = "Every decision, receipt, review and erasure, in a tree of hashes that only grows."
 
 

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from assay.errors import AuditError
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import HallucinationReport, Permission
 from assay.server.caller import caller_of
@@ -114,7 +115,10 @@ def make_run_pages(services: Services) -> APIRouter:
         if not any(one.index == index for one in history.entries):
             raise unknown("entry of this run")
         with store.reading(caller.tenant) as connection:
-            text = prove_entry(connection, caller.tenant, index).to_text()
+            try:
+                text = prove_entry(connection, caller.tenant, index).to_text()
+            except AuditError as error:
+                raise HTTPException(404, str(error)) from error
         name = f'attachment; filename="assay-{id_[:12]}-{index}.tlog-proof"'
         return Response(text, media_type="text/plain; charset=utf-8", headers={"content-disposition": name})
 
