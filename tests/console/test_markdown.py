@@ -20,7 +20,7 @@ EVIDENCE = {"hr-2": "Partners are entitled to 2 weeks of leave."}
 def shown(text: str) -> str:
     tree = read_markdown(text)
     assert tree is not None
-    return "".join(text[one.start : one.end] or one.said or "" for one in text_slices(tree))
+    return "".join(text[one.start : one.end] or one.white_space or "" for one in text_slices(tree))
 
 
 def names(tree: Element) -> list[str]:
