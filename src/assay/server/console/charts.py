@@ -28,7 +28,7 @@ def axis_top(most: float) -> float:
     """The end of an axis of counts: a round, even number that is not below the largest count, so that half of it is
     a whole number too.
 
-    >>> nice_top(0), nice_top(5), nice_top(41), nice_top(1200)
+    >>> axis_top(0), axis_top(5), axis_top(41), axis_top(1200)
     (2.0, 6.0, 60.0, 2000.0)
     """
     if most <= 2:

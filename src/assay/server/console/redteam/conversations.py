@@ -26,7 +26,7 @@ def outcome_badge(outcome: str) -> Markup:
 def title_words(word: str) -> str:
     """A word of ours for people.
 
-    >>> named("scale_stress")
+    >>> title_words("scale_stress")
     'Scale stress'
     """
     words = word.replace("_", " ")
