@@ -1,4 +1,4 @@
-"""One run of a dataset, to be read and labelled: right, or wrong and in which claims."""
+"""The page of one run of a dataset, on which a person labels it as right, or as wrong and in which claims."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -36,9 +36,9 @@ NO_ROW: Final = {
     NoRow.NO_EVIDENCE: "without evidence",
     NoRow.NO_TEXT: "without text",
 }
-"""Why a run stands in no export, in a few words."""
+"""Why an export has no row for a run, in a few words."""
 MOST_CLAIMS: Final = 200
-"""Claims that a person may mark one by one."""
+"""The most claims that the form lists."""
 
 
 def labels_of(fields: Sequence[tuple[str, str]]) -> tuple[Label | None, list[int]]:
@@ -61,13 +61,22 @@ def labels_of(fields: Sequence[tuple[str, str]]) -> tuple[Label | None, list[int
 def label_page(
     request: Request, found: Dataset, rows: Sequence[DatasetRow], at: int, check: StoredCheck | None, *, may: bool
 ) -> Response:
-    """The page of one row."""
+    """The page of one row of a dataset.
+
+    Args:
+        request: the request that the page answers.
+        found: the dataset.
+        rows: all rows of the dataset, in order.
+        at: the index of the row.
+        check: the check of the run; `None` where it is not stored.
+        may: whether the caller may label it.
+    """
     row, path = rows[at], f"/console/datasets/{found.id}"
     report = None if check is None else check.report
-    around = [
-        link_button(words, f"{path}/rows/{rows[place].run}")
-        for words, place in (("Before", at - 1), ("Behind", at + 1))
-        if 0 <= place < len(rows)
+    neighbours = [
+        link_button(words, f"{path}/rows/{rows[index].run}")
+        for words, index in (("Previous", at - 1), ("Next", at + 1))
+        if 0 <= index < len(rows)
     ]
     body: list[Child] = []
     if check is None or report is None:
@@ -93,7 +102,7 @@ def label_page(
         heading=foreign(shorten(row.question or f"Run {row.run[:12]}", 140)),
         parent=(shorten(found.name, 40), path),
         about=_about(row, at, len(rows)),
-        actions=[*around, link_button("The run", f"/console/runs/{row.run}")],
+        actions=[*neighbours, link_button("The run", f"/console/runs/{row.run}")],
         scripts=("run.js",),
     )
 
@@ -112,22 +121,22 @@ def _form(request: Request, path: str, row: DatasetRow, report: HallucinationRep
         ("wrong", "Wrong: something in it is not"),
         ("none", "No label"),
     )
-    now = row.label.value if row.label is not None else "none"
+    current = row.label.value if row.label is not None else "none"
     radios = (
         tag(
             "label",
-            tag("input", type_="radio", name_="label", value=value, checked=value == now, required=True),
+            tag("input", type_="radio", name_="label", value=value, checked=value == current, required=True),
             words,
         )
         for value, words in choices
     )
-    marks = [_claim(at, claim, row) for at, claim in enumerate(report.claims[:MOST_CLAIMS])]
+    boxes = [_claim(at, claim, row) for at, claim in enumerate(report.claims[:MOST_CLAIMS])]
     claims = None
-    if marks:
+    if boxes:
         claims = tag(
             "fieldset",
             tag("legend", "If wrong: in which claims (none, where it is not one of them)"),
-            marks,
+            boxes,
             class_="boxes tall",
         )
     return panel(

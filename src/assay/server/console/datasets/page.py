@@ -1,4 +1,4 @@
-"""Datasets: runs that people keep under a name, label, export, and have checked again."""
+"""The pages of datasets: named collections of runs that people label, export, and check again in experiments."""
 
 import re
 from collections import Counter
@@ -71,7 +71,7 @@ from assay.store.db import read_check
 from assay.store.insights import PolicyVersion, policy_history
 
 PATH: Final = "/console/datasets"
-PAGE: Final = 100
+PAGE_SIZE: Final = 100
 """Rows of one page."""
 _ID: Final = re.compile("[0-9a-f]{32}")
 LABEL_BADGES: Final = {Label.RIGHT: ("right", "good", "✓"), Label.WRONG: ("wrong", "bad", "✗")}
@@ -86,16 +86,16 @@ STATE_TONES: Final = {
 
 
 def make_dataset_pages(services: Services) -> APIRouter:
-    """The pages of datasets, and what is done there."""
+    """The pages of datasets, and the routes of their forms."""
     router, pages = page_router(), _Pages(services)
-    router.add_api_route(PATH, pages.sets, methods=["GET"])
+    router.add_api_route(PATH, pages.datasets, methods=["GET"])
     router.add_api_route(PATH, pages.make, methods=["POST"])
-    router.add_api_route(f"{PATH}/{{id_}}", pages.one, methods=["GET"])
+    router.add_api_route(f"{PATH}/{{id_}}", pages.dataset, methods=["GET"])
     router.add_api_route(f"{PATH}/{{id_}}/rows", pages.rows, methods=["POST"])
     router.add_api_route(f"{PATH}/{{id_}}/rows/{{run}}", pages.row, methods=["GET"])
     router.add_api_route(f"{PATH}/{{id_}}/rows/{{run}}", pages.label, methods=["POST"])
     router.add_api_route(f"{PATH}/{{id_}}/export.jsonl", pages.export, methods=["GET"])
-    router.add_api_route(f"{PATH}/{{id_}}/experiments", pages.begin, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}/experiments", pages.start_experiment, methods=["POST"])
     router.add_api_route(f"{PATH}/{{id_}}/drop", pages.drop, methods=["POST"])
     return router
 
@@ -104,7 +104,7 @@ class _Pages:
     def __init__(self, services: Services) -> None:
         self._store = services.store
 
-    def sets(self, request: Request) -> Response:
+    def datasets(self, request: Request) -> Response:
         """All datasets."""
         caller, now = allowed(request, Permission.READ), self._store.now()
         with self._store.reading(caller.tenant) as connection:
@@ -131,19 +131,19 @@ class _Pages:
             request,
             "Datasets",
             table("Datasets", columns, rows, empty=("No dataset yet", words), style="rows"),
-            self._new(request) if caller.may(Permission.FEEDBACK) else read_only(),
+            self._new_form(request) if caller.may(Permission.FEEDBACK) else read_only(),
             current="datasets",
             about="Runs to label, to measure and calibrate with, and to check again under another policy.",
         )
 
-    def _new(self, request: Request) -> Markup:
+    def _new_form(self, request: Request) -> Markup:
         name = text_input("name", maxlength=LONGEST_NAME, required=True, placeholder="Such as: leave, March")
         return panel(
             "Make one", form(request, PATH, field("Name", name), button("Make it", "primary"), class_="inline")
         )
 
     async def make(self, request: Request) -> Response:
-        """Makes an empty one."""
+        """Makes an empty dataset."""
         caller = allowed(request, Permission.FEEDBACK)
         fields = await read_form(request)
         id_ = await run_in_threadpool(
@@ -156,7 +156,7 @@ class _Pages:
         )
         return redirect(f"{PATH}/{id_}", "dataset.made")
 
-    def one(self, request: Request, id_: str) -> Response:
+    def dataset(self, request: Request, id_: str) -> Response:
         """One dataset: its rows and experiments."""
         caller, now = allowed(request, Permission.READ), self._store.now()
         found = self._found(caller, id_)
@@ -164,7 +164,7 @@ class _Pages:
             rows = read_rows(connection, caller.tenant, id_)
             experiments = list_experiments(connection, caller.tenant, id_)
         first = _first(request, len(rows))
-        shown, may = rows[first : first + PAGE], caller.may(Permission.FEEDBACK)
+        shown, may = rows[first : first + PAGE_SIZE], caller.may(Permission.FEEDBACK)
         versions = policy_history(self._store, caller.tenant, 0) if caller.may(Permission.CHECK) and rows else []
         return render(
             request,
@@ -174,8 +174,8 @@ class _Pages:
             _rows(request, id_, shown, now, may=may) if rows else _empty(),
             _pages(id_, first, len(rows)),
             _experiments(experiments, now),
-            _begin(request, id_, versions) if caller.may(Permission.CHECK) and rows else None,
-            _drop(request, found) if may else read_only(),
+            _start_form(request, id_, versions) if caller.may(Permission.CHECK) and rows else None,
+            _remove_form(request, found) if may else read_only(),
             current="datasets",
             heading=foreign(found.name),
             parent=("Datasets", PATH),
@@ -184,38 +184,39 @@ class _Pages:
         )
 
     async def rows(self, request: Request, id_: str) -> Response:
-        """Labels several rows, or takes them out."""
+        """Labels several rows, or removes them from the dataset."""
         caller = allowed(request, Permission.FEEDBACK)
         pairs = await read_form_fields(request)
         runs = list(dict.fromkeys(value for name, value in pairs if name == "run"))
         act = dict(pairs).get("act", "")
         if not runs:
             return redirect(f"{PATH}/{id_}", "runs.none")
-        who = {"actor": caller.actor}
         if act == "out":
-            await run_in_threadpool(drop_rows, self._store, caller.tenant, id_, runs, **who)
+            await run_in_threadpool(drop_rows, self._store, caller.tenant, id_, runs, actor=caller.actor)
             return redirect(f"{PATH}/{id_}", "dataset.taken")
         if act not in ("right", "wrong", "none"):
             raise HTTPException(422, "expected one of the acts right, wrong, none, out")
-        said = None if act == "none" else Label(act)
-        labels: dict[str, tuple[Label | None, Sequence[int]]] = dict.fromkeys(runs, (said, ()))
-        await run_in_threadpool(label_rows, self._store, caller.tenant, id_, labels, labeller=caller.name, **who)
+        label = None if act == "none" else Label(act)
+        labels: dict[str, tuple[Label | None, Sequence[int]]] = dict.fromkeys(runs, (label, ()))
+        await run_in_threadpool(
+            label_rows, self._store, caller.tenant, id_, labels, labeller=caller.name, actor=caller.actor
+        )
         return redirect(f"{PATH}/{id_}", "dataset.labelled")
 
     def row(self, request: Request, id_: str, run: str) -> Response:
-        """One row, to be read and labelled."""
+        """The page of one row."""
         caller = allowed(request, Permission.READ)
         found = self._found(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             check = read_check(connection, caller.tenant, run) if _ID.fullmatch(run) else None
-        at = next((place for place, one in enumerate(rows) if one.run == run), None)
+        at = next((index for index, one in enumerate(rows) if one.run == run), None)
         if at is None:
             raise HTTPException(404, "this dataset has no such run")
         return label_page(request, found, rows, at, check, may=caller.may(Permission.FEEDBACK))
 
     async def label(self, request: Request, id_: str, run: str) -> Response:
-        """Labels one row, and leads to the next one without a label."""
+        """Labels one row, and redirects to the next one without a label."""
         caller = allowed(request, Permission.FEEDBACK)
         label, claims = labels_of(await read_form_fields(request))
         await run_in_threadpool(
@@ -227,14 +228,14 @@ class _Pages:
             labeller=caller.name,
             actor=caller.actor,
         )
-        following = await run_in_threadpool(self._next, caller, id_, run)
-        return redirect(f"{PATH}/{id_}" + (f"/rows/{following}" if following else ""), "dataset.labelled")
+        unlabelled = await run_in_threadpool(self._next_unlabelled, caller, id_, run)
+        return redirect(f"{PATH}/{id_}" + (f"/rows/{unlabelled}" if unlabelled else ""), "dataset.labelled")
 
-    def _next(self, caller: Caller, id_: str, run: str) -> str | None:
-        """The next row without a label, behind this one and then from the first one on."""
+    def _next_unlabelled(self, caller: Caller, id_: str, run: str) -> str | None:
+        """The run of the next row without a label, after this one and then from the first row on."""
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
-        at = next((place for place, one in enumerate(rows) if one.run == run), 0)
+        at = next((index for index, one in enumerate(rows) if one.run == run), 0)
         return next((one.run for one in (*rows[at + 1 :], *rows[:at]) if one.label is None and not one.gone), None)
 
     def export(self, request: Request, id_: str) -> Response:
@@ -244,21 +245,22 @@ class _Pages:
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             labelled = request.query_params.get("labelled") == "true"
-            made = export_rows(connection, caller.tenant, found.name, rows, labelled=labelled)
+            file = export_rows(connection, caller.tenant, found.name, rows, labelled=labelled)
         headers = {"content-disposition": f'attachment; filename="assay-dataset-{id_[:12]}.jsonl"'}
-        headers |= made.headers | {"cache-control": "no-store"}
-        return Response(made.text, media_type="application/x-ndjson", headers=headers)
+        headers |= file.headers | {"cache-control": "no-store"}
+        return Response(file.text, media_type="application/x-ndjson", headers=headers)
 
-    async def begin(self, request: Request, id_: str) -> Response:
-        """Begins an experiment."""
+    async def start_experiment(self, request: Request, id_: str) -> Response:
+        """Starts an experiment: the runs of the dataset are checked again under a policy."""
         caller = allowed(request, Permission.CHECK)
         fields = await read_form(request)
         chosen, judge = fields.get("policy", ""), fields.get("judge", "policy")
         policy = await run_in_threadpool(policy_called, self._store, caller.tenant, chosen)
         if policy is None or judge not in ("policy", "all"):
             raise HTTPException(422, "expected a policy that is known here")
-        name = fields.get("name", "").strip() or f"{policy.name}, judge of all claims" * (judge == "all") or policy.name
-        made = await run_in_threadpool(
+        default = f"{policy.name}, judge of all claims" if judge == "all" else policy.name
+        name = fields.get("name", "").strip() or default
+        experiment = await run_in_threadpool(
             start_experiment,
             self._store,
             caller.tenant,
@@ -270,10 +272,10 @@ class _Pages:
             maker=caller.name,
             actor=caller.actor,
         )
-        return redirect(f"/console/experiments/{made}", "experiment.begun")
+        return redirect(f"/console/experiments/{experiment}", "experiment.begun")
 
     async def drop(self, request: Request, id_: str) -> Response:
-        """Drops a dataset."""
+        """Deletes a dataset; its runs stay stored."""
         caller = allowed(request, Permission.FEEDBACK)
         await read_form(request)
         await run_in_threadpool(drop_dataset, self._store, caller.tenant, id_, actor=caller.actor)
@@ -290,7 +292,7 @@ class _Pages:
 
 
 def read_only() -> Markup:
-    """What who may only read is told where others can change something."""
+    """The note in place of the forms for a caller who may only read."""
     return note("quiet", "You may read this and change nothing. Ask an administrator for another role to do more.")
 
 
@@ -317,11 +319,11 @@ def _about_rows(found: Dataset, rows: Sequence[DatasetRow]) -> Markup:
 
 
 def _left_out(rows: Sequence[DatasetRow]) -> Markup | None:
-    """How many runs no export has, and why, as far as that is known without reading them."""
-    why = Counter(row.no_row for row in rows if row.no_row is not None)
-    if not why:
+    """How many runs an export leaves out, and why, as far as the rows of the dataset tell."""
+    reasons = Counter(row.no_row for row in rows if row.no_row is not None)
+    if not reasons:
         return None
-    counted = ", ".join(f"{count:,} {NO_ROW[one]}" for one, count in sorted(why.items()))
+    counted = ", ".join(f"{count:,} {NO_ROW[reason]}" for reason, count in sorted(reasons.items()))
     words = "Rows for assay eval leave out {}. A row has all of the evidence that its answer was held against, or none."
     return note("doubt", words.format(counted))
 
@@ -335,19 +337,19 @@ def _empty() -> Markup:
 
 
 def _actions(id_: str, rows: Sequence[DatasetRow], *, may: bool) -> list[Markup]:
-    made = []
+    actions = []
     first = next((row.run for row in rows if row.label is None and not row.gone), None)
     if may and first is not None:
-        made.append(link_button("Label the next", f"{PATH}/{id_}/rows/{first}", "primary"))
+        actions.append(link_button("Label the next", f"{PATH}/{id_}/rows/{first}", "primary"))
     if rows:
-        made.append(link_button("Rows for assay eval", f"{PATH}/{id_}/export.jsonl"))
+        actions.append(link_button("Rows for assay eval", f"{PATH}/{id_}/export.jsonl"))
     if any(row.label is not None for row in rows):
-        made.append(link_button("Labelled rows for calibrate", f"{PATH}/{id_}/export.jsonl?labelled=true"))
-    return made
+        actions.append(link_button("Labelled rows for calibrate", f"{PATH}/{id_}/export.jsonl?labelled=true"))
+    return actions
 
 
 def label_badge(row: DatasetRow) -> Child:
-    """The label of a row, and how many claims it names."""
+    """The label of a row, with the numbers of the claims that it calls wrong."""
     if row.label is None:
         return tag("span", "–", class_="soft")
     claims = ", ".join(str(at + 1) for at in row.wrong_claims[:5])
@@ -407,16 +409,16 @@ def _row(id_: str, row: DatasetRow, now: datetime, *, may: bool) -> list[Child]:
 
 
 def _pages(id_: str, first: int, count: int) -> Markup | None:
-    if count <= PAGE:
+    if count <= PAGE_SIZE:
         return None
     links = [
         tag(
             "a",
-            f"{begin + 1:,} to {min(begin + PAGE, count):,}",
+            f"{begin + 1:,} to {min(begin + PAGE_SIZE, count):,}",
             href=address(f"{PATH}/{id_}", from_=begin or None),
             aria_current="true" if begin == first else None,
         )
-        for begin in range(0, count, PAGE)
+        for begin in range(0, count, PAGE_SIZE)
     ]
     return tag("nav", links, class_="tabs", aria_label="Pages of the list")
 
@@ -450,12 +452,12 @@ def _experiments(experiments: Sequence[Experiment], now: datetime) -> Markup | N
 
 
 def state_badge(one: Experiment) -> Markup:
-    """Where an experiment stands."""
+    """The state of an experiment, or its progress while it runs."""
     words = f"{one.done:,} of {one.count:,}" if one.state is ExperimentState.RUNNING else one.state.value
     return badge(words, STATE_TONES[one.state])
 
 
-def _begin(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Markup:
+def _start_form(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Markup:
     known = {version.digest for version in versions}
     choices = [
         (version.digest, f"{shorten(version.name, 50)} · {version.digest[:8]}")
@@ -464,7 +466,7 @@ def _begin(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Mar
     ]
     choices += [(name, f"{name} · preset") for name, one in PRESETS.items() if one.digest not in known]
     judges = [("policy", "As the policy says"), ("all", "Of every claim")]
-    begun = form(
+    start = form(
         request,
         f"{PATH}/{id_}/experiments",
         field("Policy", select("policy", choices)),
@@ -474,10 +476,10 @@ def _begin(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Mar
         class_="inline",
     )
     about = "Each output is checked again under that policy, by the verifier that this server has now."
-    return panel("Run it again", tag("p", about, class_="soft"), begun)
+    return panel("Run it again", tag("p", about, class_="soft"), start)
 
 
-def _drop(request: Request, found: Dataset) -> Markup:
+def _remove_form(request: Request, found: Dataset) -> Markup:
     words = tag("p", "Its labels and experiments go with it. The runs stay on record.")
-    gone = form(request, f"{PATH}/{found.id}/drop", words, button("Remove the dataset", "danger"), class_="stack")
-    return details("Remove this dataset", gone)
+    remove = form(request, f"{PATH}/{found.id}/drop", words, button("Remove the dataset", "danger"), class_="stack")
+    return details("Remove this dataset", remove)

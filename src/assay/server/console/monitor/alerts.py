@@ -1,8 +1,7 @@
-"""Alerts in the console: what holds, one alert with what can be done about it, and all of them."""
+"""The pages of alerts: the list of all alerts, one alert with its actions, and the list for other pages."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
@@ -45,16 +44,17 @@ from assay.store.db import Store
 _TONES: Final = {Urgency.INFO: "quiet", Urgency.WARNING: "doubt", Urgency.CRITICAL: "bad"}
 _STATES: Final = {AlertState.OPEN: "bad", AlertState.ACKNOWLEDGED: "accent", AlertState.CLOSED: "quiet"}
 _HOURS: Final = {"1": "1 hour", "8": "8 hours", "24": "a day", "168": "a week", "0": "no longer"}
+"""How long notifications can be silenced, by hours."""
 
 
 def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Child = None) -> Markup:
     """Alerts as a table, the newest first.
 
     Args:
-        title: what these are.
-        alerts: those that are shown.
-        now: what times are told from.
-        more: a link beside the title.
+        title: what the alerts have in common.
+        alerts: the alerts.
+        now: the moment that times are relative to.
+        more: a link next to the title.
     """
     columns = (
         Column("What", "main"),
@@ -121,22 +121,26 @@ def make_alert_pages(services: Services) -> APIRouter:
             about=tag("span", badge(item.urgency.value, _TONES[item.urgency]), " ", _state(item)),
         )
 
-    def act(path: str, done: Callable[[AlertItem, str, str, str, int], str]) -> Callable[..., Awaitable[Response]]:
-        async def acting(request: Request, id_: str) -> Response:
+    def route_of(act: Act) -> Callable[..., Awaitable[Response]]:
+        async def handle(request: Request, id_: str) -> Response:
             caller = allowed(request, Permission.REVIEW)
             hours = (await read_form(request)).get("hours", "0")
             if hours not in _HOURS:
                 raise HTTPException(422, f"hours are one of {', '.join(_HOURS)}")
             item = await run_in_threadpool(found, caller.tenant, id_)
-            message = await run_in_threadpool(done, item, caller.tenant, caller.name, caller.actor, int(hours))
+            message = await run_in_threadpool(act, store, item, caller.tenant, caller.name, caller.actor, int(hours))
             return redirect(f"/console/monitor/alerts/{item.id}", message)
 
-        router.add_api_route(f"/console/monitor/alerts/{{id_}}/{path}", acting, methods=["POST"])
-        return acting
+        return handle
 
-    for path, done in (("acknowledge", _acknowledge), ("close", _close), ("silence", _silence)):
-        act(path, partial(done, store))
+    for name, act in (("acknowledge", _acknowledge), ("close", _close), ("silence", _silence)):
+        router.add_api_route(f"/console/monitor/alerts/{{id_}}/{name}", route_of(act), methods=["POST"])
     return router
+
+
+Act = Callable[[Store, AlertItem, str, str, str, int], str]
+"""Changes an alert and returns the code of the message to show. The arguments are the store, the alert, the tenant, the
+name and the actor of the caller, and the hours of a silence."""
 
 
 def _acknowledge(store: Store, item: AlertItem, tenant: str, who: str, actor: str, _: int) -> str:
@@ -168,12 +172,12 @@ def _facts(item: AlertItem, now: datetime) -> Markup:
         ("Over since", "–" if item.closed is None else moment(item.closed, now)),
         ("Silenced until", "–" if item.silenced_until is None else moment(item.silenced_until, now)),
         ("What to do", tag("code", runbook_of(item.kind))),
-        *((_named(str(name)), line(_words(value))) for name, value in item.facts.items()),
+        *((_title(str(name)), line(_words(value))) for name, value in item.facts.items()),
     ]
     return facts(pairs, "list")
 
 
-def _named(name: str) -> str:
+def _title(name: str) -> str:
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:]
 
@@ -184,11 +188,11 @@ def _words(value: object) -> str:
 
 def _acts(request: Request, item: AlertItem) -> Markup:
     base = f"/console/monitor/alerts/{item.id}"
-    made: list[Child] = []
+    forms: list[Child] = []
     if item.state is AlertState.OPEN:
-        made.append(form(request, f"{base}/acknowledge", button("Acknowledge", "primary")))
+        forms.append(form(request, f"{base}/acknowledge", button("Acknowledge", "primary")))
     if item.state is not AlertState.CLOSED:
-        made.append(form(request, f"{base}/close", button("Close it")))
+        forms.append(form(request, f"{base}/close", button("Close it")))
     choice = select("hours", _HOURS.items(), "8")
-    made.append(form(request, f"{base}/silence", field("Silence for", choice), button("Silence"), class_="actions"))
-    return panel("What to do about it", tag("div", made, class_="actions"))
+    forms.append(form(request, f"{base}/silence", field("Silence for", choice), button("Silence"), class_="actions"))
+    return panel("What to do about it", tag("div", forms, class_="actions"))
