@@ -64,14 +64,14 @@ from assay.store.db import Store, tables
 from assay.store.insights import actors_of
 from assay.store.records import moment_at
 
-SHOWN: Final = 30
+PAGE_SIZE: Final = 30
 """Entries of one page."""
-CHECKPOINTS: Final = 12
-"""Checkpoints that are listed, the latest ones."""
+MOST_CHECKPOINTS: Final = 12
+"""The most checkpoints and anchors that are listed, the latest first."""
 _PATH: Final = "/console/audit"
 _INDEX_DIGITS: Final = 18
 """The most digits of the index of an entry: it has to fit into 64 bits."""
-_ATTACHED: Final = {**HEADERS, "content-type": "application/octet-stream"}
+_FILE_HEADERS: Final = {**HEADERS, "content-type": "application/octet-stream"}
 
 
 def make_audit_pages(services: Services) -> APIRouter:
@@ -97,20 +97,20 @@ class _Pages:
         return self._services.store
 
     def overview(self, request: Request) -> Response:
-        """The log as it is."""
+        """The page of the log: its figures, entries, checkpoints and anchors."""
         caller = allowed(request, Permission.AUDIT)
         return self._overview(request, caller.tenant)
 
     def _overview(self, request: Request, tenant: str, verified: Markup | None = None) -> Response:
-        given = request.query_params
-        before = whole_number(given.get("before"), _INDEX_DIGITS)
-        run = given.get("run", "").strip()[:64]
+        query = request.query_params
+        before = whole_number(query.get("before"), _INDEX_DIGITS)
+        run = query.get("run", "").strip()[:64]
         with self._store.reading(tenant) as connection:
             try:
                 head = read_head(connection, tenant)
             except AuditError:
-                nothing = empty_state("The log is empty", "It begins with the first check that is recorded.")
-                return render(request, "Audit log", nothing, current="audit", about=_ABOUT)
+                empty = empty_state("The log is empty", "It begins with the first check that is recorded.")
+                return render(request, "Audit log", empty, current="audit", about=_ABOUT)
             checkpoints = _latest_checkpoints(connection, tenant)
             anchors = _anchors(connection, tenant)
             entries = _entries(connection, tenant, before, run)
@@ -121,9 +121,9 @@ class _Pages:
             "Audit log",
             verified,
             self._figures(head, checkpoints, anchors),
-            self._against(request),
-            self._log(entries, by_index, names, head, run),
-            tag("div", self._checkpoints(checkpoints), self._anchored(anchors), class_="columns"),
+            self._verify_form(request),
+            self._entry_list(entries, by_index, names, head, run),
+            tag("div", self._checkpoint_list(checkpoints), self._anchor_list(anchors), class_="columns"),
             current="audit",
             about=_ABOUT,
             actions=self._actions(request, bool(checkpoints)),
@@ -131,37 +131,42 @@ class _Pages:
 
     def _actions(self, request: Request, signed: bool) -> Markup:
         if not self._services.keys:
-            # What was signed before can be had all the same; the bundle says what it leaves out.
+            # What was signed earlier can still be exported; the bundle says what it leaves out.
             return group(link_button("Export what is signed", f"{_PATH}/export?partial=true") if signed else None)
         sign = form(request, f"{_PATH}/checkpoint", button("Sign a checkpoint"))
         check = form(request, f"{_PATH}/verify", button("Verify the log", "primary"))
         return group(link_button("Export", f"{_PATH}/export"), sign, check)
 
-    def _against(self, request: Request) -> Markup | None:
-        """Verification with checkpoints from outside: the one that finds an owner who has the key."""
+    def _verify_form(self, request: Request) -> Markup | None:
+        """The form to verify the log against checkpoints that were kept elsewhere.
+
+        Only these show it if the owner of the key rewrote the log.
+        """
         if not self._services.keys:
             return None
-        kept = text_area("checkpoints", rows="6", placeholder="assay.invalid/…", required=True, spellcheck="false")
+        checkpoints = text_area(
+            "checkpoints", rows="6", placeholder="assay.invalid/…", required=True, spellcheck="false"
+        )
         hint = "As they were printed by `assay audit checkpoint`, taken out by an anchor, or exported."
         return details(
             "Hold the log against checkpoints that were kept elsewhere",
             form(
                 request,
                 f"{_PATH}/verify",
-                field("Checkpoints", kept, hint),
+                field("Checkpoints", checkpoints, hint),
                 button("Verify against these", "primary"),
             ),
         )
 
     def _figures(self, head: Head, checkpoints: list[Row[Any]], anchors: list[Row[Any]]) -> Markup:
         last = checkpoints[0] if checkpoints else None
-        open_ = head.size - (last.size if last is not None else 0)
+        unsigned = head.size - (last.size if last is not None else 0)
         when = moment(moment_at(last.created), self._store.now()) if last is not None else "never"
         return group(
             stats(
                 stat("Entries", f"{head.size:,}"),
                 stat("Last signed", when, None if last is None else f"at {last.size:,} entries"),
-                stat("Not signed yet", f"{open_:,}"),
+                stat("Not signed yet", f"{unsigned:,}"),
                 stat("Taken elsewhere", f"{len({one.target for one in anchors}):,}", "places"),
             ),
             None
@@ -172,7 +177,7 @@ class _Pages:
             tag("p", "Name of the log: ", tag("code", head.origin), class_="soft under"),
         )
 
-    def _log(
+    def _entry_list(
         self, entries: list[Row[Any]], by_index: dict[int, dict[str, Any]], names: dict[int, str], head: Head, run: str
     ) -> Markup:
         columns = (
@@ -185,7 +190,7 @@ class _Pages:
         rows = (entry_line(one.idx, by_index.get(one.idx), names.get(one.idx), self._store.now()) for one in entries)
         empty = ("No such entry", "No entry is about this run, or none comes before that one.")
         older = None
-        if len(entries) == SHOWN and entries[-1].idx > 0:
+        if len(entries) == PAGE_SIZE and entries[-1].idx > 0:
             older = address(_PATH, before=entries[-1].idx, run=run)
         newest = address(_PATH, run=run) if entries and not run and entries[0].idx < head.size - 1 else None
         search = tag(
@@ -204,7 +209,7 @@ class _Pages:
             actions=search,
         )
 
-    def _checkpoints(self, checkpoints: list[Row[Any]]) -> Markup:
+    def _checkpoint_list(self, checkpoints: list[Row[Any]]) -> Markup:
         columns = (Column("Entries", "num"), Column("Signed"), Column("Root and note", "main"))
         rows = (
             (
@@ -217,7 +222,7 @@ class _Pages:
         empty = ("No checkpoint yet", "A checkpoint signs the log as it is: what was signed cannot change unseen.")
         return panel("Checkpoints", table("Signed checkpoints, the latest first", columns, rows, empty=empty))
 
-    def _anchored(self, anchors: list[Row[Any]]) -> Markup:
+    def _anchor_list(self, anchors: list[Row[Any]]) -> Markup:
         columns = (Column("Place", "main"), Column("Entries", "num"), Column("When"))
         rows = (
             (foreign(one.target[:160]), f"{one.size:,}", moment(moment_at(one.created), self._store.now()))
@@ -230,12 +235,12 @@ class _Pages:
         return panel("Anchors", table("Where checkpoints were taken", columns, rows, empty=("No anchor yet", words)))
 
     async def verify(self, request: Request) -> Response:
-        """Verify the whole log and the content of its runs, against checkpoints from outside where some are given."""
+        """Verify the whole log and the content of its runs, also against the checkpoints in the form."""
         caller = allowed(request, Permission.AUDIT)
-        given = (await read_form(request)).get("checkpoints", "") if "content-type" in request.headers else ""
-        return await asyncio.to_thread(self._verify, request, caller.tenant, given)
+        checkpoints = (await read_form(request)).get("checkpoints", "") if "content-type" in request.headers else ""
+        return await asyncio.to_thread(self._verify, request, caller.tenant, checkpoints)
 
-    def _verify(self, request: Request, tenant: str, given: str) -> Response:
+    def _verify(self, request: Request, tenant: str, checkpoints: str) -> Response:
         keys = self._services.keys
         if keys is None:
             raise HTTPException(503, "this server has no keys to verify with; set ASSAY_RECEIPT_KEYS")
@@ -243,14 +248,14 @@ class _Pages:
             raise HTTPException(503, "a verification is running already; wait until it is done")
         try:
             with self._store.reading(tenant) as connection:
-                log = verify_log(connection, tenant, keys.ring(), _notes(given))
-                found = with_contents(connection, tenant, log)
+                log = verify_log(connection, tenant, keys.ring(), _split_checkpoints(checkpoints))
+                verification = with_contents(connection, tenant, log)
         finally:
             self._verifying.release()
-        return self._overview(request, tenant, _verified(found))
+        return self._overview(request, tenant, _verification_note(verification))
 
     def checkpoint(self, request: Request) -> Response:
-        """Sign the log as it is."""
+        """Sign a checkpoint of the log as it is now."""
         caller = allowed(request, Permission.AUDIT)
         keys = self._services.keys
         if keys is None:
@@ -259,27 +264,27 @@ class _Pages:
         return redirect(_PATH, "audit.signed")
 
     def entry(self, request: Request, index: str) -> Response:
-        """One entry, with its proof."""
+        """The page of one entry, with its proof."""
         caller = allowed(request, Permission.AUDIT)
-        place = _index(index)
+        position = _index(index)
         with self._store.reading(caller.tenant) as connection:
             try:
-                data = read_entry(connection, caller.tenant, place)
+                data = read_entry(connection, caller.tenant, position)
             except AuditError as error:
                 raise HTTPException(404, str(error)) from error
             entry_data = read_entry_data(data)
-            who = actors_of(connection, caller.tenant, {place: entry_data}).get(place)
-            proof = self._proof(connection, caller.tenant, place)
+            who = actors_of(connection, caller.tenant, {position: entry_data}).get(position)
+            proof = self._proof(connection, caller.tenant, position)
         record = entry_data.get("record")
         run = tag("a", "The run", href=f"/console/runs/{record}", class_="button") if _is_run(entry_data) else None
         return render(
             request,
-            f"Entry {place:,}",
-            self._proved(proof, place),
+            f"Entry {position:,}",
+            self._proof_panel(proof, position),
             panel("What it says", entry_fields(entry_data, who)),
             details("As it is hashed", _pre(data.decode())),
             current="audit",
-            about=_said_when(entry_data),
+            about=_kind_and_time(entry_data),
             parent=("Audit log", _PATH),
             actions=run,
         )
@@ -298,7 +303,7 @@ class _Pages:
             return proof, str(error)
         return proof, None
 
-    def _proved(self, found: tuple[EntryProof | None, str | None], index: int) -> Markup:
+    def _proof_panel(self, found: tuple[EntryProof | None, str | None], index: int) -> Markup:
         proof, why = found
         if proof is None:
             return note("doubt", "It is not proved yet: ", why or "")
@@ -326,18 +331,20 @@ class _Pages:
         )
 
     def proof(self, request: Request, index: str) -> Response:
-        """The proof as a file."""
+        """The proof of an entry as a file."""
         caller = allowed(request, Permission.AUDIT)
-        place = _index(index)
+        position = _index(index)
         with self._store.reading(caller.tenant) as connection:
             try:
-                text = prove_entry(connection, caller.tenant, place).to_text()
+                text = prove_entry(connection, caller.tenant, position).to_text()
             except AuditError as error:
                 raise HTTPException(404, str(error)) from error
-        return Response(text, headers={**_ATTACHED, "content-disposition": f'attachment; filename="entry-{place}.txt"'})
+        return Response(
+            text, headers={**_FILE_HEADERS, "content-disposition": f'attachment; filename="entry-{position}.txt"'}
+        )
 
     def export(self, request: Request) -> Response:
-        """The whole log, or what belongs to one run, as a bundle that is verified without assay."""
+        """The whole log, or the entries about one run, as a bundle that can be verified without assay."""
         caller = allowed(request, Permission.AUDIT)
         run, partial = request.query_params.get("run"), request.query_params.get("partial") == "true"
         keys = self._services.keys
@@ -353,7 +360,7 @@ class _Pages:
         except (AuditError, ReceiptError) as error:
             raise HTTPException(409, str(error)) from error
         name = "log" if run is None else f"run-{run}"
-        headers = {**_ATTACHED, "content-disposition": f'attachment; filename="assay-{name}.jsonl"'}
+        headers = {**_FILE_HEADERS, "content-disposition": f'attachment; filename="assay-{name}.jsonl"'}
         return download(_bundle(self._store, caller.tenant, run, signed), "application/octet-stream", headers)
 
 
@@ -373,23 +380,28 @@ def _bundle(store: Store, tenant: str, run: str | None, signed: str | None) -> I
             yield from export_run(connection, tenant, run, signed, partial=signed is None)
 
 
-def _notes(given: str) -> list[str]:
-    """The checkpoints that somebody put into the form; what is none is told of as a finding."""
-    if not given.strip():
+def _split_checkpoints(text: str) -> list[str]:
+    """The checkpoints in a text; a text that contains anything else is returned whole, and becomes a finding."""
+    if not text.strip():
         return []
     try:
-        return split_notes(given)
+        return split_notes(text)
     except AuditError:
-        return [given]
+        return [text]
 
 
-def _verified(found: LogVerification) -> Markup:
+def _verification_note(found: LogVerification) -> Markup:
     caution = None if found.caution is None else note("doubt", f"{found.caution[:1].upper()}{found.caution[1:]}.")
     if found.holds:
-        said = f"{found.size:,} entries, {found.checkpoints:,} checkpoints and the content of {found.runs:,} runs."
-        words = "The log holds." if found.outside else "The log agrees with itself."
+        checked = f"{found.size:,} entries, {found.checkpoints:,} checkpoints and the content of {found.runs:,} runs."
+        result = "The log holds." if found.outside else "The log agrees with itself."
         held = tag(
-            "div", tag("strong", words), " ", said, class_=f"note {'good' if found.outside else 'quiet'}", role="status"
+            "div",
+            tag("strong", result),
+            " ",
+            checked,
+            class_=f"note {'good' if found.outside else 'quiet'}",
+            role="status",
         )
         return group(caution, held)
     findings = (tag("li", tag("code", one.code.value), " ", foreign(one.message)) for one in found.findings)
@@ -400,36 +412,36 @@ def _verified(found: LogVerification) -> Markup:
 
 
 def _latest_checkpoints(connection: Any, tenant: str) -> list[Row[Any]]:
-    table_ = tables.audit_checkpoints.c
-    query = select(tables.audit_checkpoints).where(table_.tenant == tenant).order_by(table_.size.desc())
-    return list(connection.execute(query.limit(CHECKPOINTS)))
+    columns = tables.audit_checkpoints.c
+    query = select(tables.audit_checkpoints).where(columns.tenant == tenant).order_by(columns.size.desc())
+    return list(connection.execute(query.limit(MOST_CHECKPOINTS)))
 
 
 def _anchors(connection: Any, tenant: str) -> list[Row[Any]]:
-    table_ = tables.audit_anchors.c
-    query = select(tables.audit_anchors).where(table_.tenant == tenant).order_by(table_.created.desc())
-    return list(connection.execute(query.limit(CHECKPOINTS)))
+    columns = tables.audit_anchors.c
+    query = select(tables.audit_anchors).where(columns.tenant == tenant).order_by(columns.created.desc())
+    return list(connection.execute(query.limit(MOST_CHECKPOINTS)))
 
 
 def _entries(connection: Any, tenant: str, before: int | None, run: str) -> list[Row[Any]]:
-    table_ = tables.audit_entries.c
-    query = select(tables.audit_entries).where(table_.tenant == tenant).order_by(table_.idx.desc()).limit(SHOWN)
+    columns = tables.audit_entries.c
+    query = select(tables.audit_entries).where(columns.tenant == tenant).order_by(columns.idx.desc()).limit(PAGE_SIZE)
     if before is not None:
-        query = query.where(table_.idx < before)
-    return list(connection.execute(query.where(table_.record == run) if run else query))
+        query = query.where(columns.idx < before)
+    return list(connection.execute(query.where(columns.record == run) if run else query))
 
 
 def _entries_by_index(entries: list[Row[Any]]) -> dict[int, dict[str, Any]]:
-    """What entries say, by index; those that are none any more are left out."""
-    found = {}
+    """The fields of entries by their indices; an entry that cannot be read is left out, and listed as unreadable."""
+    by_index = {}
     for one in entries:
         with contextlib.suppress(AssayError):
-            found[one.idx] = dict(read_entry_data(bytes(one.data)))
-    return found
+            by_index[one.idx] = dict(read_entry_data(bytes(one.data)))
+    return by_index
 
 
-def _said_when(entry_data: dict[str, Any]) -> str:
-    """The kind of an entry and its moment."""
+def _kind_and_time(entry_data: dict[str, Any]) -> str:
+    """The kind of an entry and when it was written."""
     try:
         return f"{entry_data['kind']}, {datetime.fromisoformat(str(entry_data.get('at'))):%Y-%m-%d %H:%M:%S} UTC"[:200]
     except ValueError:
