@@ -316,7 +316,7 @@ def _open_acts(package: EscalationPackage | None) -> frozenset[str]:
 
 
 def _style(act: str, package: EscalationPackage | None) -> str:
-    """The style of the button of an action. Only the recommended one is highlighted, so that no reviewer is led to approve
+    """The style of the button of an action. Only the recommended one is highlighted, so that nobody is led to approve
     what the findings contradict."""
     if package is not None and act == package.suggested_action.removesuffix("_evidence"):
         return "primary"
