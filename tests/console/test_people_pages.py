@@ -233,6 +233,9 @@ def test_people_and_keys_are_made_changed_and_ended(tmp_path: Path) -> None:
         assert again.status_code == 409
         assert client.post("/console/users/new", data={"name": "bela"}).status_code == 422
         made = client.post("/console/users/keys/new", data={"name": "bot", "may.check": "on", "days": "30"})
+        endless = client.post("/console/users/keys/new", data={"name": "bot", "may.check": "on", "days": "45"})
+        assert endless.status_code == 422
+        assert "assay_" not in endless.text
         key = re.search(r"assay_[0-9a-f]+_[\w-]+", made.text)
         assert key
         assert key[0] not in client.get("/console/users/keys").text

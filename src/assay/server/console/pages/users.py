@@ -253,7 +253,11 @@ class _Pages:
     def _create_key(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
         permissions = [one for one in KEY_PERMISSIONS if f"may.{one.value}" in fields]
         days = fields.get("days", "")
-        lasts = timedelta(days=int(days)) if days in dict(KEY_LIFETIMES) and days else None
+        if days not in dict(KEY_LIFETIMES):
+            # A lifetime that cannot be read must not become none.
+            known = ", ".join(days for days, _ in KEY_LIFETIMES if days)
+            raise HTTPException(422, f"a key is valid for {known} days, or until it is revoked")
+        lasts = timedelta(days=int(days)) if days else None
         try:
             secret, key = create_key(
                 self._store, fields.get("name", ""), permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
