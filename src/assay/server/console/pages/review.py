@@ -36,6 +36,7 @@ from assay.server.console.parts import (
     select as select_field,
 )
 from assay.server.console.review_actions.assign import bulk_view, read_only
+from assay.server.console.review_actions.confirm import PATH
 from assay.server.console.views.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store.db import tables
@@ -58,14 +59,13 @@ STATE_TONES: Final = {
 _SOON_S: Final = 900
 """An item is highlighted from this many seconds before its deadline on."""
 _DECIDED: Final = tuple(state.value for state in ReviewState if state.decided)
-_PATH: Final = "/console/review"
 
 
 def make_review_list(services: Services) -> APIRouter:
     """The page of the queue."""
     router = page_router()
 
-    @router.get(_PATH)
+    @router.get(PATH)
     def queue(request: Request) -> Response:
         caller = allowed(request, Permission.READ)
         return _queue(request, services, caller)
@@ -105,7 +105,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
     listed = tag(
         "div", table("Outputs that wait for a person", columns, rows, empty=empty, style=style), data_live=True
     )
-    following = address(_PATH, **_query_of(request), after=shown[-1].id) if len(items) > PAGE_SIZE else None
+    following = address(PATH, **_query_of(request), after=shown[-1].id) if len(items) > PAGE_SIZE else None
     return render(
         request,
         "Review",
@@ -113,7 +113,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         _filter_form(request, show),
         None if may else read_only(),
         bulk_view(request, services.store, caller, listed) if selectable else listed,
-        pager(following, address(_PATH, **_query_of(request)) if after else None),
+        pager(following, address(PATH, **_query_of(request)) if after else None),
         current="review",
         scripts=("choose.js", "live.js"),
         actions=_proposals(proposed),
@@ -162,7 +162,7 @@ def _figures(waiting: dict[str, int]) -> Markup:
                 tier.value.capitalize(),
                 f"{waiting.get(tier.value, 0):,}",
                 f"to decide in {TIER_WORDS[tier]}" if tier is not Tier.BLOCKING else "to decide at once",
-                address(_PATH, tier=tier.value),
+                address(PATH, tier=tier.value),
             )
             for tier in (Tier.BLOCKING, Tier.SYNC, Tier.ASYNC)
         ),
@@ -173,7 +173,7 @@ def _filter_form(request: Request, show: str) -> Markup:
     kept = _query_of(request)
     views = (("waiting", "Waiting"), ("mine", "Mine"), ("overdue", "Overdue"), ("decided", "Decided"))
     current = show if show in dict(views) else "waiting"
-    choose = tabs("Which", ((words, address(_PATH, **{**kept, "show": key}), key == current) for key, words in views))
+    choose = tabs("Which", ((words, address(PATH, **{**kept, "show": key}), key == current) for key, words in views))
     tiers = [("", "Every tier"), *((tier.value, tier.value) for tier in Tier)]
     narrow = tag(
         "form",
@@ -183,7 +183,7 @@ def _filter_form(request: Request, show: str) -> Markup:
         button("Filter"),
         class_="inline",
         method="get",
-        action=_PATH,
+        action=PATH,
         data_auto=True,
     )
     return tag("div", choose, narrow, class_="bar")
@@ -198,7 +198,7 @@ def _row(
         label = f"Choose the item: {shorten(words, 80)}"
         box = tag("input", type_="checkbox", name_="item", value=item.id, aria_label=label, class_="choose")
         deadline = [box, deadline]
-    link = tag("a", line(words, 160), href=f"{_PATH}/{item.id}", class_="row")
+    link = tag("a", line(words, 160), href=f"{PATH}/{item.id}", class_="row")
     return [
         deadline,
         link,

@@ -1,4 +1,4 @@
-"""`/console/redteam/proposals`: what broke a system and may become a part of the approved suite; people decide."""
+"""`/console/redteam/proposals`: cases that broke a system, which people add to the approved suite or reject."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -45,16 +45,18 @@ from assay.server.services import Services
 from assay.store.records import moment_at
 from assay.store.redteam import ProposedCase, approved_ids, count_proposals, list_proposals, read_proposal
 
-SHOWN: Final = 50
+PAGE_SIZE: Final = 50
+"""Proposals of one page."""
 PROPOSALS: Final = f"{PATH}/proposals"
 _TONES: Final = {"open": "accent", "approved": "good", "rejected": "quiet"}
-_LINES: Final = ("accepted", "planted")
-"""Fields that hold several spellings, a line each."""
-_LONGEST: Final = 20_000
+_MULTIPLE: Final = ("accepted", "planted")
+"""Fields with several values, one per line."""
+_LONGEST_TEXT: Final = 20_000
+"""The most characters of a text in the form."""
 
 
 def make_proposal_pages(services: Services) -> APIRouter:
-    """The list, one proposal, and the decision on it."""
+    """The list of proposals, the page of one, and the route of its form."""
     router = page_router()
     store = services.store
 
@@ -72,7 +74,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
         state = state if state in _TONES else "open"
         before = request.query_params.get("before", "")[:64] or None
         with store.reading(caller.tenant) as connection:
-            rows = list_proposals(connection, caller.tenant, [state], before=before, limit=SHOWN + 1)
+            rows = list_proposals(connection, caller.tenant, [state], before=before, limit=PAGE_SIZE + 1)
             counts, ids = count_proposals(connection, caller.tenant), approved_ids(connection, caller.tenant)
         shown = tabs(
             "State",
@@ -81,12 +83,12 @@ def make_proposal_pages(services: Services) -> APIRouter:
                 for one in _TONES
             ),
         )
-        following = address(PROPOSALS, state=state, before=rows[SHOWN - 1].id) if len(rows) > SHOWN else None
+        following = address(PROPOSALS, state=state, before=rows[PAGE_SIZE - 1].id) if len(rows) > PAGE_SIZE else None
         return render(
             request,
             "Proposals",
             shown,
-            _list(rows[:SHOWN], state, now),
+            _list(rows[:PAGE_SIZE], state, now),
             pager(following, address(PROPOSALS, state=state) if before else None),
             _suite(ids),
             current="redteam",
@@ -143,8 +145,8 @@ def _version(fields: Mapping[str, str]) -> int:
 
 
 def _changes(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The fields of a case as a person wrote them into the form."""
-    lines = {name: [one.strip() for one in fields.get(name, "").split("\n") if one.strip()] for name in _LINES}
+    """The changes of a case in the form."""
+    lines = {name: [one.strip() for one in fields.get(name, "").split("\n") if one.strip()] for name in _MULTIPLE}
     return {
         "prompt": fields.get("prompt", "").strip(),
         "expected_behavior": fields.get("expected_behavior", ""),
@@ -224,7 +226,7 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
         ("Written by", line(str((case.get("lineage") or {}).get("rule", "")), 120)),
     ]
     may = caller.may(Permission.REVIEW) and caller.kind != "key"
-    decision = _decided(row, now) if row.state != "open" else _forms(request, row, case) if may else _MAY_NOT
+    decision = _decision(row, now) if row.state != "open" else _forms(request, row, case) if may else _MAY_NOT
     return render(
         request,
         "Proposal",
@@ -251,13 +253,13 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
 _MAY_NOT: Final = note("quiet", "Anyone with the reviewer role can decide on it.")
 
 
-def _decided(row: ProposedCase, now: datetime) -> Markup:
+def _decision(row: ProposedCase, now: datetime) -> Markup:
     when: list[Child] = [", ", moment(moment_at(row.decided), now)] if row.decided is not None else []
-    kept = None
+    in_suite = None
     if row.kept is not None:
         case = row.body.get("approved") or {}
         words = "It is in the suite as " if row.kept == row.id else "It was edited, and is in the suite as "
-        kept = group(
+        in_suite = group(
             tag("p", words, tag("code", row.kept), "."),
             details("As approved", conversation(case_details(case, None), f"kept-{row.id}"))
             if row.kept != row.id
@@ -269,7 +271,7 @@ def _decided(row: ProposedCase, now: datetime) -> Markup:
             "p", badge(row.state, _TONES.get(row.state, "quiet")), " by ", foreign((row.decider or "")[:80], "b"), *when
         ),
         foreign((row.reason or "")[:LONGEST_REASON], "p", class_="text"),
-        kept,
+        in_suite,
         style="box",
     )
 
@@ -302,12 +304,14 @@ def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Mark
         hidden_input("act", "edit"),
         field(
             "What is asked",
-            text_area("prompt", str(case.get("prompt", "")), rows=4, required=True, maxlength=_LONGEST, dir="auto"),
+            text_area(
+                "prompt", str(case.get("prompt", "")), rows=4, required=True, maxlength=_LONGEST_TEXT, dir="auto"
+            ),
         ),
         field("What a good answer does", select("expected_behavior", behaviors, str(case.get("expected_behavior")))),
         field(
             "A good answer",
-            text_area("ground_truth", str(case.get("ground_truth") or ""), rows=3, maxlength=_LONGEST, dir="auto"),
+            text_area("ground_truth", str(case.get("ground_truth") or ""), rows=3, maxlength=_LONGEST_TEXT, dir="auto"),
         ),
         field("Spellings of its value", _lines(case, "accepted"), "One in each line; one of them is enough."),
         field("What the attack wants said", _lines(case, "planted"), "One in each line."),
@@ -330,4 +334,4 @@ def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Mark
 
 
 def _lines(case: Mapping[str, Any], name: str) -> Markup:
-    return text_area(name, "\n".join(map(str, case.get(name) or ())), rows=2, maxlength=_LONGEST, dir="auto")
+    return text_area(name, "\n".join(map(str, case.get(name) or ())), rows=2, maxlength=_LONGEST_TEXT, dir="auto")

@@ -1,4 +1,4 @@
-"""`/console/redteam/runs/…`: one run, how it stands to earlier ones, and each conversation that did not go well."""
+"""`/console/redteam/runs/{id}`: one run of the red team, compared with earlier ones, and its failed conversations."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -38,13 +38,14 @@ from assay.server.services import Services
 from assay.store.records import moment_at
 from assay.store.redteam import AttackRun, read_cases, read_run
 
-SHOWN: Final = 20
+PAGE_SIZE: Final = 20
 """Conversations of one page."""
-_SHOWS: Final = {
+_VIEWS: Final = {
     "failed": ("Failed", ("failed",)),
     "unjudged": ("Unjudged", ("unjudged",)),
     "all": ("All that did not pass", ("failed", "unjudged")),
 }
+"""The choices of conversations: the label and the outcomes of each."""
 _COMPARED: Final = {"baseline": "the baseline that was named"}
 
 
@@ -55,30 +56,34 @@ def make_redteam_run_page(services: Services) -> APIRouter:
 
     @router.get(f"{PATH}/runs/{{id_}}")
     def run_page(request: Request, id_: str) -> Response:
-        caller, now, given = allowed(request, Permission.READ), store.now(), request.query_params
-        show = given.get("show", "all")
-        show = show if show in _SHOWS else "all"
-        after, case = whole_number(given.get("after")), given.get("case", "")
+        caller, now, query = allowed(request, Permission.READ), store.now(), request.query_params
+        show = query.get("show", "all")
+        show = show if show in _VIEWS else "all"
+        after, case = whole_number(query.get("after")), query.get("case", "")
         begin = -1 if after is None else after
         with store.reading(caller.tenant) as connection:
             run = read_run(connection, caller.tenant, id_)
             if run is None:
                 raise HTTPException(404, "there is no such run of the red team")
-            outcomes = _SHOWS[show][1]
-            cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1)
-            if case and not any(one.case_id == case for one in cases[:SHOWN]):
-                # A case further down that a list leads to: the page begins with it.
-                places = read_cases(connection, caller.tenant, run.id, told=True)
-                begin = next((one.position - 1 for one in places if one.case_id == case), begin)
-                show, outcomes = "all", _SHOWS["all"][1]
-                cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1)
-        here = f"{PATH}/runs/{run.id}"
+            outcomes = _VIEWS[show][1]
+            cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=PAGE_SIZE + 1)
+            if case and not any(one.case_id == case for one in cases[:PAGE_SIZE]):
+                # A link to a case that is on a later page: this page begins with it.
+                positions = read_cases(connection, caller.tenant, run.id, told=True)
+                begin = next((one.position - 1 for one in positions if one.case_id == case), begin)
+                show, outcomes = "all", _VIEWS["all"][1]
+                cases = read_cases(
+                    connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=PAGE_SIZE + 1
+                )
+        path = f"{PATH}/runs/{run.id}"
         older = (
-            address(here, show=show, after=cases[SHOWN - 1].position) + "#conversations" if len(cases) > SHOWN else None
+            address(path, show=show, after=cases[PAGE_SIZE - 1].position) + "#conversations"
+            if len(cases) > PAGE_SIZE
+            else None
         )
         shown = tabs(
             "Conversations",
-            ((words, address(here, show=name) + "#conversations", name == show) for name, (words, _) in _SHOWS.items()),
+            ((words, address(path, show=name) + "#conversations", name == show) for name, (words, _) in _VIEWS.items()),
         )
         return render(
             request,
@@ -89,8 +94,8 @@ def make_redteam_run_page(services: Services) -> APIRouter:
             _comparisons(run),
             panel(
                 "Conversations",
-                [conversation_card(one) for one in cases[:SHOWN]] or empty_state(*_NONE),
-                pager(older, address(here, show=show) + "#conversations" if begin >= 0 else None),
+                [conversation_card(one) for one in cases[:PAGE_SIZE]] or empty_state(*_EMPTY),
+                pager(older, address(path, show=show) + "#conversations" if begin >= 0 else None),
                 actions=shown,
                 id_="conversations",
             ),
@@ -103,7 +108,7 @@ def make_redteam_run_page(services: Services) -> APIRouter:
     return router
 
 
-_NONE: Final = ("Nothing here", "Of this run no such case did not pass.")
+_EMPTY: Final = ("Nothing here", "Of this run no such case did not pass.")
 
 
 def _figures(run: AttackRun) -> Markup:

@@ -1,1 +1,1 @@
-"""What reviewers do beside reading: the second step of a decision, and handing items on."""
+"""The actions of reviewers: the second step of a decision, and assigning items."""

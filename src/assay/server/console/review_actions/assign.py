@@ -1,4 +1,4 @@
-"""Handing items on: to one person, one item or several at once."""
+"""Assigning review items to a reviewer, one item or several at once."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,20 +17,20 @@ from assay.server.caller import Caller
 from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
 from assay.server.console.layout import allowed, form, hidden_input, read_form, read_form_fields, redirect, whole_number
 from assay.server.console.parts import button, details, field, note, select
+from assay.server.console.review_actions.confirm import PATH
 from assay.server.reviews.router import reviewer_of
 from assay.server.services import Services
 from assay.store.db import Store
 from assay.store.reviews import Reviews, reviewers
 
-PATH: Final = "/console/review"
 MOST_CHOSEN: Final = 100
-"""Items that may be handed on at once."""
+"""The most items that can be assigned at once."""
 NOBODY: Final = ""
-"""Whom an item is given to that anyone may take."""
+"""The choice of no particular reviewer."""
 
 
 def make_assign_routes(services: Services) -> APIRouter:
-    """The routes by which items are handed on."""
+    """The routes that assign, claim and release items."""
     router, queue = page_router(), Reviews(services.store)
 
     @router.post(f"{PATH}/bulk")
@@ -43,7 +43,7 @@ def make_assign_routes(services: Services) -> APIRouter:
             return redirect(PATH, "runs.none")
         if len(ids) > MOST_CHOSEN:
             raise HTTPException(422, f"expected at most {MOST_CHOSEN} items at once, got {len(ids)}")
-        failed = await run_in_threadpool(_hand_on, queue, caller, ids, fields)
+        failed = await run_in_threadpool(_apply, queue, caller, ids, fields)
         return redirect(PATH, "review.some" if failed else "review.assign")
 
     @router.post(f"{PATH}/{{id_}}/assign")
@@ -56,7 +56,7 @@ def make_assign_routes(services: Services) -> APIRouter:
                 caller.tenant,
                 id_,
                 caller.name,
-                to=_known(services.store, caller, fields.get("to", "")),
+                to=_assignee(services.store, caller, fields.get("to", "")),
                 version=whole_number(fields.get("version")),
             )
         except ReviewError as error:
@@ -66,11 +66,11 @@ def make_assign_routes(services: Services) -> APIRouter:
     return router
 
 
-def _hand_on(queue: Reviews, caller: Caller, ids: Sequence[str], fields: dict[str, str]) -> int:
-    """Takes items, gives them back, or gives them to somebody; how many it could not be done with."""
+def _apply(queue: Reviews, caller: Caller, ids: Sequence[str], fields: dict[str, str]) -> int:
+    """Assigns, claims or releases items; returns the number of items for which the queue refused it."""
     act, failed = fields.get("act", ""), 0
     reviewer = reviewer_of(caller)
-    to = _known(queue.store, caller, fields.get("to", "")) if act == "assign" else None
+    to = _assignee(queue.store, caller, fields.get("to", "")) if act == "assign" else None
     for id_ in ids:
         try:
             match act:
@@ -83,32 +83,32 @@ def _hand_on(queue: Reviews, caller: Caller, ids: Sequence[str], fields: dict[st
                 case _:
                     raise HTTPException(422, "expected one of the acts assign, claim, release")
         except ReviewError:
-            # Somebody else was quicker, or it was decided: the others are handed on all the same.
+            # Somebody else holds the item or it is decided: the page says so, and the other items are not affected.
             failed += 1
     return failed
 
 
-def _known(store: Store, caller: Caller, name: str) -> str | None:
-    """Somebody who may review; none for nobody in particular.
+def _assignee(store: Store, caller: Caller, name: str) -> str | None:
+    """The name of a reviewer, after checking it; `None` for no particular one.
 
     Raises:
-        HTTPException: nobody of this name may.
+        HTTPException: no user with this name may review.
     """
     if name == NOBODY:
         return None
-    if name != caller.name and name not in {one for one, _ in _people(store, caller.tenant)}:
+    if name != caller.name and name not in {one for one, _ in _reviewers(store, caller.tenant)}:
         raise HTTPException(422, "expected somebody of this tenant who may review")
     return name
 
 
-def _people(store: Store, tenant: str) -> list[tuple[str, frozenset[str]]]:
+def _reviewers(store: Store, tenant: str) -> list[tuple[str, frozenset[str]]]:
     with store.reading(tenant) as connection:
         return reviewers(connection, tenant)
 
 
-def people_choice(store: Store, caller: Caller, chosen: str | None = None) -> Markup:
-    """A list of those whom an item may be given to."""
-    people = _people(store, caller.tenant)
+def reviewer_choice(store: Store, caller: Caller, chosen: str | None = None) -> Markup:
+    """The field that chooses the reviewer to assign items to."""
+    people = _reviewers(store, caller.tenant)
     names = [(name, f"{name} ({', '.join(sorted(fields))})" if fields else name) for name, fields in people]
     if caller.name not in dict(names):
         names.append((caller.name, caller.name[:80]))
@@ -116,21 +116,21 @@ def people_choice(store: Store, caller: Caller, chosen: str | None = None) -> Ma
 
 
 def assign_view(request: Request, store: Store, caller: Caller, item: ReviewItem) -> Markup:
-    """Gives one item to somebody."""
+    """The form that assigns one item."""
     version = hidden_input("version", item.version)
-    chosen = field("For", people_choice(store, caller, item.assignee))
-    given = form(request, f"{PATH}/{item.id}/assign", version, chosen, button("Hand it on"), class_="inline")
-    return details("Hand it on to somebody", given)
+    chosen = field("For", reviewer_choice(store, caller, item.assignee))
+    assign = form(request, f"{PATH}/{item.id}/assign", version, chosen, button("Hand it on"), class_="inline")
+    return details("Hand it on to somebody", assign)
 
 
 def bulk_view(request: Request, store: Store, caller: Caller, rows: Markup) -> Markup:
-    """Rows with boxes, and what may be done with those that are chosen. Nothing is decided so."""
+    """Rows with checkboxes, and the actions for the chosen items; none of these decides anything."""
     acts = tag(
         "div",
         tag("p", "With the chosen items", class_="label", data_chosen=True, role="status"),
         tag(
             "div",
-            field("For", people_choice(store, caller)),
+            field("For", reviewer_choice(store, caller)),
             button("Hand them on", name_="act", value="assign"),
             button("Take them", name_="act", value="claim"),
             button("Give them back", name_="act", value="release"),
@@ -144,7 +144,7 @@ def bulk_view(request: Request, store: Store, caller: Caller, rows: Markup) -> M
 
 
 def read_only() -> Markup:
-    """What who may not review is told."""
+    """The note in place of the actions for a caller who may not review."""
     return note(
         "quiet",
         "You may read this and decide nothing: your role has not the permission to review. "
