@@ -88,7 +88,7 @@ def reviewer_of(caller: Caller) -> Reviewer:
 
 class _Routes:
     def __init__(self, services: Services, service: ReviewService, waiter: DecisionWaiter) -> None:
-        self._services, self._service, self._waiter = services, service, waiter
+        self._services, self._review_service, self._waiter = services, service, waiter
 
     # Reading
 
@@ -125,29 +125,31 @@ class _Routes:
     async def get(self, request: Request, response: Response, id_: Id, wait: Wait = 0.0) -> ReviewOut:
         """One item; with `wait`, the answer comes when the item is decided or the time is up."""
         caller = caller_of(request.scope)
-        item = await asyncio.to_thread(self._service.item, caller.tenant, id_)
+        item = await asyncio.to_thread(self._review_service.item, caller.tenant, id_)
         may_read = caller.may(Permission.READ)
         if item is None or not (may_read or item.caller == caller.name):
             raise unknown("review")
         if wait > 0 and not item.state.decided:
             item = await self._waiter.wait_for_decision(caller.tenant, id_, wait) or item
         if item.state.released:
-            item = await asyncio.to_thread(self._service.item_with_receipt, caller.tenant, id_)
+            item = await asyncio.to_thread(self._review_service.item_with_receipt, caller.tenant, id_)
         response.headers["etag"] = f'"{item.version}"'
         return await asyncio.to_thread(self._out, item, may_read)
 
     def _out(self, item: ReviewItem, may_read: bool) -> ReviewOut:
-        answer = self._service.final_report(item)
+        answer = self._review_service.final_report(item)
         if not may_read:
             # The caller of the check gets the decision, but neither the reviewer's name nor the reason.
             return ReviewOut(item=_without_reviewer(item), report=answer)
-        package = self._service.package(item.tenant, item.id)
-        return ReviewOut(item=item, package=package, events=self._service.events(item.tenant, item.id), report=answer)
+        package = self._review_service.package(item.tenant, item.id)
+        return ReviewOut(
+            item=item, package=package, events=self._review_service.events(item.tenant, item.id), report=answer
+        )
 
     async def events(self, request: Request, id_: Id) -> Response:
         """The changes of one item, as server-sent events; the stream ends with the decision."""
         caller = caller_of(request.scope)
-        item = await asyncio.to_thread(self._service.item, caller.tenant, id_)
+        item = await asyncio.to_thread(self._review_service.item, caller.tenant, id_)
         if item is None or not (caller.may(Permission.READ) or item.caller == caller.name):
             raise unknown("review")
         return _stream(self._waiter.item_events(caller.tenant, id_))
@@ -178,7 +180,7 @@ class _Routes:
         version = _version(if_match)
         reviewer = reviewer_of(caller)
         return await self._run_action(
-            response, lambda: self._service.reviews.claim(caller.tenant, id_, reviewer, version)
+            response, lambda: self._review_service.reviews.claim(caller.tenant, id_, reviewer, version)
         )
 
     async def release(
@@ -193,7 +195,7 @@ class _Routes:
         caller = allowed(request.scope, Permission.REVIEW)
         version, reason, reviewer = _version(if_match), None if body is None else body.reason, reviewer_of(caller)
         return await self._run_action(
-            response, lambda: self._service.reviews.release(caller.tenant, id_, reviewer, reason, version)
+            response, lambda: self._review_service.reviews.release(caller.tenant, id_, reviewer, reason, version)
         )
 
     async def assign(
@@ -209,7 +211,7 @@ class _Routes:
         version, name = _version(if_match), reviewer_of(caller).name
 
         def work() -> ReviewItem:
-            return self._service.reviews.assign(
+            return self._review_service.reviews.assign(
                 caller.tenant, id_, name, to=body.to, expertise=body.expertise, reason=body.reason, version=version
             )
 
@@ -218,7 +220,7 @@ class _Routes:
     async def check(self, request: Request, id_: Id, body: EditBody) -> HallucinationReport:
         """Check a text in place of the output, as `edit` would; nothing is decided."""
         caller = allowed(request.scope, Permission.REVIEW)
-        return await self._run_check(lambda: self._service.check_edit(caller.tenant, id_, body.text))
+        return await self._run_check(lambda: self._review_service.check_edit(caller.tenant, id_, body.text))
 
     async def decide(
         self,
@@ -238,7 +240,7 @@ class _Routes:
                 code="version.needed",
                 todo="Send the ETag that GET gave.",
             )
-        tenant, reviewer, service = caller.tenant, reviewer_of(caller), self._service
+        tenant, reviewer, service = caller.tenant, reviewer_of(caller), self._review_service
         if body.act == "edit":
             if body.text is None:
                 raise ProblemError(422, "expected `text`, the text to release", code="input.invalid")
@@ -272,15 +274,15 @@ class _Routes:
     ) -> ReviewItem:
         """Supply the evidence that a reviewer asked for. The output is checked again and still waits for a decision."""
         caller = caller_of(request.scope)
-        item = await asyncio.to_thread(self._service.item, caller.tenant, id_)
+        item = await asyncio.to_thread(self._review_service.item, caller.tenant, id_)
         own = item is not None and item.caller == caller.name and caller.may(Permission.CHECK)
         if item is None or not (own or caller.may(Permission.REVIEW)):
             raise unknown("review")
         evidence, version = coerce_evidence(body.evidence), _version(if_match)
-        report = await self._run_check(lambda: self._service.check_with_evidence(caller.tenant, id_, evidence))
+        report = await self._run_check(lambda: self._review_service.check_with_evidence(caller.tenant, id_, evidence))
         name = reviewer_of(caller).name
         return await self._run_action(
-            response, lambda: self._service.reviews.supply(caller.tenant, id_, name, evidence, report, version)
+            response, lambda: self._review_service.reviews.supply(caller.tenant, id_, name, evidence, report, version)
         )
 
     async def _run_action(self, response: Response, work: Callable[[], ReviewItem]) -> ReviewItem:

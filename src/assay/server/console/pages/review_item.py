@@ -80,7 +80,7 @@ def make_review_pages(services: Services) -> APIRouter:
 class _Pages:
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._service = make_review_service(services)
+        self._review_service = make_review_service(services)
 
     def _read(self, caller: Caller, id_: str) -> ShownItem:
         with self._services.store.reading(caller.tenant) as connection:
@@ -143,7 +143,7 @@ class _Pages:
             return confirm_page(request, shown.item, shown.package, act)
         output = fields.get("output", "")
         try:
-            checked = self._service.check_edit(caller.tenant, id_, output)
+            checked = self._review_service.check_edit(caller.tenant, id_, output)
         except ReviewError as error:
             return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return confirm_page(request, shown.item, shown.package, act, checked)
@@ -165,19 +165,19 @@ class _Pages:
             raise ReviewError("expected the version that was looked at", "refused")
         match act:
             case "approve":
-                return self._service.approve(tenant, id_, reviewer, reason, claims=labels, version=version)
+                return self._review_service.approve(tenant, id_, reviewer, reason, claims=labels, version=version)
             case "reject":
                 response = fields.get("response", "").strip() or None
-                return self._service.reject(
+                return self._review_service.reject(
                     tenant, id_, reviewer, reason, response=response, claims=labels, version=version
                 )
             case "edit":
-                checked = self._service.check_edit(tenant, id_, fields.get("output", ""))
-                return self._service.edit(
+                checked = self._review_service.check_edit(tenant, id_, fields.get("output", ""))
+                return self._review_service.edit(
                     tenant, id_, reviewer, reason, checked, accept="accept" in fields, claims=labels, version=version
                 )
             case "ask":
-                return self._service.reviews.ask(tenant, id_, reviewer, reason, version)
+                return self._review_service.reviews.ask(tenant, id_, reviewer, reason, version)
             case _:
                 raise ReviewError(f"expected one of the acts {', '.join(ACTS)}", "refused")
 
@@ -187,7 +187,7 @@ class _Pages:
         fields = await read_form(request)
         if act not in ("claim", "release"):
             raise HTTPException(404, "there is no such act on an item")
-        queue, reviewer = self._service.reviews, reviewer_of(caller)
+        queue, reviewer = self._review_service.reviews, reviewer_of(caller)
         try:
             if act == "claim":
                 await run_in_threadpool(queue.claim, caller.tenant, id_, reviewer, whole_number(fields.get("version")))
