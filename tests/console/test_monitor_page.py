@@ -182,6 +182,21 @@ def test_an_alarm_of_a_chart_is_an_alert_until_somebody_acknowledges_it(tmp_path
         assert [one.state.value for one in found if one.state.value != "closed"] == []
 
 
+def test_the_alert_of_an_open_alarm_stays_open_however_many_alarms_are_newer(tmp_path: Path) -> None:
+    def alarm(number: int) -> AlarmRow:
+        return AlarmRow(f"{number:032x}", Series("agent", str(number), "bad").key, "up", micros(NOW) + number, {})
+
+    with monitored(tmp_path) as (_, store, _, _):
+        begin = StoredState(micros(NOW), Charts().wire())
+        move(store, "default", None, begin, [alarm(0)], 0)
+        update_alerts(store, "default")
+        move(store, "default", begin, StoredState(micros(NOW) + 1, Charts().wire()), list(map(alarm, range(1, 101))), 0)
+        update_alerts(store, "default")
+        with store.reading("default") as connection:
+            (first,) = [one for one in list_alerts(connection, "default", NOW) if one.facts.get("alarm") == alarm(0).id]
+        assert first.state is AlertState.OPEN
+
+
 def test_a_reviewer_acknowledges_silences_and_closes_and_a_viewer_may_not(tmp_path: Path) -> None:
     with monitored(tmp_path) as (client, store, clock, _):
         item, _ = raise_alert(store, "default", Alert("metric:x", "metric.drop", "It fell."))

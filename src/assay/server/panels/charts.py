@@ -19,7 +19,7 @@ ALARM_KEY_PREFIX: Final = "alarm:"
 """The prefix of the keys of these alerts."""
 _STANDING: Final = [AlarmState.OPEN.value, AlarmState.ACKNOWLEDGED.value]
 _UNACKNOWLEDGED: Final = [AlarmState.OPEN.value]
-_MOST_ALARMS: Final = 100
+MOST_ALARMS: Final = 100
 """Alarms that are read at most."""
 
 
@@ -68,7 +68,7 @@ def read_charts(connection: Connection, tenant: str, settings: Watching | None =
         return ()
     since = {
         (row.series, row.direction): moment_at(row.at)
-        for row in read_alarms(connection, tenant, _STANDING, _MOST_ALARMS)
+        for row in read_alarms(connection, tenant, _STANDING, MOST_ALARMS)
     }
     charts = Charts.of_wire(state.body)
     return tuple(_states(charts, settings or Watching(), since))
@@ -88,8 +88,11 @@ def _states(charts: Charts, settings: Watching, since: dict[tuple[str, str], dat
 
 
 def alarm_alerts(connection: Connection, tenant: str) -> dict[str, Alert]:
-    """The alerts to raise for alarms of control charts that nobody has acknowledged, by the key of the alert."""
-    return {_key(row): _alert(row) for row in read_alarms(connection, tenant, _UNACKNOWLEDGED, _MOST_ALARMS)}
+    """The alerts to raise for alarms of control charts that nobody has acknowledged, by the key of the alert.
+
+    Only the newest `MOST_ALARMS` alarms are read: of so many, there may be others.
+    """
+    return {_key(row): _alert(row) for row in read_alarms(connection, tenant, _UNACKNOWLEDGED, MOST_ALARMS)}
 
 
 _METRICS: Final = {

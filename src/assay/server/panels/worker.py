@@ -15,7 +15,7 @@ from typing import Final
 
 from assay.errors import AssayError
 from assay.server.panels.calibration import DRIFT, Drift, read_drift
-from assay.server.panels.charts import ALARM_KEY_PREFIX, alarm_alerts
+from assay.server.panels.charts import ALARM_KEY_PREFIX, MOST_ALARMS, alarm_alerts
 from assay.server.panels.watched_metrics import read_watched_metrics
 from assay.server.services import Services
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
@@ -120,8 +120,10 @@ def update_alerts(store: Store, tenant: str) -> None:
             close_alert(store, tenant, metric.key)
     for alarm in alarms.values():
         raise_alert(store, tenant, alarm)
+    # An alarm that is missing from a full list may still be open: its alert must not be closed.
+    complete = len(alarms) < MOST_ALARMS
     for key in sorted(standing):
-        if key.startswith(ALARM_KEY_PREFIX) and key not in alarms:
+        if complete and key.startswith(ALARM_KEY_PREFIX) and key not in alarms:
             close_alert(store, tenant, key)
     if drift is not None and drift.drifted:
         raise_alert(store, tenant, drift_alert(drift))
