@@ -200,17 +200,17 @@ def _crumb(parent: tuple[str, str] | None) -> Markup | None:
 
 
 def _head(title: str, scripts: Iterable[str]) -> Markup:
-    known = assets()
+    files = assets()
     return tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name_="color-scheme", content="light dark"),
         tag("title", title if title == "assay" else f"{title} · assay"),
-        tag("link", rel="icon", href=known["mark.svg"].href, type_="image/svg+xml"),
-        tag("link", rel="preload", as_="font", type_="font/woff2", href=known[FONT].href, crossorigin=True),
-        tag("link", rel="stylesheet", href=known["console.css"].href),
-        (tag("script", type_="module", src=known[name].href) for name in ("console.js", *scripts)),
+        tag("link", rel="icon", href=files["mark.svg"].href, type_="image/svg+xml"),
+        tag("link", rel="preload", as_="font", type_="font/woff2", href=files[FONT].href, crossorigin=True),
+        tag("link", rel="stylesheet", href=files["console.css"].href),
+        (tag("script", type_="module", src=files[name].href) for name in ("console.js", *scripts)),
     )
 
 

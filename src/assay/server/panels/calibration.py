@@ -116,18 +116,18 @@ def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
     measured = read_measured(connection, tenant, METRICS, stretch)
     rows: list[tuple[Cell, ...]] = []
     ranges, expected, errors = [], [], []
-    for what in ("claim", "output"):
-        bins = bins_of(measured.whole(f"{what}.right"), measured.whole(f"{what}.wrong"))
+    for kind in ("claim", "output"):
+        bins = bins_of(measured.whole(f"{kind}.right"), measured.whole(f"{kind}.wrong"))
         for bin_ in bins:
             low, high = wilson(bin_.right, bin_.judged, Z_95)
-            rows.append((what, bin_.low, bin_.high, bin_.judged, bin_.mean_score, bin_.share, low, high))
-            if what == "claim":
+            rows.append((kind, bin_.low, bin_.high, bin_.judged, bin_.mean_score, bin_.share, low, high))
+            if kind == "claim":
                 ranges.append((f"{bin_.low:.1f}–{bin_.high:.1f}", bin_.share, low, high))
                 expected.append(bin_.mean_score)
         error = calibration_error(bins)
         if error is not None:
             judged = sum(bin_.judged for bin_ in bins)
-            errors.append(f"expected calibration error of {what}s {error:.3f} over {judged:,} judged")
+            errors.append(f"expected calibration error of {kind}s {error:.3f} over {judged:,} judged")
     note = "; ".join(errors) or "Nobody has judged an output or a claim in this period"
     return Panel(
         "calibration",

@@ -117,15 +117,15 @@ def make_monitor_router(services: Services) -> APIRouter:
     """The routes over the store of a server."""
     routes = _Routes(services)
     router = APIRouter(prefix="/v1/monitor", tags=["monitor"])
-    reading, acting = documented(401, 403, 404, 422, 503), documented(401, 403, 404, 409, 412, 422, 503)
+    read_errors, act_errors = documented(401, 403, 404, 422, 503), documented(401, 403, 404, 409, 412, 422, 503)
     csv: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
     router.get("/panels", responses=documented(401, 403, 503))(routes.panels)
-    router.get("/panels/{name}", responses={**csv, **reading}, response_model=PanelOut)(routes.panel)
+    router.get("/panels/{name}", responses={**csv, **read_errors}, response_model=PanelOut)(routes.panel)
     router.get("/alerts", responses=documented(401, 403, 422, 503))(routes.alerts)
-    router.get("/alerts/{id}", responses=reading, response_model=AlertOut)(routes.alert)
-    router.post("/alerts/{id}/acknowledge", responses=acting, response_model=AlertOut)(routes.acknowledge)
-    router.post("/alerts/{id}/close", responses=acting, response_model=AlertOut)(routes.close)
-    router.post("/alerts/{id}/silence", responses=acting, response_model=AlertOut)(routes.silence)
+    router.get("/alerts/{id}", responses=read_errors, response_model=AlertOut)(routes.alert)
+    router.post("/alerts/{id}/acknowledge", responses=act_errors, response_model=AlertOut)(routes.acknowledge)
+    router.post("/alerts/{id}/close", responses=act_errors, response_model=AlertOut)(routes.close)
+    router.post("/alerts/{id}/silence", responses=act_errors, response_model=AlertOut)(routes.silence)
     return router
 
 

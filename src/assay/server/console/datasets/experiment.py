@@ -120,22 +120,22 @@ def make_experiment_pages(services: Services) -> APIRouter:
     return router
 
 
-def _facts(found: Experiment) -> Markup:
-    judge = "as the policy says" if found.judge == "policy" else "every claim"
+def _facts(experiment: Experiment) -> Markup:
+    judge = "as the policy says" if experiment.judge == "policy" else "every claim"
     pairs: list[tuple[str, Child]] = [
-        ("State", state_badge(found)),
-        ("Policy", _policy(found)),
+        ("State", state_badge(experiment)),
+        ("Policy", _policy(experiment)),
         ("Judge", judge),
-        ("Verifier", line(found.verifier, 60)),
-        ("Runs", f"{found.done:,} of {found.count:,}"),
-        ("Begun", group(moment(found.created), " by ", foreign(found.maker or "somebody"))),
+        ("Verifier", line(experiment.verifier, 60)),
+        ("Runs", f"{experiment.done:,} of {experiment.count:,}"),
+        ("Begun", group(moment(experiment.created), " by ", foreign(experiment.maker or "somebody"))),
     ]
     return tag("section", facts(pairs), class_="panel box state", data_live=True)
 
 
-def _policy(found: Experiment) -> Markup:
-    digest = None if found.policy == found.policy_name else tag("code", found.policy[:12])
-    return group(foreign(shorten(found.policy_name, 60)), " ", digest)
+def _policy(experiment: Experiment) -> Markup:
+    digest = None if experiment.policy == experiment.policy_name else tag("code", experiment.policy[:12])
+    return group(foreign(shorten(experiment.policy_name, 60)), " ", digest)
 
 
 def _baseline_form(id_: str, others: Sequence[Experiment], baseline: Experiment | None) -> Markup | None:
@@ -239,5 +239,5 @@ def _left_out(after: Mapping[str, Outcome]) -> Markup | None:
     return tag("p", f"Left out: {counted}.", class_="soft") if counted else None
 
 
-def _stop_form(request: Request, found: Experiment) -> Markup:
-    return form(request, f"{_EXPERIMENTS}/{found.id}/stop", button("Stop it", "danger"), class_="inline under")
+def _stop_form(request: Request, experiment: Experiment) -> Markup:
+    return form(request, f"{_EXPERIMENTS}/{experiment.id}/stop", button("Stop it", "danger"), class_="inline under")

@@ -59,7 +59,13 @@ def labels_of(fields: Sequence[tuple[str, str]]) -> tuple[Label | None, list[int
 
 
 def label_page(
-    request: Request, found: Dataset, rows: Sequence[DatasetRow], at: int, check: StoredCheck | None, *, may: bool
+    request: Request,
+    dataset: Dataset,
+    rows: Sequence[DatasetRow],
+    at: int,
+    check: StoredCheck | None,
+    *,
+    may_label: bool,
 ) -> Response:
     """The page of one row of a dataset.
 
@@ -71,7 +77,7 @@ def label_page(
         check: the check of the run; `None` where it is not stored.
         may: whether the caller may label it.
     """
-    row, path = rows[at], f"/console/datasets/{found.id}"
+    row, path = rows[at], f"/console/datasets/{dataset.id}"
     report = None if check is None else check.report
     neighbours = [
         link_button(words, f"{path}/rows/{rows[index].run}")
@@ -80,12 +86,12 @@ def label_page(
     ]
     body: list[Child] = []
     if check is None or report is None:
-        body.append(empty_state("Its content was erased", "It counts in no figure and stands in no export."))
+        body.append(empty_state("Its content was erased", "It counts in no figure and is left out of exports."))
     else:
         why = why_no_row(check)
         if why is not None:
             body.append(note("doubt", f"No export has a row of it: {NO_ROW[why]}."))
-        if may:
+        if may_label:
             body.append(_form(request, f"{path}/rows/{row.run}", row, report))
         else:
             body.append(note("quiet", "You may read this and change nothing."))
@@ -96,11 +102,11 @@ def label_page(
         ]
     return render(
         request,
-        f"Row {at + 1} of {found.name}"[:120],
+        f"Row {at + 1} of {dataset.name}"[:120],
         *body,
         current="datasets",
         heading=foreign(shorten(row.question or f"Run {row.run[:12]}", 140)),
-        parent=(shorten(found.name, 40), path),
+        parent=(shorten(dataset.name, 40), path),
         about=_about(row, at, len(rows)),
         actions=[*neighbours, link_button("The run", f"/console/runs/{row.run}")],
         scripts=("run.js",),

@@ -159,27 +159,27 @@ class _Pages:
     def dataset(self, request: Request, id_: str) -> Response:
         """One dataset: its rows and experiments."""
         caller, now = allowed(request, Permission.READ), self._store.now()
-        found = self._found(caller, id_)
+        dataset = self._found(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             experiments = list_experiments(connection, caller.tenant, id_)
         first = _first(request, len(rows))
-        shown, may = rows[first : first + PAGE_SIZE], caller.may(Permission.FEEDBACK)
+        shown, may_label = rows[first : first + PAGE_SIZE], caller.may(Permission.FEEDBACK)
         versions = policy_history(self._store, caller.tenant, 0) if caller.may(Permission.CHECK) and rows else []
         return render(
             request,
-            found.name,
-            _about_rows(found, rows),
+            dataset.name,
+            _about_rows(dataset, rows),
             _left_out(rows),
-            _rows(request, id_, shown, now, may=may) if rows else _empty(),
+            _rows(request, id_, shown, now, may_label=may_label) if rows else _empty(),
             _pages(id_, first, len(rows)),
             _experiments(experiments, now),
             _start_form(request, id_, versions) if caller.may(Permission.CHECK) and rows else None,
-            _remove_form(request, found) if may else read_only(),
+            _remove_form(request, dataset) if may_label else read_only(),
             current="datasets",
-            heading=foreign(found.name),
+            heading=foreign(dataset.name),
             parent=("Datasets", PATH),
-            actions=_actions(id_, rows, may=may),
+            actions=_actions(id_, rows, may_label=may_label),
             scripts=("choose.js", "live.js"),
         )
 
@@ -213,7 +213,7 @@ class _Pages:
         at = next((index for index, one in enumerate(rows) if one.run == run), None)
         if at is None:
             raise HTTPException(404, "this dataset has no such run")
-        return label_page(request, found, rows, at, check, may=caller.may(Permission.FEEDBACK))
+        return label_page(request, found, rows, at, check, may_label=caller.may(Permission.FEEDBACK))
 
     async def label(self, request: Request, id_: str, run: str) -> Response:
         """Labels one row, and redirects to the next one without a label."""
@@ -304,7 +304,7 @@ def _first(request: Request, count: int) -> int:
     return first if first < count else 0
 
 
-def _about_rows(found: Dataset, rows: Sequence[DatasetRow]) -> Markup:
+def _about_rows(dataset: Dataset, rows: Sequence[DatasetRow]) -> Markup:
     right = sum(row.label is Label.RIGHT for row in rows)
     wrong = sum(row.label is Label.WRONG for row in rows)
     open_ = len(rows) - right - wrong
@@ -312,7 +312,7 @@ def _about_rows(found: Dataset, rows: Sequence[DatasetRow]) -> Markup:
         "p",
         f"{len(rows):,} runs: {right:,} right, {wrong:,} wrong, {open_:,} without a label. ",
         "Made by ",
-        foreign(found.maker or "somebody"),
+        foreign(dataset.maker or "somebody"),
         ".",
         class_="soft",
     )
@@ -336,10 +336,10 @@ def _empty() -> Markup:
     )
 
 
-def _actions(id_: str, rows: Sequence[DatasetRow], *, may: bool) -> list[Markup]:
+def _actions(id_: str, rows: Sequence[DatasetRow], *, may_label: bool) -> list[Markup]:
     actions = []
     first = next((row.run for row in rows if row.label is None and not row.gone), None)
-    if may and first is not None:
+    if may_label and first is not None:
         actions.append(link_button("Label the next", f"{PATH}/{id_}/rows/{first}", "primary"))
     if rows:
         actions.append(link_button("Rows for assay eval", f"{PATH}/{id_}/export.jsonl"))
@@ -356,7 +356,7 @@ def label_badge(row: DatasetRow) -> Child:
     return group(badge(*LABEL_BADGES[row.label]), tag("small", f" claim {claims}") if claims else None)
 
 
-def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime, *, may: bool) -> Markup:
+def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime, *, may_label: bool) -> Markup:
     columns = (
         Column("Label"),
         Column("Question", "main"),
@@ -365,9 +365,9 @@ def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime,
         Column("Labelled by", "less"),
         Column("Added", "num less"),
     )
-    listed = (_row(id_, row, now, may=may) for row in rows)
-    shown = table("Runs of the dataset", columns, listed, style="rows chosen" if may else "rows")
-    if not may:
+    listed = (_row(id_, row, now, may_label=may_label) for row in rows)
+    shown = table("Runs of the dataset", columns, listed, style="rows chosen" if may_label else "rows")
+    if not may_label:
         return shown
     acts = (
         button("Right", name_="act", value="right"),
@@ -386,10 +386,10 @@ def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime,
     return form(request, f"{PATH}/{id_}/rows", shown, bar, data_choose=True)
 
 
-def _row(id_: str, row: DatasetRow, now: datetime, *, may: bool) -> list[Child]:
+def _row(id_: str, row: DatasetRow, now: datetime, *, may_label: bool) -> list[Child]:
     words = shorten(row.question, 160) if row.question else ("erased" if row.erased else f"Run {row.run[:12]}")
     label: Child = label_badge(row)
-    if may:
+    if may_label:
         hint = f"Choose the run: {words[:80]}"
         label = [
             tag("input", type_="checkbox", name_="run", value=row.run, aria_label=hint, class_="choose"),
@@ -479,7 +479,7 @@ def _start_form(request: Request, id_: str, versions: Sequence[PolicyVersion]) -
     return panel("Run it again", tag("p", about, class_="soft"), start)
 
 
-def _remove_form(request: Request, found: Dataset) -> Markup:
+def _remove_form(request: Request, dataset: Dataset) -> Markup:
     words = tag("p", "Its labels and experiments go with it. The runs stay on record.")
-    remove = form(request, f"{PATH}/{found.id}/drop", words, button("Remove the dataset", "danger"), class_="stack")
+    remove = form(request, f"{PATH}/{dataset.id}/drop", words, button("Remove the dataset", "danger"), class_="stack")
     return details("Remove this dataset", remove)

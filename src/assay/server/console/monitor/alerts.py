@@ -143,8 +143,8 @@ Act = Callable[[Store, AlertItem, str, str, str, int], str]
 name and the actor of the caller, and the hours of a silence."""
 
 
-def _acknowledge(store: Store, item: AlertItem, tenant: str, who: str, actor: str, _: int) -> str:
-    acknowledge(store, tenant, item.id, who, actor)
+def _acknowledge(store: Store, item: AlertItem, tenant: str, name: str, actor: str, _: int) -> str:
+    acknowledge(store, tenant, item.id, name, actor)
     return "alert.acknowledged"
 
 
@@ -154,9 +154,9 @@ def _close(store: Store, item: AlertItem, tenant: str, _: str, actor: str, __: i
     return "alert.closed"
 
 
-def _silence(store: Store, item: AlertItem, tenant: str, who: str, actor: str, hours: int) -> str:
+def _silence(store: Store, item: AlertItem, tenant: str, name: str, actor: str, hours: int) -> str:
     until = None if hours == 0 else store.now() + timedelta(hours=hours)
-    silence(store, tenant, item.key, until, who, actor)
+    silence(store, tenant, item.key, until, name, actor)
     return "alert.silenced" if hours else "alert.unsilenced"
 
 

@@ -68,18 +68,18 @@ def make_monitor_page(services: Services) -> APIRouter:
         ranges = tabs(
             "Period", ((_RANGE_WORDS[name], address("/console/monitor", range=name), name == chosen) for name in RANGES)
         )
-        everything = tag("a", "All alerts", href="/console/monitor/alerts")
-        behind = None
+        all_alerts = tag("a", "All alerts", href="/console/monitor/alerts")
+        lag_note = None
         if entries - counted > _MOST_LAG:
             words = f"{entries - counted:,} entries of the record are not counted yet; these figures are behind it."
-            behind = note("doubt", words)
+            lag_note = note("doubt", words)
         stretch = Stretch.until(now, *RANGES[chosen])
         narrow = [_panel(panels[name], chosen, stretch, now) for name in PANELS if name not in _WIDE]
         return render(
             request,
             "Monitor",
-            behind,
-            tag("div", alert_list("Alerts that hold", alerts, now, everything), data_live=True),
+            lag_note,
+            tag("div", alert_list("Alerts that hold", alerts, now, all_alerts), data_live=True),
             tag(
                 "div",
                 _panel(panels["metrics"], chosen, stretch, now),

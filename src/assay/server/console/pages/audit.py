@@ -273,7 +273,7 @@ class _Pages:
             except AuditError as error:
                 raise HTTPException(404, str(error)) from error
             entry_data = read_entry_data(data)
-            who = actors_of(connection, caller.tenant, {position: entry_data}).get(position)
+            actor = actors_of(connection, caller.tenant, {position: entry_data}).get(position)
             proof = self._proof(connection, caller.tenant, position)
         record = entry_data.get("record")
         run = tag("a", "The run", href=f"/console/runs/{record}", class_="button") if _is_run(entry_data) else None
@@ -281,7 +281,7 @@ class _Pages:
             request,
             f"Entry {position:,}",
             self._proof_panel(proof, position),
-            panel("What it says", entry_fields(entry_data, who)),
+            panel("What it says", entry_fields(entry_data, actor)),
             details("As it is hashed", _pre(data.decode())),
             current="audit",
             about=_kind_and_time(entry_data),
@@ -303,8 +303,8 @@ class _Pages:
             return proof, str(error)
         return proof, None
 
-    def _proof_panel(self, found: tuple[EntryProof | None, str | None], index: int) -> Markup:
-        proof, why = found
+    def _proof_panel(self, proof_and_reason: tuple[EntryProof | None, str | None], index: int) -> Markup:
+        proof, why = proof_and_reason
         if proof is None:
             return note("doubt", "It is not proved yet: ", why or "")
         stated = read_checkpoint(proof.checkpoint)
@@ -390,21 +390,21 @@ def _split_checkpoints(text: str) -> list[str]:
         return [text]
 
 
-def _verification_note(found: LogVerification) -> Markup:
-    caution = None if found.caution is None else note("doubt", f"{found.caution[:1].upper()}{found.caution[1:]}.")
-    if found.holds:
-        checked = f"{found.size:,} entries, {found.checkpoints:,} checkpoints and the content of {found.runs:,} runs."
-        result = "The log holds." if found.outside else "The log agrees with itself."
-        held = tag(
+def _verification_note(log: LogVerification) -> Markup:
+    caution = None if log.caution is None else note("doubt", f"{log.caution[:1].upper()}{log.caution[1:]}.")
+    if log.holds:
+        checked = f"{log.size:,} entries, {log.checkpoints:,} checkpoints and the content of {log.runs:,} runs."
+        result = "The log holds." if log.outside else "The log agrees with itself."
+        result_note = tag(
             "div",
             tag("strong", result),
             " ",
             checked,
-            class_=f"note {'good' if found.outside else 'quiet'}",
+            class_=f"note {'good' if log.outside else 'quiet'}",
             role="status",
         )
-        return group(caution, held)
-    findings = (tag("li", tag("code", one.code.value), " ", foreign(one.message)) for one in found.findings)
+        return group(caution, result_note)
+    findings = (tag("li", tag("code", one.code.value), " ", foreign(one.message)) for one in log.findings)
     return group(
         caution,
         tag("div", tag("strong", "The log does not hold."), tag("ul", findings), class_="note bad", role="alert"),

@@ -289,8 +289,8 @@ def _difference(request: Request, version: PolicyVersion, others: list[PolicyVer
 
 def _versions(version: PolicyVersion, others: Sequence[PolicyVersion], now: datetime) -> Markup | None:
     """The versions of a policy, the latest first, and what each changed; `None` if there is only one."""
-    known = sorted((one for one in (version, *others) if one.name == version.name), key=lambda one: one.created)
-    if len(known) < 2:
+    versions = sorted((one for one in (version, *others) if one.name == version.name), key=lambda one: one.created)
+    if len(versions) < 2:
         return None
     columns = (Column("Version", "named"), Column("What changed", "main"), Column("First decided", "num less"))
     rows = (
@@ -300,10 +300,10 @@ def _versions(version: PolicyVersion, others: Sequence[PolicyVersion], now: date
                 " ",
                 badge("this", "accent") if one.digest == version.digest else None,
             ),
-            _changed_settings(one, known),
+            _changed_settings(one, versions),
             moment(one.created, now),
         )
-        for one in reversed(known[-_MOST_VERSIONS:])
+        for one in reversed(versions[-_MOST_VERSIONS:])
     )
     return panel("History", table("Versions of this policy, the latest first", columns, rows, style="policies"))
 

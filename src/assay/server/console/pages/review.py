@@ -85,8 +85,8 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         runs = [item.run for item in items]
         questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
     shown = items[:PAGE_SIZE]
-    may = caller.may(Permission.REVIEW)
-    selectable = may and show != "decided" and bool(shown)
+    may_review = caller.may(Permission.REVIEW)
+    selectable = may_review and show != "decided" and bool(shown)
     columns = (
         Column("Deadline"),
         Column("What was asked", "main"),
@@ -111,7 +111,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         "Review",
         tag("div", _figures(waiting), data_live=True),
         _filter_form(request, show),
-        None if may else read_only(),
+        None if may_review else read_only(),
         bulk_view(request, services.store, caller, listed) if selectable else listed,
         pager(following, address(PATH, **_query_of(request)) if after else None),
         current="review",
@@ -136,17 +136,17 @@ _EMPTY: Final[dict[str, tuple[str, Child]]] = {
 
 
 def _filter(show: str, tier: str, expertise: str, caller: Caller, now: datetime) -> ReviewFilter:
-    chosen = Tier(tier) if tier in set(Tier) else None
-    known = expertise or None
+    chosen_tier = Tier(tier) if tier in set(Tier) else None
+    needed_expertise = expertise or None
     match show:
         case "mine":
-            return ReviewFilter(tier=chosen, expertise=known, holder=caller.name)
+            return ReviewFilter(tier=chosen_tier, expertise=needed_expertise, holder=caller.name)
         case "overdue":
-            return ReviewFilter(tier=chosen, expertise=known, overdue_at=now)
+            return ReviewFilter(tier=chosen_tier, expertise=needed_expertise, overdue_at=now)
         case "decided":
-            return ReviewFilter(states=_DECIDED, tier=chosen, expertise=known)
+            return ReviewFilter(states=_DECIDED, tier=chosen_tier, expertise=needed_expertise)
         case _:
-            return ReviewFilter(tier=chosen, expertise=known)
+            return ReviewFilter(tier=chosen_tier, expertise=needed_expertise)
 
 
 def _query_of(request: Request) -> dict[str, str]:
@@ -170,23 +170,24 @@ def _figures(waiting: dict[str, int]) -> Markup:
 
 
 def _filter_form(request: Request, show: str) -> Markup:
-    kept = _query_of(request)
+    filters = _query_of(request)
     views = (("waiting", "Waiting"), ("mine", "Mine"), ("overdue", "Overdue"), ("decided", "Decided"))
     current = show if show in dict(views) else "waiting"
-    choose = tabs("Which", ((words, address(PATH, **{**kept, "show": key}), key == current) for key, words in views))
+    entries = ((words, address(PATH, **{**filters, "show": key}), key == current) for key, words in views)
+    view_tabs = tabs("Which", entries)
     tiers = [("", "Every tier"), *((tier.value, tier.value) for tier in Tier)]
-    narrow = tag(
+    filter_form = tag(
         "form",
         hidden_input("show", current),
-        field("Tier", select_field("tier", tiers, kept["tier"])),
-        field("Expertise", text_input("expertise", kept["expertise"], placeholder="any", maxlength=60)),
+        field("Tier", select_field("tier", tiers, filters["tier"])),
+        field("Expertise", text_input("expertise", filters["expertise"], placeholder="any", maxlength=60)),
         button("Filter"),
         class_="inline",
         method="get",
         action=PATH,
         data_auto=True,
     )
-    return tag("div", choose, narrow, class_="bar")
+    return tag("div", view_tabs, filter_form, class_="bar")
 
 
 def _row(

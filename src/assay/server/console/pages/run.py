@@ -238,9 +238,9 @@ def _decision(one: Decided, now: datetime) -> Child:
 
 
 def _feedback(request: Request, id_: str, history: History, may_give_feedback: bool) -> Markup:
-    given = None
+    entries = None
     if history.feedback:
-        given = tag("ul", (tag("li", _feedback_entry(one)) for one in history.feedback), class_="timeline")
+        entries = tag("ul", (tag("li", _feedback_entry(one)) for one in history.feedback), class_="timeline")
     feedback_form = None
     if may_give_feedback:
         feedback_form = form(
@@ -260,8 +260,8 @@ def _feedback(request: Request, id_: str, history: History, may_give_feedback: b
             ),
             class_="stack",
         )
-    empty = tag("p", "Nobody has said anything about this output yet.", class_="soft") if given is None else None
-    return panel("Feedback", given, empty, feedback_form, id_="feedback")
+    empty = tag("p", "Nobody has said anything about this output yet.", class_="soft") if entries is None else None
+    return panel("Feedback", entries, empty, feedback_form, id_="feedback")
 
 
 def _feedback_entry(one: UserFeedback) -> Child:

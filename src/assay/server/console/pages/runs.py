@@ -116,14 +116,14 @@ def filters_of(request: Request) -> Filters:
     values["columns"] = _columns(request)
     if len(values["q"]) > _LONGEST_QUERY:
         raise HTTPException(422, f"a search has at most {_LONGEST_QUERY} characters")
-    for name, known in (
+    for name, allowed_values in (
         ("action", [one.value for one in Action]),
         ("verdict", [one.value for one in Verdict]),
         ("within", list(_PERIODS)),
         ("score", list(_SCORE_RANGES)),
     ):
-        if values[name] and values[name] not in known:
-            raise HTTPException(422, f"the filter {name} is one of {', '.join(known)}")
+        if values[name] and values[name] not in allowed_values:
+            raise HTTPException(422, f"the filter {name} is one of {', '.join(allowed_values)}")
     if values["hour"]:
         _hour(values["hour"])
     if values["hours"] and whole_number(values["hours"], 4) is None:
@@ -274,7 +274,8 @@ def _filter_form(filters: Filters) -> Markup:
     periods = [("", "Any time"), *((name, f"Last {words}") for name, words in _PERIOD_WORDS.items())]
     scores = [("", "Any score"), ("low", "Below 0.40"), ("middle", "0.40 to 0.85"), ("high", "From 0.85")]
     clear = link_button("Clear", "/console/runs") if filters.active else None
-    kept = [hidden_input(name, value) for name, value in (("hour", filters.hour), ("hours", filters.hours)) if value]
+    period = (("hour", filters.hour), ("hours", filters.hours))
+    hidden_filters = [hidden_input(name, value) for name, value in period if value]
     search = text_input(
         "q", filters.q, type_="search", placeholder="Words of a question or an output", maxlength=_LONGEST_QUERY
     )
@@ -287,7 +288,7 @@ def _filter_form(filters: Filters) -> Markup:
         field("Time", select("within", periods, filters.within)),
         field("Policy", text_input("policy", filters.policy, placeholder="Any", maxlength=100)),
         field("From", text_input("caller", filters.caller, placeholder="Anyone", maxlength=100)),
-        kept,
+        hidden_filters,
         tag("div", button("Filter", "primary"), clear, class_="actions"),
         _column_boxes(filters),
         method="get",
@@ -312,7 +313,9 @@ def _column_boxes(filters: Filters) -> Markup:
     ]
     # A query without columns means the default ones: this field says that all the others were deselected.
     always = hidden_input("columns", FIXED_COLUMNS[0])
-    within = tag("fieldset", tag("legend", "Columns beside the decision and the question"), boxes, class_="boxes")
+    within = tag(
+        "fieldset", tag("legend", "Columns in addition to the decision and the question"), boxes, class_="boxes"
+    )
     return details("Columns", always, within, button("Show these", "small"))
 
 

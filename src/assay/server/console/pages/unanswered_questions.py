@@ -62,26 +62,26 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
     period = query.get("days", "30") if query.get("days", "30") in PERIODS else "30"
     page = whole_number(query.get("page"), 4) or 0
     since = None if period == "all" else store.now() - timedelta(days=int(period))
-    found = find_gaps(store, tenant, since=since, first=page * PAGE_SIZE, shown=PAGE_SIZE)
+    gaps = find_gaps(store, tenant, since=since, first=page * PAGE_SIZE, shown=PAGE_SIZE)
     body: list[Child] = []
-    if found.cut:
-        body.append(note("quiet", f"Only the latest {found.questions:,} questions are grouped."))
-    if not found.questions:
+    if gaps.cut:
+        body.append(note("quiet", f"Only the latest {gaps.questions:,} questions are grouped."))
+    if not gaps.questions:
         body.append(_empty(period))
         return render(request, "Evidence gaps", *body, current="gaps", about=_ABOUT, actions=_periods(period))
-    body.append(_figures(found))
+    body.append(_figures(gaps))
     rows = tag(
         "ol",
-        (_gap(gap, store, first=at == 0) for at, gap in enumerate(found.gaps)),
+        (_gap(gap, store, first=at == 0) for at, gap in enumerate(gaps.gaps)),
         class_="gap-list",
         start=page * PAGE_SIZE + 1,
     )
     body.append(panel("Asked most often", rows))
-    more = found.found > (page + 1) * PAGE_SIZE
+    more = gaps.found > (page + 1) * PAGE_SIZE
     pages = pager(
         address("/console/gaps", days=period, page=page + 1) if more else None,
         address("/console/gaps", days=period) if page else None,
-        f"{min(len(found.gaps), found.found):,} of {found.found:,} gaps",
+        f"{min(len(gaps.gaps), gaps.found):,} of {gaps.found:,} gaps",
     )
     return render(request, "Evidence gaps", *body, pages, current="gaps", about=_ABOUT, actions=_periods(period))
 
@@ -102,14 +102,14 @@ def _empty(period: str) -> Markup:
     )
 
 
-def _figures(found: Gaps) -> Markup:
-    most = max((len(gap.asked) for gap in found.gaps), default=0)
+def _figures(gaps: Gaps) -> Markup:
+    most = max((len(gap.asked) for gap in gaps.gaps), default=0)
     return stats(
-        stat("Questions without support", f"{found.questions:,}"),
-        stat("Different gaps", f"{found.found:,}"),
-        stat("With nothing retrieved", f"{found.null_retrievals:,}"),
+        stat("Questions without support", f"{gaps.questions:,}"),
+        stat("Different gaps", f"{gaps.found:,}"),
+        stat("With nothing retrieved", f"{gaps.null_retrievals:,}"),
         stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
-        stat("Share of the largest", share(most, found.questions)),
+        stat("Share of the largest", share(most, gaps.questions)),
     )
 
 
@@ -169,10 +169,10 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
     )
 
 
-def _wordings(asked: Sequence[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:
+def _wordings(questions: Sequence[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:
     """The questions grouped by their words, the largest group first; within a group the latest comes first."""
     by_words: dict[str, list[UnansweredQuestion]] = {}
-    for one in asked:
+    for one in questions:
         by_words.setdefault(" ".join(one.question.casefold().split()), []).append(one)
     return sorted(by_words.values(), key=len, reverse=True)
 

@@ -216,7 +216,7 @@ def chart_mark(change: Marker, moments: Sequence[int]) -> ChartMark | None:
 
 def _by_category(runs: Sequence[AttackRun]) -> Markup:
     latest, ordered = runs[0], list(reversed(runs))
-    found: dict[str, dict[str, Any]] = latest.body.get("categories") or {}
+    categories: dict[str, dict[str, Any]] = latest.body.get("categories") or {}
     columns = (
         Column("Category"),
         Column("Trend", "less"),
@@ -227,7 +227,7 @@ def _by_category(runs: Sequence[AttackRun]) -> Markup:
         Column("Unjudged", "num less"),
     )
     rows: list[list[Child]] = []
-    for name, one in found.items():
+    for name, figures in categories.items():
         past = [figures_of(run, name)[0] for run in ordered]
         value, low, high = figures_of(latest, name)
         interval = "–" if low is None or high is None else f"{low:.3f} – {high:.3f}"
@@ -240,8 +240,8 @@ def _by_category(runs: Sequence[AttackRun]) -> Markup:
                 number(value, 3),
                 interval_bar(value, low, high),
                 interval,
-                f"{one.get('passed', 0):,} of {one.get('cases', 0):,}",
-                f"{one.get('unjudged', 0):,}",
+                f"{figures.get('passed', 0):,} of {figures.get('cases', 0):,}",
+                f"{figures.get('unjudged', 0):,}",
             ]
         )
     return panel(

@@ -13,7 +13,7 @@ ENTRY_TONES: Final = {"decision": "accent", "erasure": "bad", "review": "escalat
 """The tone of each kind of entry."""
 
 
-def entry_line(index: int, data: EntryData | None, who: str | None, now: datetime) -> tuple[Markup | str, ...]:
+def entry_line(index: int, data: EntryData | None, actor: str | None, now: datetime) -> tuple[Markup | str, ...]:
     """The cells of an entry in a list: its number, its kind, what it is about, who acted, and when.
 
     Args:
@@ -31,7 +31,7 @@ def entry_line(index: int, data: EntryData | None, who: str | None, now: datetim
     record = data.get("record")
     summary = group(foreign(", ".join(about)[:120]), " ", digest(record) if isinstance(record, str) else "")
     tone = ENTRY_TONES.get(kind, "quiet")
-    return (entry_link(index), badge(kind, tone), summary, line(who, 60), _moment_of(data, now))
+    return (entry_link(index), badge(kind, tone), summary, line(actor, 60), _moment_of(data, now))
 
 
 def entry_link(index: int) -> Markup:
@@ -46,10 +46,10 @@ def _moment_of(data: EntryData, now: datetime) -> Markup | str:
         return "–"
 
 
-def entry_fields(data: EntryData, who: str | None) -> Markup:
+def entry_fields(data: EntryData, actor_name: str | None) -> Markup:
     """All fields of an entry, the most useful ones first, and the name of the person or key that acted."""
     names = [*(name for name in _FIRST if name in data), *(name for name in data if name not in _FIRST)]
-    actor: list[tuple[str, Child]] = [("by", foreign(who, "b"))] if who else []
+    actor: list[tuple[str, Child]] = [("by", foreign(actor_name, "b"))] if actor_name else []
     fields = [
         (name.replace("_", " "), _shown(_plain(name, data[name])))
         for name in names

@@ -306,22 +306,22 @@ class _Reader:
         text, at = self._text, self._at
         if text[at : at + 2] not in ("](", "]["):
             raise _UnreadableError("a link by a definition elsewhere")
-        closing, depth, place = (")" if text[at + 1] == "(" else "]"), 0, at + 1
+        closing, depth, offset = (")" if text[at + 1] == "(" else "]"), 0, at + 1
         opening = text[at + 1]
-        while place < len(text):
-            if text[place] == "\\":
-                place += 1
-            elif text[place] == opening:
+        while offset < len(text):
+            if text[offset] == "\\":
+                offset += 1
+            elif text[offset] == opening:
                 depth += 1
-            elif text[place] == closing:
+            elif text[offset] == closing:
                 depth -= 1
                 if not depth:
                     break
-            place += 1
+            offset += 1
         else:
             raise _UnreadableError("a link without its end")
-        self._add(Element("code", [TextSlice(at + 1, place + 1)], "address"))
-        self._at = place + 1
+        self._add(Element("code", [TextSlice(at + 1, offset + 1)], "address"))
+        self._at = offset + 1
 
     def _code(self, token: "Token") -> None:
         if token.map is None:
@@ -391,17 +391,17 @@ class _Reader:
         self._skip_to(place)
         return place
 
-    def _skip_to(self, place: int, signs: frozenset[str] | None = None) -> None:
+    def _skip_to(self, offset: int, signs: frozenset[str] | None = None) -> None:
         """Moves on to an offset. Only white space and `signs` may be skipped; the `>` of block quotes are shown."""
-        if place < self._at:
+        if offset < self._at:
             raise _UnreadableError("words before those that were shown")
         allowed = self._between if signs is None else signs
-        for at in range(self._at, place):
+        for at in range(self._at, offset):
             if self._text[at] == ">":
                 self._add(Element("span", [TextSlice(at, at + 1)], "sign"))
             elif self._text[at] not in allowed:
                 raise _UnreadableError("more than white space between the words")
-        self._at = place
+        self._at = offset
 
     def _push(self, element: Element, sign: tuple[int, int] | None = None) -> None:
         self._open.append(element)

@@ -199,7 +199,7 @@ def _source_answer(answer: Mapping[str, Any]) -> Markup:
     except InputError as error:  # the stored answer was changed, or another version wrote it
         return tag("article", badge("unreadable", "bad"), " ", foreign(str(error)[:400]), class_="card")
     took = f"{one.at}, {one.elapsed_ms:.0f} ms" + ("" if one.age_s is None else f", known for {one.age_s:.0f} s")
-    asked = [
+    queries = [
         tag("li", tag("code", foreign(shorten("; ".join(f"{name}: {value}" for name, value in line.items()), 1_000))))
         for line in one.found.asked
     ]
@@ -219,7 +219,7 @@ def _source_answer(answer: Mapping[str, Any]) -> Markup:
             tag("span", f" {took}", class_="soft"),
         ),
         None if one.reason is None else foreign(one.reason[:1_000], "p"),
-        details("Asked", tag("ul", asked, class_="plain")) if asked else None,
+        details("Asked", tag("ul", queries, class_="plain")) if queries else None,
         details(counted, tag("ul", passages, class_="plain passages"), digest) if passages else None,
         class_="card",
     )

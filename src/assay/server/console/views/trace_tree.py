@@ -195,8 +195,8 @@ _OPERATIONS: Final = {
 
 def _node_of_span(span: Span, first: int) -> Node:
     kind = _OPERATIONS.get(span.operation or "", "span")
-    named = span.text("gen_ai.tool.name") or span.text("gen_ai.agent.name") or span.text("gen_ai.request.model")
-    name = _text(span.rest.get("name")) or named or span.operation or "span"
+    target = span.text("gen_ai.tool.name") or span.text("gen_ai.agent.name") or span.text("gen_ai.request.model")
+    name = _text(span.rest.get("name")) or target or span.operation or "span"
     start, end = _moment(span.start), _moment(span.end)
     used = [span.attributes.get(f"gen_ai.usage.{way}_tokens", (None, ""))[0] for way in ("input", "output")]
     tokens = [count for value in used if (count := _count(value)) is not None]
@@ -206,7 +206,7 @@ def _node_of_span(span: Span, first: int) -> Node:
     return Node(
         kind,
         name,
-        _line(message or span.text("error.type") or (named if named and named not in name else "") or ""),
+        _line(message or span.text("error.type") or (target if target and target not in name else "") or ""),
         None if start is None else (start - first) / _NS_PER_MS,
         None if took is None else max(0.0, took),
         span.failed,
@@ -289,28 +289,28 @@ class _StepTree:
     def _call(self, step: ToolCall) -> Node:
         if self._turn is None:
             self._turn = self._root(Node("model", "model", "asked for tools"))
-        made = Node("tool", step.name, _line(_arguments(step)), open=True)
+        node = Node("tool", step.name, _line(_arguments(step)), open=True)
         if step.id is None:
-            self._without_id.append(made)
+            self._without_id.append(node)
         else:
-            self.calls.setdefault(step.id, []).append(made)
-        self._turn.children.append(made)
-        return made
+            self.calls.setdefault(step.id, []).append(node)
+        self._turn.children.append(node)
+        return node
 
     def _result(self, step: ToolResult) -> Node:
         self._turn, failed = None, bool(step.is_error)
-        made = Node("result", "result", _line(step.text), failed=failed)
+        node = Node("result", "result", _line(step.text), failed=failed)
         call = self._call_of(step)
         if call is None:
-            made.kind = "stray"
-            made.notes.append("no call is open that it could be of" if step.call_id is None else _no_such(step.call_id))
-            return self._root(made)
+            node.kind = "stray"
+            node.notes.append("no call is open that it could be of" if step.call_id is None else _no_such(step.call_id))
+            return self._root(node)
         if not call.open:
-            made.notes.append("its call had a result before")
+            node.notes.append("its call had a result before")
         # A failure is final: a later result of the same call does not undo it.
         call.open, call.failed = False, call.failed or failed
-        call.children.append(made)
-        return made
+        call.children.append(node)
+        return node
 
     def _call_of(self, step: ToolResult) -> Node | None:
         """The call that a result belongs to.
@@ -405,10 +405,10 @@ def _cut(placed: Sequence[tuple[Node, int, int]], shown: set[int]) -> None:
             ancestor = placed[nearest_shown[at]][0]
             ancestor.left_out += 1
             ancestor.left_out_failed += _counts_as_failed(node)
-    kept = {id(placed[at][0]) for at in shown}
+    shown_nodes = {id(placed[at][0]) for at in shown}
     for at in shown:
         node = placed[at][0]
-        node.children = [child for child in node.children if id(child) in kept]
+        node.children = [child for child in node.children if id(child) in shown_nodes]
 
 
 def _line(text: str) -> str:
