@@ -20,6 +20,11 @@ POLL_S: Final = 0.5
 """Seconds between two polls of the database."""
 KEEPALIVE_S: Final = 15.0
 """Seconds without an event after which a stream sends a comment, so that proxies keep the connection open."""
+COMMIT_US: Final = 5_000_000
+"""Microseconds after its moment within which a change is visible to readers. A change gets its moment before it is
+stored, so that one may become visible after another with a later moment."""
+MOST_CHANGES: Final = 2_000
+"""Changes that are read at once."""
 
 
 class Wakeup:
@@ -89,23 +94,42 @@ class DecisionWaiter:
             tenant: the tenant.
             since: the id of the last event that the client has received; from now on by default.
         """
-        last = micros(self._service.reviews.store.now()) if since is None else since
+        now = micros(self._service.reviews.store.now())
+        last = now if since is None else since
+        known = await asyncio.to_thread(self._changes, tenant, min(last, now - COMMIT_US))
+        # What was stored before the stream began is not new.
+        sent = {(item.id, item.updated) for item in known if micros(item.updated) <= last}
         last_sent = time.monotonic()
         while True:
-            items = await asyncio.to_thread(self._changed, tenant, last)
-            for item in items:
+            settled = micros(self._service.reviews.store.now()) - COMMIT_US
+            items = await asyncio.to_thread(self._changes, tenant, min(last, settled))
+            new = [item for item in items if (item.id, item.updated) not in sent]
+            for item in new:
                 last = max(last, micros(item.updated))
                 yield sse_event(item)
-            if items:
+            sent = {(item.id, item.updated) for item in items if micros(item.updated) > min(last, settled)}
+            if new:
                 last_sent = time.monotonic()
             elif time.monotonic() - last_sent > KEEPALIVE_S:
                 last_sent = time.monotonic()
                 yield b": alive\n\n"
             await self.wakeup.wait(POLL_S)
 
-    def _changed(self, tenant: str, since: int) -> list[ReviewItem]:
+    def _changes(self, tenant: str, since: int) -> list[ReviewItem]:
+        """All items that were changed after a moment (in microseconds since 1970), or the first part of very many.
+
+        A part never ends between items that were changed at the same moment.
+        """
+        limit = MOST_CHANGES
         with self._service.reviews.store.reading(tenant) as connection:
-            return changed_since(connection, tenant, since)
+            while True:
+                items = changed_since(connection, tenant, since, limit)
+                if len(items) < limit:
+                    return items
+                part = [item for item in items if item.updated < items[-1].updated]
+                if part:
+                    return part
+                limit *= 2
 
 
 def sse_event(item: ReviewItem) -> bytes:
