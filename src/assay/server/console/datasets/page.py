@@ -108,7 +108,7 @@ class _Pages:
         """All datasets."""
         caller, now = allowed(request, Permission.READ), self._store.now()
         with self._store.reading(caller.tenant) as connection:
-            found = list_datasets(connection, caller.tenant)
+            datasets = list_datasets(connection, caller.tenant)
         columns = (
             Column("Dataset", "main"),
             Column("Runs", "num"),
@@ -124,7 +124,7 @@ class _Pages:
                 line(one.maker, 40),
                 moment(one.created, now),
             ]
-            for one in found
+            for one in datasets
         ]
         words = "Choose runs in the list of runs and save them into one, or make an empty one here."
         return render(
@@ -159,7 +159,7 @@ class _Pages:
     def dataset(self, request: Request, id_: str) -> Response:
         """One dataset: its rows and experiments."""
         caller, now = allowed(request, Permission.READ), self._store.now()
-        dataset = self._found(caller, id_)
+        dataset = self._dataset_or_404(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             experiments = list_experiments(connection, caller.tenant, id_)
@@ -206,14 +206,14 @@ class _Pages:
     def row(self, request: Request, id_: str, run: str) -> Response:
         """The page of one row."""
         caller = allowed(request, Permission.READ)
-        found = self._found(caller, id_)
+        dataset = self._dataset_or_404(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             check = read_check(connection, caller.tenant, run) if _ID.fullmatch(run) else None
         at = next((index for index, one in enumerate(rows) if one.run == run), None)
         if at is None:
             raise HTTPException(404, "this dataset has no such run")
-        return label_page(request, found, rows, at, check, may_label=caller.may(Permission.FEEDBACK))
+        return label_page(request, dataset, rows, at, check, may_label=caller.may(Permission.FEEDBACK))
 
     async def label(self, request: Request, id_: str, run: str) -> Response:
         """Labels one row, and redirects to the next one without a label."""
@@ -241,11 +241,11 @@ class _Pages:
     def export(self, request: Request, id_: str) -> Response:
         """The rows as `assay eval` and `assay calibrate` read them."""
         caller = allowed(request, Permission.READ)
-        found = self._found(caller, id_)
+        dataset = self._dataset_or_404(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             labelled = request.query_params.get("labelled") == "true"
-            file = export_rows(connection, caller.tenant, found.name, rows, labelled=labelled)
+            file = export_rows(connection, caller.tenant, dataset.name, rows, labelled=labelled)
         headers = {"content-disposition": f'attachment; filename="assay-dataset-{id_[:12]}.jsonl"'}
         headers |= file.headers | {"cache-control": "no-store"}
         return Response(file.text, media_type="application/x-ndjson", headers=headers)
@@ -281,7 +281,7 @@ class _Pages:
         await run_in_threadpool(drop_dataset, self._store, caller.tenant, id_, actor=caller.actor)
         return redirect(PATH, "dataset.dropped")
 
-    def _found(self, caller: Caller, id_: str) -> Dataset:
+    def _dataset_or_404(self, caller: Caller, id_: str) -> Dataset:
         found = None
         if _ID.fullmatch(id_):
             with self._store.reading(caller.tenant) as connection:

@@ -86,7 +86,7 @@ def make_alert_pages(services: Services) -> APIRouter:
     router = page_router()
     store = services.store
 
-    def found(tenant: str, id_: str) -> AlertItem:
+    def alert_or_404(tenant: str, id_: str) -> AlertItem:
         with store.reading(tenant) as connection:
             item = read_alert(connection, tenant, id_, store.now())
         if item is None:
@@ -109,7 +109,7 @@ def make_alert_pages(services: Services) -> APIRouter:
     @router.get("/console/monitor/alerts/{id_}")
     def alert(request: Request, id_: str) -> Response:
         caller, now = allowed(request, Permission.READ), store.now()
-        item = found(caller.tenant, id_)
+        item = alert_or_404(caller.tenant, id_)
         acts = _acts(request, item) if caller.may(Permission.REVIEW) else None
         return render(
             request,
@@ -127,7 +127,7 @@ def make_alert_pages(services: Services) -> APIRouter:
             hours = (await read_form(request)).get("hours", "0")
             if hours not in _HOURS:
                 raise HTTPException(422, f"hours are one of {', '.join(_HOURS)}")
-            item = await run_in_threadpool(found, caller.tenant, id_)
+            item = await run_in_threadpool(alert_or_404, caller.tenant, id_)
             message = await run_in_threadpool(act, store, item, caller.tenant, caller.name, caller.actor, int(hours))
             return redirect(f"/console/monitor/alerts/{item.id}", message)
 

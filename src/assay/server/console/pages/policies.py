@@ -69,14 +69,14 @@ def make_policy_pages(services: Services) -> APIRouter:
     @router.get("/console/policies/{name}")
     def policy(request: Request, name: str) -> Response:
         caller = allowed(request, Permission.READ)
-        version = _found(services, caller.tenant, name)
+        version = _policy_or_404(services, caller.tenant, name)
         others = [one for one in policy_history(services.store, caller.tenant, most=0) if one.digest != version.digest]
         return _version(request, version, others, services)
 
     @router.get("/console/policies/{name}/what-if")
     def what_if(request: Request, name: str) -> Response:
         caller = allowed(request, Permission.READ)
-        version = _found(services, caller.tenant, name)
+        version = _policy_or_404(services, caller.tenant, name)
         if not request.query_params:
             # The page itself is quick: decisions are read only when its script, or its form without one, asks for them.
             return what_if_page(request, version, tag("p", "Move a threshold, then try it.", data_ask=True))
@@ -88,7 +88,7 @@ def make_policy_pages(services: Services) -> APIRouter:
     return router
 
 
-def _found(services: Services, tenant: str, name: str) -> PolicyVersion:
+def _policy_or_404(services: Services, tenant: str, name: str) -> PolicyVersion:
     version = find_policy(services.store, tenant, name[:64])
     if version is None:
         raise HTTPException(404, "no policy with this digest has decided anything here")

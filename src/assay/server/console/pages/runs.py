@@ -217,19 +217,19 @@ def _views(request: Request, views: Sequence[SavedView], filters: Filters) -> Ma
         for one in views
     ]
     tabs = tag("nav", links, class_="tabs", aria_label="Views of the list") if views else None
-    act: Child = None
+    action: Child = None
     if current is not None:
-        act = form(
+        action = form(
             request,
             f"{LIST}/views/{current.id}/drop",
             button(["Remove this view", hidden(f" {current.name}")], "small"),
         )
     elif query:
         name = text_input("name", placeholder="Such as: blocked this week", maxlength=LONGEST_NAME, required=True)
-        kept = hidden_input("query", query)
-        keep = form(request, f"{LIST}/views", kept, field("Name", name), button("Keep it"), class_="inline")
-        act = details("Keep this view", keep)
-    return tag("div", tabs, act, class_="views") if tabs or act else None
+        query_field = hidden_input("query", query)
+        save_form = form(request, f"{LIST}/views", query_field, field("Name", name), button("Keep it"), class_="inline")
+        action = details("Keep this view", save_form)
+    return tag("div", tabs, action, class_="views") if tabs or action else None
 
 
 # Actions on several runs
@@ -237,9 +237,9 @@ def _views(request: Request, views: Sequence[SavedView], filters: Filters) -> Ma
 
 def _bulk_form(request: Request, rows: Markup, datasets: Sequence[Dataset], filters: Filters) -> Markup:
     """The rows with checkboxes, and the actions for the chosen runs."""
-    known = [("", "A new one"), *((one.id, shorten(one.name, 60)) for one in datasets)]
+    choices = [("", "A new one"), *((one.id, shorten(one.name, 60)) for one in datasets)]
     save = [
-        field("Dataset", select("dataset", known)),
+        field("Dataset", select("dataset", choices)),
         field("Name of a new one", text_input("name", maxlength=LONGEST_NAME, placeholder="Such as: leave, March")),
         button("Save into it", name_="act", value="dataset"),
     ]

@@ -60,7 +60,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
     router = page_router()
     store = services.store
 
-    def found(tenant: str, id_: str) -> ProposedCase:
+    def proposal_or_404(tenant: str, id_: str) -> ProposedCase:
         with store.reading(tenant) as connection:
             row = read_proposal(connection, tenant, id_)
         if row is None:
@@ -99,7 +99,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
     @router.get(f"{PROPOSALS}/{{id_}}")
     def proposal(request: Request, id_: str) -> Response:
         caller, now = allowed(request, Permission.READ), store.now()
-        return _page(request, found(caller.tenant, id_), caller, now)
+        return _page(request, proposal_or_404(caller.tenant, id_), caller, now)
 
     @router.post(f"{PROPOSALS}/{{id_}}/decide")
     async def decide(request: Request, id_: str) -> Response:
@@ -107,7 +107,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
         fields = await read_form(request)
 
         def work() -> ProposedCase:
-            row, act = found(caller.tenant, id_), fields.get("act", "")
+            row, act = proposal_or_404(caller.tenant, id_), fields.get("act", "")
             edited = edited_case(row.body["case"], _changes(fields)) if act == "edit" else None
             return decide_on(
                 store,
