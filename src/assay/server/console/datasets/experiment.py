@@ -221,15 +221,15 @@ def _flipped_runs(comparison: Comparison, rows: Sequence[DatasetRow], names: tup
     )
 
 
-def _flipped_run(one: Flipped, question: str | None) -> list[Child]:
-    label: Child = tag("span", "–", class_="soft") if one.label is None else badge(*LABEL_BADGES[one.label])
-    words = shorten(question, 160) if question else f"Run {one.run[:12]}"
+def _flipped_run(flip: Flipped, question: str | None) -> list[Child]:
+    label: Child = tag("span", "–", class_="soft") if flip.label is None else badge(*LABEL_BADGES[flip.label])
+    words = shorten(question, 160) if question else f"Run {flip.run[:12]}"
     return [
-        badge(*_REGRESSION_BADGES[one.regression]),
-        tag("a", foreign(words), href=f"/console/runs/{one.run}", class_="row"),
+        badge(*_REGRESSION_BADGES[flip.regression]),
+        tag("a", foreign(words), href=f"/console/runs/{flip.run}", class_="row"),
         label,
-        action_badge(one.before),
-        action_badge(one.after),
+        action_badge(flip.before),
+        action_badge(flip.after),
     ]
 
 

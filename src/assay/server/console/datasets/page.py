@@ -451,10 +451,14 @@ def _experiments(experiments: Sequence[Experiment], now: datetime) -> Markup | N
     return panel("Experiments", tag("div", table("Experiments", columns, rows, style="rows"), data_live=True))
 
 
-def state_badge(one: Experiment) -> Markup:
+def state_badge(experiment: Experiment) -> Markup:
     """The state of an experiment, or its progress while it runs."""
-    words = f"{one.done:,} of {one.count:,}" if one.state is ExperimentState.RUNNING else one.state.value
-    return badge(words, STATE_TONES[one.state])
+    words = (
+        f"{experiment.done:,} of {experiment.count:,}"
+        if experiment.state is ExperimentState.RUNNING
+        else experiment.state.value
+    )
+    return badge(words, STATE_TONES[experiment.state])
 
 
 def _start_form(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Markup:

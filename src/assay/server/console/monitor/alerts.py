@@ -65,20 +65,20 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Chi
     )
     rows: list[list[Child]] = [
         [
-            tag("a", foreign(shorten(one.summary, 160)), href=f"/console/monitor/alerts/{one.id}"),
-            badge(one.urgency.value, _TONES[one.urgency]),
-            _state(one),
-            moment(one.opened, now),
-            moment(one.seen, now),
+            tag("a", foreign(shorten(alert.summary, 160)), href=f"/console/monitor/alerts/{alert.id}"),
+            badge(alert.urgency.value, _TONES[alert.urgency]),
+            _state(alert),
+            moment(alert.opened, now),
+            moment(alert.seen, now),
         ]
-        for one in alerts
+        for alert in alerts
     ]
     return panel(title, table(title, columns, rows, empty=("No alert", "No alert condition holds.")), actions=more)
 
 
-def _state(one: AlertItem) -> Markup:
-    words = one.state.value if one.silenced_until is None else f"{one.state.value}, silenced"
-    return badge(words, _STATES[one.state])
+def _state(alert: AlertItem) -> Markup:
+    words = alert.state.value if alert.silenced_until is None else f"{alert.state.value}, silenced"
+    return badge(words, _STATES[alert.state])
 
 
 def make_alert_pages(services: Services) -> APIRouter:

@@ -221,16 +221,16 @@ def _history(history: History, now: datetime) -> Markup:
     return panel("History", tag("ol", rows, class_="timeline"))
 
 
-def _decision(one: Decided, now: datetime) -> Child:
-    reasons = "; ".join(one.reasons)
-    who = "The gate" if one.actor == "gate" else one.actor
+def _decision(decision: Decided, now: datetime) -> Child:
+    reasons = "; ".join(decision.reasons)
+    who = "The gate" if decision.actor == "gate" else decision.actor
     return [
         foreign(shorten(who, 80), "b"),
         " ",
-        act_badge(one.action) or action_badge(one.action),
+        act_badge(decision.action) or action_badge(decision.action),
         " ",
-        moment(one.created, now),
-        tag("p", foreign(shorten(reasons, 600)), class_="soft") if reasons and one.actor != "gate" else None,
+        moment(decision.created, now),
+        tag("p", foreign(shorten(reasons, 600)), class_="soft") if reasons and decision.actor != "gate" else None,
     ]
 
 
@@ -264,17 +264,17 @@ def _feedback(request: Request, id_: str, history: History, may_give_feedback: b
     return panel("Feedback", entries, empty, feedback_form, id_="feedback")
 
 
-def _feedback_entry(one: UserFeedback) -> Child:
-    where = f" on claim {one.claim + 1}" if one.claim is not None else ""
-    tone, sign = ("good", "✓") if one.verdict == "right" else ("bad", "✗")
+def _feedback_entry(feedback: UserFeedback) -> Child:
+    where = f" on claim {feedback.claim + 1}" if feedback.claim is not None else ""
+    tone, sign = ("good", "✓") if feedback.verdict == "right" else ("bad", "✗")
     return [
-        badge(one.verdict, tone, sign),
+        badge(feedback.verdict, tone, sign),
         where,
         " ",
-        foreign(shorten(one.author or "somebody", 80)),
+        foreign(shorten(feedback.author or "somebody", 80)),
         " ",
-        moment(one.created),
-        tag("p", foreign(one.comment[:2_000]), class_="text") if one.comment else None,
+        moment(feedback.created),
+        tag("p", foreign(feedback.comment[:2_000]), class_="text") if feedback.comment else None,
     ]
 
 

@@ -34,23 +34,23 @@ def title_words(word: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def conversation_card(one: AttackCase) -> Markup:
+def conversation_card(case: AttackCase) -> Markup:
     """One case of a run as a card."""
-    rule = tag("p", foreign(shorten(one.rule or "", 500)), class_="told") if one.rule else None
+    rule = tag("p", foreign(shorten(case.rule or "", 500)), class_="told") if case.rule else None
     return tag(
         "article",
         tag(
             "header",
-            outcome_badge(one.outcome),
-            badge("flaky", "doubt") if one.flaky else None,
-            tag("h3", title_words(one.category)),
-            tag("span", f"match {number(one.match)}", class_="measure"),
-            tag("code", one.case_id, class_="digest"),
+            outcome_badge(case.outcome),
+            badge("flaky", "doubt") if case.flaky else None,
+            tag("h3", title_words(case.category)),
+            tag("span", f"match {number(case.match)}", class_="measure"),
+            tag("code", case.case_id, class_="digest"),
         ),
         rule,
-        conversation(one.told, one.case_id) if one.told is not None else tag("p", _NOT_KEPT, class_="soft"),
+        conversation(case.told, case.case_id) if case.told is not None else tag("p", _NOT_KEPT, class_="soft"),
         class_="card",
-        id=one.case_id,
+        id=case.case_id,
     )
 
 
@@ -139,8 +139,8 @@ def _expected(details: Mapping[str, Any]) -> Markup:
 
 
 def _dimensions(case: Mapping[str, Any]) -> Markup | None:
-    found: Mapping[str, Mapping[str, Any]] = case.get("dimensions") or {}
-    if not found:
+    dimensions: Mapping[str, Mapping[str, Any]] = case.get("dimensions") or {}
+    if not dimensions:
         return None
     rows = (
         tag(
@@ -148,7 +148,7 @@ def _dimensions(case: Mapping[str, Any]) -> Markup | None:
             f"{title_words(name)}: {number(_number(one.get('value')))}. ",
             foreign(shorten(str(one.get("because", "")))),
         )
-        for name, one in found.items()
+        for name, one in dimensions.items()
     )
     return details("Why, by dimension", tag("ul", rows, class_="reasons"))
 

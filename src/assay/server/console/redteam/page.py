@@ -270,15 +270,15 @@ def failed_cases_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
         [
             tag(
                 "a",
-                foreign(shorten(str((one.told or {}).get("prompt") or one.case_id), 160)),
-                href=f"{PATH}/runs/{run.id}?case={one.case_id}#{one.case_id}",
+                foreign(shorten(str((case.told or {}).get("prompt") or case.case_id), 160)),
+                href=f"{PATH}/runs/{run.id}?case={case.case_id}#{case.case_id}",
             ),
-            group(outcome_badge(one.outcome), badge("flaky", "doubt") if one.flaky else None),
-            title_words(shorten(one.category, 60)),
-            number(one.match),
-            line(one.rule, 90),
+            group(outcome_badge(case.outcome), badge("flaky", "doubt") if case.flaky else None),
+            title_words(shorten(case.category, 60)),
+            number(case.match),
+            line(case.rule, 90),
         ]
-        for one in cases
+        for case in cases
     ]
     return table(
         "Cases that did not pass",

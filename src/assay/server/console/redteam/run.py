@@ -137,18 +137,18 @@ def _facts(run: AttackRun, now: datetime) -> Markup:
 
 
 def _categories(run: AttackRun) -> Markup:
-    found: Mapping[str, Mapping[str, Any]] = run.body.get("categories") or {}
-    rows = [(title_words(shorten(name, 60)), *figures_of(run, name)) for name in found]
+    categories: Mapping[str, Mapping[str, Any]] = run.body.get("categories") or {}
+    rows = [(title_words(shorten(name, 60)), *figures_of(run, name)) for name in categories]
     chart = panel_chart("ARS by category", Drawing("ranges", ranges=rows))
     return panel("By category", chart or tag("p", "Nothing was judged.", class_="soft"))
 
 
 def _comparisons(run: AttackRun) -> Child:
-    found: Mapping[str, Mapping[str, Any]] = run.body.get("comparisons") or {}
-    return [_comparison(name, one) for name, one in found.items()]
+    comparisons: Mapping[str, Mapping[str, Any]] = run.body.get("comparisons") or {}
+    return [_comparison(name, comparison) for name, comparison in comparisons.items()]
 
 
-def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
+def _comparison(name: str, comparison: Mapping[str, Any]) -> Markup:
     columns = (
         Column("Group"),
         Column("Before", "num"),
@@ -157,7 +157,7 @@ def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
         Column("Cases", "num less"),
         Column("State"),
     )
-    changes: Sequence[Mapping[str, Any]] = one.get("changes") or ()
+    changes: Sequence[Mapping[str, Any]] = comparison.get("changes") or ()
     rows: list[list[Child]] = [
         [
             title_words(shorten(str(change["group"]), 60)),
@@ -174,7 +174,7 @@ def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
         "p",
         "Against ",
         against,
-        f": {one.get('broke', 0):,} cases broke that had passed, "
-        f"{one.get('mended', 0):,} pass that had not. A drop within {one.get('delta', 0):g} is let pass.",
+        f": {comparison.get('broke', 0):,} cases broke that had passed, "
+        f"{comparison.get('mended', 0):,} pass that had not. A drop within {comparison.get('delta', 0):g} is let pass.",
     )
     return panel("Against before", compared, table("Against before", columns, rows, style="tight"))

@@ -112,16 +112,16 @@ def words_of(cause: Cause) -> str:
     return cause.value.replace("_", " ")
 
 
-def _suggested(one: Suggestion) -> Markup:
+def _suggested(suggestion: Suggestion) -> Markup:
     """A value of the evidence that could replace the claim's; it is a suggestion that nothing has applied."""
     return tag(
         "p",
         tag("span", "The evidence gives ", class_="soft"),
-        tag("del", foreign(shorten(one.before, 200))),
+        tag("del", foreign(shorten(suggestion.before, 200))),
         " ",
-        tag("ins", foreign(shorten(one.after, 200))),
+        tag("ins", foreign(shorten(suggestion.after, 200))),
         tag("span", " from ", class_="soft"),
-        foreign(shorten(one.evidence.evidence_id, 80)),
+        foreign(shorten(suggestion.evidence.evidence_id, 80)),
         class_="suggested",
     )
 

@@ -26,8 +26,13 @@ def proof_view(services: Services, check: StoredCheck, history: History) -> Mark
         except AuditError as error:
             signed_size, state = 0, note("bad", str(error))
     rows = (
-        [str(one.index), _what(one), one.at.replace("T", " ").replace("Z", ""), _link(check.id, one.index, signed_size)]
-        for one in history.entries
+        [
+            str(entry.index),
+            _what(entry),
+            entry.at.replace("T", " ").replace("Z", ""),
+            _link(check.id, entry.index, signed_size),
+        ]
+        for entry in history.entries
     )
     return panel("Receipt and audit proof", state, table("Entries of the audit log", _COLUMNS, rows))
 
@@ -70,21 +75,21 @@ def _state(services: Services, connection: Connection, tenant: str, index: int, 
     ]
 
 
-def _what(one: Entered) -> Child:
-    fields = one.fields
-    if one.kind == "receipt":
+def _what(entry: Entered) -> Child:
+    fields = entry.fields
+    if entry.kind == "receipt":
         return [
             "receipt ",
             tag("code", foreign(str(fields.get("receipt", ""))[:40])),
             " by key ",
             tag("code", foreign(str(fields.get("key", ""))[:16])),
         ]
-    if one.kind == "decision":
+    if entry.kind == "decision":
         return ["decision: ", foreign(str(fields.get("action", ""))[:40])]
-    if one.kind == "feedback":
+    if entry.kind == "feedback":
         return ["feedback: ", foreign(str(fields.get("verdict", ""))[:40])]
     act = str(fields.get("act", ""))[:40]
-    return foreign(f"{one.kind[:60]}: {act.replace('_', ' ')}" if act else one.kind[:60])
+    return foreign(f"{entry.kind[:60]}: {act.replace('_', ' ')}" if act else entry.kind[:60])
 
 
 def _link(id_: str, index: int, signed_size: int) -> Child:

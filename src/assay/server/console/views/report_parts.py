@@ -30,25 +30,28 @@ def omissions_view(report: HallucinationReport) -> Markup | None:
     return panel("Left out of the output", [_omission(one) for one in report.omissions[:_MOST_ROWS]])
 
 
-def _omission(one: Omission) -> Markup:
-    judged = badge(*_JUDGED[one.judged]) if one.judged in _JUDGED else None
-    start = one.evidence.start - one.statement.start
-    text = one.statement.text
-    inside = start >= 0 and text[start : start + len(one.evidence.text)] == one.evidence.text
-    before, after = (text[:start], text[start + len(one.evidence.text) :]) if inside else ("", "")
+def _omission(omission: Omission) -> Markup:
+    judged = badge(*_JUDGED[omission.judged]) if omission.judged in _JUDGED else None
+    start = omission.evidence.start - omission.statement.start
+    text = omission.statement.text
+    inside = start >= 0 and text[start : start + len(omission.evidence.text)] == omission.evidence.text
+    before, after = (text[:start], text[start + len(omission.evidence.text) :]) if inside else ("", "")
     return tag(
         "article",
         tag(
-            "header", badge(one.kind, "doubt"), judged, tag("span", f"sure to {number(one.confidence)}", class_="soft")
+            "header",
+            badge(omission.kind, "doubt"),
+            judged,
+            tag("span", f"sure to {number(omission.confidence)}", class_="soft"),
         ),
-        foreign(one.message[:_LONGEST_TEXT], "p", class_="said"),
+        foreign(omission.message[:_LONGEST_TEXT], "p", class_="said"),
         tag(
             "figure",
-            tag("figcaption", foreign(shorten(one.evidence.evidence_id, 120), "b")),
+            tag("figcaption", foreign(shorten(omission.evidence.evidence_id, 120), "b")),
             tag(
                 "blockquote",
                 before[-600:],
-                foreign(one.evidence.text[:_LONGEST_TEXT], "mark"),
+                foreign(omission.evidence.text[:_LONGEST_TEXT], "mark"),
                 after[:600],
                 class_="text",
                 dir="auto",
@@ -77,9 +80,9 @@ def abstention_view(report: HallucinationReport) -> Markup | None:
     ]
     columns = (Column("Signal"), Column("Value", "num"), Column("Weight", "num"), Column("Note", "wide"))
 
-    def row(one: ConfidenceSignal) -> list[Child]:
-        why = line(one.missing) if one.missing else ""
-        return [foreign(one.name.replace("_", " ")), number(one.value), number(one.weight), why]
+    def row(signal: ConfidenceSignal) -> list[Child]:
+        why = line(signal.missing) if signal.missing else ""
+        return [foreign(signal.name.replace("_", " ")), number(signal.value), number(signal.weight), why]
 
     signals = table("Signals of confidence", columns, map(row, abstention.signals))
     shown = details(f"{len(abstention.signals)} signals", signals) if abstention.signals else None
@@ -113,12 +116,12 @@ def _statements(generation: Generation) -> Markup | None:
         return None
     columns = (Column("Statement", "wide"), Column("Outcome"), Column("Sources"), Column("Why", "wide"))
 
-    def row(one: StatementReport) -> list[Child]:
+    def row(statement: StatementReport) -> list[Child]:
         return [
-            line(one.text),
-            badge(one.outcome, _OUTCOMES[one.outcome]),
-            line(", ".join(one.sources), 80),
-            line("; ".join(one.reasons)) if one.reasons else "",
+            line(statement.text),
+            badge(statement.outcome, _OUTCOMES[statement.outcome]),
+            line(", ".join(statement.sources), 80),
+            line("; ".join(statement.reasons)) if statement.reasons else "",
         ]
 
     shown = table("Statements that the model made", columns, map(row, generation.statements[:_MOST_ROWS]))
@@ -130,12 +133,12 @@ def _chain(generation: Generation) -> Markup | None:
         return None
     columns = (Column("Question", "wide"), Column("Answer", "wide"), Column("Outcome"), Column("Score", "num"))
 
-    def row(one: VerificationQuestion) -> list[Child]:
+    def row(question: VerificationQuestion) -> list[Child]:
         return [
-            line(one.question),
-            line(one.answer),
-            badge(one.outcome, _CHAIN.get(one.outcome, "bad")),
-            number(one.score),
+            line(question.question),
+            line(question.answer),
+            badge(question.outcome, _CHAIN.get(question.outcome, "bad")),
+            number(question.score),
         ]
 
     return details(
@@ -160,9 +163,9 @@ def knowledge_view(report: HallucinationReport) -> Markup | None:
         Column("Not asked", "num"),
     )
 
-    def row(one: SourceUse) -> list[Child]:
-        counts = (one.asked, one.answered, one.remembered, one.failed, one.skipped)
-        return [line(one.source), one.kind, one.authority, *(str(count) for count in counts)]
+    def row(source: SourceUse) -> list[Child]:
+        counts = (source.asked, source.answered, source.remembered, source.failed, source.skipped)
+        return [line(source.source), source.kind, source.authority, *(str(count) for count in counts)]
 
     pairs: list[tuple[str, Child]] = [
         ("Claims", str(knowledge.chosen)),
@@ -195,30 +198,32 @@ def _source_answer(answer: Mapping[str, Any]) -> Markup:
     from assay.knowledge import Outcome
 
     try:
-        one = Outcome.from_json(answer)
+        outcome = Outcome.from_json(answer)
     except InputError as error:  # the stored answer was changed, or another version wrote it
         return tag("article", badge("unreadable", "bad"), " ", foreign(str(error)[:400]), class_="card")
-    took = f"{one.at}, {one.elapsed_ms:.0f} ms" + ("" if one.age_s is None else f", known for {one.age_s:.0f} s")
+    took = f"{outcome.at}, {outcome.elapsed_ms:.0f} ms" + (
+        "" if outcome.age_s is None else f", known for {outcome.age_s:.0f} s"
+    )
     queries = [
         tag("li", tag("code", foreign(shorten("; ".join(f"{name}: {value}" for name, value in line.items()), 1_000))))
-        for line in one.found.asked
+        for line in outcome.found.asked
     ]
     passages = [
         tag("li", foreign(passage.text[:_LONGEST_TEXT], "q"), tag("cite", foreign(shorten(passage.id, 200))))
-        for passage in one.found.passages
+        for passage in outcome.found.passages
     ]
     counted = f"{len(passages)} {'passage' if len(passages) == 1 else 'passages'}"
-    digest = None if one.digest is None else tag("p", "SHA-256 ", tag("code", one.digest), class_="soft small")
+    digest = None if outcome.digest is None else tag("p", "SHA-256 ", tag("code", outcome.digest), class_="soft small")
     return tag(
         "article",
         tag(
             "header",
-            badge(one.status, _STATUS.get(one.status, "quiet")),
+            badge(outcome.status, _STATUS.get(outcome.status, "quiet")),
             " ",
-            foreign(shorten(one.source, 120), "b"),
+            foreign(shorten(outcome.source, 120), "b"),
             tag("span", f" {took}", class_="soft"),
         ),
-        None if one.reason is None else foreign(one.reason[:1_000], "p"),
+        None if outcome.reason is None else foreign(outcome.reason[:1_000], "p"),
         details("Asked", tag("ul", queries, class_="plain")) if queries else None,
         details(counted, tag("ul", passages, class_="plain passages"), digest) if passages else None,
         class_="card",

@@ -71,14 +71,14 @@ def revision_view(report: HallucinationReport) -> Markup | None:
     )
 
 
-def _attempt(one: RevisionAttempt) -> Markup:
+def _attempt(attempt: RevisionAttempt) -> Markup:
     figures = []
-    if one.failed_claims is not None:
-        figures.append(f"{one.failed_claims} failing")
-    if one.overall_score is not None:
-        figures.append(f"score {number(one.overall_score)}")
-    if one.restored:
-        figures.append(f"{one.restored} put back")
+    if attempt.failed_claims is not None:
+        figures.append(f"{attempt.failed_claims} failing")
+    if attempt.overall_score is not None:
+        figures.append(f"score {number(attempt.overall_score)}")
+    if attempt.restored:
+        figures.append(f"{attempt.restored} put back")
     changes = (
         tag(
             "li",
@@ -86,16 +86,16 @@ def _attempt(one: RevisionAttempt) -> Markup:
             " ",
             tag("ins", foreign(change.after[:400])) if change.after else None,
         )
-        for change in one.changes[:50]
+        for change in attempt.changes[:50]
     )
-    words = "1 change" if len(one.changes) == 1 else f"{len(one.changes)} changes"
+    words = "1 change" if len(attempt.changes) == 1 else f"{len(attempt.changes)} changes"
     return tag(
         "li",
-        tag("b", f"Attempt {one.number}"),
+        tag("b", f"Attempt {attempt.number}"),
         " ",
-        badge(one.outcome.replace("_", " "), _TONES.get(one.outcome, "quiet")),
+        badge(attempt.outcome.replace("_", " "), _TONES.get(attempt.outcome, "quiet")),
         " ",
         tag("span", " · ".join(figures), class_="soft"),
-        tag("p", foreign(one.reason[:1_000])),
-        details(words, tag("ul", changes, class_="plainlist diff")) if one.changes else None,
+        tag("p", foreign(attempt.reason[:1_000])),
+        details(words, tag("ul", changes, class_="plainlist diff")) if attempt.changes else None,
     )

@@ -44,22 +44,22 @@ class RunColumn:
 _KINDS: Final = {"check": "Output", "run": "Agent run", "gateway": "Gateway"}
 
 
-def _words(one: ListedRun) -> Child:
-    words = one.row.question or one.about.first_claim
-    empty = tag("span", "erased" if one.row.erased else "no text", class_="soft")
+def _words(run: ListedRun) -> Child:
+    words = run.row.question or run.about.first_claim
+    empty = tag("span", "erased" if run.row.erased else "no text", class_="soft")
     named: Child = foreign(shorten(words, 160)) if words else empty
-    return tag("a", named, href=f"/console/runs/{one.row.id}", class_="row")
+    return tag("a", named, href=f"/console/runs/{run.row.id}", class_="row")
 
 
-def _cost(one: ListedRun) -> Child:
-    figures = one.figures
+def _cost(run: ListedRun) -> Child:
+    figures = run.figures
     if figures.cost is None:
         return tag("span", "–", class_="soft")
     return f"{figures.cost:.4f} {figures.currency}"
 
 
-def _tokens(one: ListedRun) -> Child:
-    figures = one.figures
+def _tokens(run: ListedRun) -> Child:
+    figures = run.figures
     if figures.tokens is None:
         return tag("span", "–", class_="soft")
     return f"{'≈ ' if figures.estimated else ''}{figures.tokens:,}"
@@ -70,18 +70,18 @@ def _soft(text: str) -> Markup:
 
 
 COLUMNS: Final[Mapping[str, RunColumn]] = {
-    "decision": RunColumn(Column("Decision"), lambda one: action_badge(one.row.action)),
+    "decision": RunColumn(Column("Decision"), lambda run: action_badge(run.row.action)),
     "question": RunColumn(Column("Question or first claim", "main"), _words),
-    "output": RunColumn(Column("Output", "main preview less"), lambda one: line(one.figures.preview, 160)),
-    "claims": RunColumn(Column("Claims", "less"), lambda one: verdict_counts(one.about.verdicts)),
-    "score": RunColumn(Column("Score", "num"), lambda one: score(one.row.score)),
-    "policy": RunColumn(Column("Policy", "less"), lambda one: _soft(one.row.policy_name or one.row.policy[:12])),
-    "caller": RunColumn(Column("From", "less"), lambda one: _soft(one.row.caller or "–")),
-    "kind": RunColumn(Column("Kind", "less"), lambda one: tag("span", _KINDS.get(one.row.kind, "–"), class_="soft")),
-    "duration": RunColumn(Column("Duration", "num less"), lambda one: millis(one.figures.duration_ms)),
+    "output": RunColumn(Column("Output", "main preview less"), lambda run: line(run.figures.preview, 160)),
+    "claims": RunColumn(Column("Claims", "less"), lambda run: verdict_counts(run.about.verdicts)),
+    "score": RunColumn(Column("Score", "num"), lambda run: score(run.row.score)),
+    "policy": RunColumn(Column("Policy", "less"), lambda run: _soft(run.row.policy_name or run.row.policy[:12])),
+    "caller": RunColumn(Column("From", "less"), lambda run: _soft(run.row.caller or "–")),
+    "kind": RunColumn(Column("Kind", "less"), lambda run: tag("span", _KINDS.get(run.row.kind, "–"), class_="soft")),
+    "duration": RunColumn(Column("Duration", "num less"), lambda run: millis(run.figures.duration_ms)),
     "tokens": RunColumn(Column("Tokens", "num less"), _tokens),
     "cost": RunColumn(Column("Cost", "num less"), _cost),
-    "when": RunColumn(Column("When", "num"), lambda one: moment(one.row.created, one.now)),
+    "when": RunColumn(Column("When", "num"), lambda run: moment(run.row.created, run.now)),
 }
 """All columns by name, in the order in which they are shown."""
 

@@ -70,28 +70,28 @@ def _call(at: int, call: ToolCallValidation) -> Markup:
     )
 
 
-def _origin(one: ArgumentProvenance) -> list[Child]:
-    tone, sign = _ORIGIN_TONES[one.status]
-    value = json.dumps(one.value, ensure_ascii=False) if not isinstance(one.value, str) else one.value
+def _origin(argument: ArgumentProvenance) -> list[Child]:
+    tone, sign = _ORIGIN_TONES[argument.status]
+    value = json.dumps(argument.value, ensure_ascii=False) if not isinstance(argument.value, str) else argument.value
     return [
-        code(shorten(one.path or "/", 80)),
-        group(line(value, 120), tag("small", f" {one.kind.value}")),
-        badge(one.status.value, tone, sign),
-        _found_in(one),
+        code(shorten(argument.path or "/", 80)),
+        group(line(value, 120), tag("small", f" {argument.kind.value}")),
+        badge(argument.status.value, tone, sign),
+        _found_in(argument),
     ]
 
 
-def _found_in(one: ArgumentProvenance) -> Child:
+def _found_in(argument: ArgumentProvenance) -> Child:
     parts: list[Child] = []
-    if one.source is not None:
-        parts.append(tag("span", one.source.value, class_="soft"))
-    if one.source_id:
-        parts += [" ", code(shorten(one.source_id, 60))]
-    if one.source_text:
-        parts += [" ", tag("q", foreign(shorten(one.source_text, 200)))]
-    if one.how:
-        parts += [" ", foreign(shorten(one.how, 200), class_="soft")]
-    return parts or tag("span", "no source holds it" if one.status is TraceStatus.UNTRACED else "–", class_="soft")
+    if argument.source is not None:
+        parts.append(tag("span", argument.source.value, class_="soft"))
+    if argument.source_id:
+        parts += [" ", code(shorten(argument.source_id, 60))]
+    if argument.source_text:
+        parts += [" ", tag("q", foreign(shorten(argument.source_text, 200)))]
+    if argument.how:
+        parts += [" ", foreign(shorten(argument.how, 200), class_="soft")]
+    return parts or tag("span", "no source holds it" if argument.status is TraceStatus.UNTRACED else "–", class_="soft")
 
 
 def _attempts(call: ToolCallValidation) -> Markup | None:
