@@ -42,6 +42,7 @@ from assay.server.console.redteam.page import PATH
 from assay.server.redteam.proposals import LONGEST_REASON, decide_on, edited_case
 from assay.server.redteam.router import person
 from assay.server.services import Services
+from assay.store.db import Store
 from assay.store.records import moment_at
 from assay.store.redteam import ProposedCase, approved_ids, count_proposals, list_proposals, read_proposal
 
@@ -59,13 +60,6 @@ def make_proposal_pages(services: Services) -> APIRouter:
     """The list of proposals, the page of one, and the route of its form."""
     router = page_router()
     store = services.store
-
-    def proposal_or_404(tenant: str, id_: str) -> ProposedCase:
-        with store.reading(tenant) as connection:
-            row = read_proposal(connection, tenant, id_)
-        if row is None:
-            raise HTTPException(404, "there is no such proposal")
-        return row
 
     @router.get(PROPOSALS)
     def proposals(request: Request) -> Response:
@@ -99,7 +93,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
     @router.get(f"{PROPOSALS}/{{id_}}")
     def proposal(request: Request, id_: str) -> Response:
         caller, now = allowed(request, Permission.READ), store.now()
-        return _page(request, proposal_or_404(caller.tenant, id_), caller, now)
+        return _page(request, _proposal_or_404(store, caller.tenant, id_), caller, now)
 
     @router.post(f"{PROPOSALS}/{{id_}}/decide")
     async def decide(request: Request, id_: str) -> Response:
@@ -107,7 +101,7 @@ def make_proposal_pages(services: Services) -> APIRouter:
         fields = await read_form(request)
 
         def work() -> ProposedCase:
-            row, act = proposal_or_404(caller.tenant, id_), fields.get("act", "")
+            row, act = _proposal_or_404(store, caller.tenant, id_), fields.get("act", "")
             edited = edited_case(row.body["case"], _changes(fields)) if act == "edit" else None
             return decide_on(
                 store,
@@ -128,6 +122,14 @@ def make_proposal_pages(services: Services) -> APIRouter:
         return redirect(PROPOSALS, f"proposal.{fields['act']}")
 
     return router
+
+
+def _proposal_or_404(store: Store, tenant: str, id_: str) -> ProposedCase:
+    with store.reading(tenant) as connection:
+        row = read_proposal(connection, tenant, id_)
+    if row is None:
+        raise HTTPException(404, "there is no such proposal")
+    return row
 
 
 def _reason(fields: Mapping[str, str]) -> str:
