@@ -265,10 +265,32 @@ def shorten(text: str, most: int = LONGEST_LINE) -> str:
     return line if len(line) <= most and len(text) <= 4 * most else line[: most - 1].rstrip() + "…"
 
 
+def capitalized(text: str) -> str:
+    """A text with its first letter as a capital and the others as they are.
+
+    >>> capitalized("p, corrected"), capitalized("FACTScore")
+    ('P, corrected', 'FACTScore')
+    """
+    return text[:1].upper() + text[1:]
+
+
+def title_words(name: str) -> str:
+    """A name of assay, such as that of a category, as a title.
+
+    >>> title_words("scale_stress")
+    'Scale stress'
+    """
+    return capitalized(name.replace("_", " "))
+
+
+DASH: Final = tag("span", "–", class_="soft")
+"""What stands for a value that there is not."""
+
+
 def line(text: str | None, most: int = LONGEST_LINE) -> Markup:
     """Foreign text on one line, with its direction isolated; a dash where there is none."""
     if text is None or not text.strip():
-        return tag("span", "–", class_="soft")
+        return DASH
     return foreign(shorten(text, most))
 
 
@@ -359,6 +381,23 @@ def select(
     """
     entries = (tag("option", words, value=value, selected=value == (chosen or "")) for value, words in options)
     return tag("select", entries, name_=name, **attributes)
+
+
+def row_box(name: str, value: str, label: str) -> Markup:
+    """The checkbox that chooses a row of a list for `bulk_actions`."""
+    return tag("input", type_="checkbox", name_=name, value=value, aria_label=label, class_="choose")
+
+
+def bulk_actions(title: str, *groups: Child) -> Markup:
+    """The actions for the chosen rows of a list; `choose.js` replaces the title by the number of chosen rows."""
+    return tag(
+        "div",
+        tag("p", title, class_="label", data_chosen=True, role="status"),
+        (tag("div", group_, class_="actions") for group_ in groups),
+        class_="bulk",
+        role="group",
+        aria_label=title,
+    )
 
 
 def button(words: Child, style: str = "", **attributes: str | float | bool | None) -> Markup:

@@ -19,6 +19,7 @@ from assay.server.console.layout import allowed, form, read_form, redirect, rend
 from assay.server.console.parts import (
     ACTION_ORDER,
     ACTION_TONES,
+    DASH,
     Column,
     action_badge,
     badge,
@@ -195,7 +196,7 @@ def _side(name: str, honest: Rate, wrong: Rate, actions: Sequence[str]) -> list[
 
 def _rate(rate: Rate) -> Child:
     if rate.rate is None or rate.low is None or rate.high is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     interval = tag("small", f" {rate.count:,} of {rate.of:,} [{number(rate.low)}, {number(rate.high)}]")
     return group(share(rate.count, rate.of), " ", meter(rate.rate), interval)
 
@@ -222,7 +223,7 @@ def _flipped_runs(comparison: Comparison, rows: Sequence[DatasetRow], names: tup
 
 
 def _flipped_run(flip: Flipped, question: str | None) -> list[Child]:
-    label: Child = tag("span", "–", class_="soft") if flip.label is None else badge(*LABEL_BADGES[flip.label])
+    label: Child = DASH if flip.label is None else badge(*LABEL_BADGES[flip.label])
     words = shorten(question, 160) if question else f"Run {flip.run[:12]}"
     return [
         badge(*_REGRESSION_BADGES[flip.regression]),

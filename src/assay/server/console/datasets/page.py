@@ -29,9 +29,11 @@ from assay.server.console.layout import (
     whole_number,
 )
 from assay.server.console.parts import (
+    DASH,
     Column,
     action_badge,
     badge,
+    bulk_actions,
     button,
     details,
     empty_state,
@@ -41,6 +43,7 @@ from assay.server.console.parts import (
     moment,
     note,
     panel,
+    row_box,
     score,
     select,
     shorten,
@@ -351,7 +354,7 @@ def _actions(id_: str, rows: Sequence[DatasetRow], *, may_label: bool) -> list[M
 def label_badge(row: DatasetRow) -> Child:
     """The label of a row, with the numbers of the claims that it calls wrong."""
     if row.label is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     claims = ", ".join(str(at + 1) for at in row.wrong_claims[:5])
     return group(badge(*LABEL_BADGES[row.label]), tag("small", f" claim {claims}") if claims else None)
 
@@ -375,15 +378,8 @@ def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime,
         button("No label", name_="act", value="none"),
         button("Take out", name_="act", value="out"),
     )
-    bar = tag(
-        "div",
-        tag("p", "With the chosen runs", class_="label", data_chosen=True, role="status"),
-        tag("div", acts, class_="actions"),
-        class_="bulk",
-        role="group",
-        aria_label="With the chosen runs",
-    )
-    return form(request, f"{PATH}/{id_}/rows", shown, bar, data_choose=True)
+    actions = bulk_actions("With the chosen runs", acts)
+    return form(request, f"{PATH}/{id_}/rows", shown, actions, data_choose=True)
 
 
 def _row(id_: str, row: DatasetRow, now: datetime, *, may_label: bool) -> list[Child]:
@@ -392,7 +388,7 @@ def _row(id_: str, row: DatasetRow, now: datetime, *, may_label: bool) -> list[C
     if may_label:
         hint = f"Choose the run: {words[:80]}"
         label = [
-            tag("input", type_="checkbox", name_="run", value=row.run, aria_label=hint, class_="choose"),
+            row_box("run", row.run, hint),
             label,
         ]
     return [

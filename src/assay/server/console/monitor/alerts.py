@@ -26,6 +26,7 @@ from assay.server.console.parts import (
     select,
     shorten,
     table,
+    title_words,
 )
 from assay.server.services import Services
 from assay.store.alerts import (
@@ -172,14 +173,9 @@ def _facts(item: AlertItem, now: datetime) -> Markup:
         ("Over since", "–" if item.closed is None else moment(item.closed, now)),
         ("Silenced until", "–" if item.silenced_until is None else moment(item.silenced_until, now)),
         ("What to do", tag("code", runbook_of(item.kind))),
-        *((_title(str(name)), line(_words(value))) for name, value in item.facts.items()),
+        *((title_words(str(name)), line(_words(value))) for name, value in item.facts.items()),
     ]
     return facts(pairs, "list")
-
-
-def _title(name: str) -> str:
-    words = name.replace("_", " ")
-    return words[:1].upper() + words[1:]
 
 
 def _words(value: object) -> str:

@@ -17,6 +17,7 @@ from assay.server.console.monitor.panel_charts import ChartMark, interval_words,
 from assay.server.console.parts import (
     Column,
     badge,
+    capitalized,
     details,
     empty_state,
     line,
@@ -172,7 +173,7 @@ def _links(data: Panel, stretch: Stretch) -> list[str]:
 def _table(data: Panel, links: Sequence[str], now: datetime) -> Markup:
     if data.name == "metrics":
         return _metrics(data)
-    columns = [Column(_title(name), _KINDS.get(name, "num") if at else "") for at, name in enumerate(data.columns)]
+    columns = [Column(capitalized(name), _KINDS.get(name, "num") if at else "") for at, name in enumerate(data.columns)]
     rows = []
     for at, row in enumerate(data.rows):
         if data.name == "trend" and not row[1]:
@@ -230,7 +231,3 @@ def _cell(cell: Cell, now: datetime) -> Child:
     if isinstance(cell, float):
         return f"{cell:.3f}"
     return f"{cell:,}" if isinstance(cell, int) else line(cell, _LONGEST_TEXT)
-
-
-def _title(name: str) -> str:
-    return name[:1].upper() + name[1:]

@@ -23,6 +23,7 @@ from assay.server.console.parts import (
     Column,
     badge,
     button,
+    capitalized,
     details,
     digest,
     empty_state,
@@ -391,7 +392,7 @@ def _split_checkpoints(text: str) -> list[str]:
 
 
 def _verification_note(log: LogVerification) -> Markup:
-    caution = None if log.caution is None else note("doubt", f"{log.caution[:1].upper()}{log.caution[1:]}.")
+    caution = None if log.caution is None else note("doubt", f"{capitalized(log.caution)}.")
     if log.holds:
         checked = f"{log.size:,} entries, {log.checkpoints:,} checkpoints and the content of {log.runs:,} runs."
         result = "The log holds." if log.outside else "The log agrees with itself."

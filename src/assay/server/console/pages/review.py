@@ -25,6 +25,7 @@ from assay.server.console.parts import (
     moment,
     number,
     pager,
+    row_box,
     shorten,
     stat,
     stats,
@@ -197,8 +198,7 @@ def _row(
     deadline: Child = deadline_view(item, now)
     if selectable:
         label = f"Choose the item: {shorten(words, 80)}"
-        box = tag("input", type_="checkbox", name_="item", value=item.id, aria_label=label, class_="choose")
-        deadline = [box, deadline]
+        deadline = [row_box("item", item.id, label), deadline]
     link = tag("a", line(words, 160), href=f"{PATH}/{item.id}", class_="row")
     return [
         deadline,

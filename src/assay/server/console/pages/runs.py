@@ -16,6 +16,7 @@ from assay.server.caller import Caller
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, form, hidden_input, render, whole_number
 from assay.server.console.parts import (
+    bulk_actions,
     button,
     details,
     field,
@@ -249,16 +250,8 @@ def _bulk_form(request: Request, rows: Markup, datasets: Sequence[Dataset], filt
         button("CSV of them", name_="act", value="csv"),
     ]
     back = hidden_input("back", filters.address())
-    acts = tag(
-        "div",
-        tag("p", "With the chosen runs", class_="label", data_chosen=True, role="status"),
-        tag("div", save, class_="actions"),
-        tag("div", judge, class_="actions"),
-        class_="bulk",
-        role="group",
-        aria_label="With the chosen runs",
-    )
-    return form(request, f"{LIST}/bulk", back, rows, acts, data_choose=True)
+    actions = bulk_actions("With the chosen runs", save, judge)
+    return form(request, f"{LIST}/bulk", back, rows, actions, data_choose=True)
 
 
 def _page_words(page: Page) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from assay.reporting import SIGNS, Child, Markup, direction, foreign, tag
 from assay.schema import Verdict
-from assay.server.console.parts import badge, details, number, shorten
+from assay.server.console.parts import badge, details, number, shorten, title_words
 from assay.store.redteam import AttackCase
 
 OUTCOMES: Final = {"passed": ("good", "✓"), "failed": ("bad", "✗"), "unjudged": ("doubt", "?")}
@@ -22,16 +22,6 @@ def outcome_badge(outcome: str) -> Markup:
     """The badge of an outcome; any other word is shown as foreign text."""
     tone, sign = OUTCOMES.get(outcome, ("quiet", None))
     return badge(outcome, tone, sign) if outcome in OUTCOMES else tag("span", foreign(shorten(outcome, 40)))
-
-
-def title_words(word: str) -> str:
-    """A name of assay, such as that of a category, as a title.
-
-    >>> title_words("scale_stress")
-    'Scale stress'
-    """
-    words = word.replace("_", " ")
-    return words[:1].upper() + words[1:]
 
 
 def conversation_card(case: AttackCase) -> Markup:

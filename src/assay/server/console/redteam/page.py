@@ -16,6 +16,7 @@ from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render, whole_number
 from assay.server.console.monitor.panel_charts import ChartMark, interval_bar, interval_words, panel_chart
 from assay.server.console.parts import (
+    DASH,
     Column,
     badge,
     button,
@@ -31,8 +32,9 @@ from assay.server.console.parts import (
     stat,
     stats,
     table,
+    title_words,
 )
-from assay.server.console.redteam.conversations import outcome_badge, title_words
+from assay.server.console.redteam.conversations import outcome_badge
 from assay.server.panels.charts import Marker, read_markers
 from assay.server.panels.values import Drawing, Line
 from assay.server.services import Services
@@ -322,5 +324,5 @@ def _runs(runs: Sequence[AttackRun], now: datetime) -> Markup:
 def regression_badge(run: AttackRun) -> Markup:
     """The badge that says whether a run regressed from earlier ones; a dash if they were not compared."""
     if run.regressed is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     return badge("regressed", "bad", "✗") if run.regressed else badge("held", "good", "✓")

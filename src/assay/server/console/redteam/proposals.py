@@ -36,8 +36,9 @@ from assay.server.console.parts import (
     table,
     tabs,
     text_area,
+    title_words,
 )
-from assay.server.console.redteam.conversations import case_details, conversation, title_words
+from assay.server.console.redteam.conversations import case_details, conversation
 from assay.server.console.redteam.page import PATH
 from assay.server.redteam.proposals import LONGEST_REASON, decide_on, edited_case
 from assay.server.redteam.router import person

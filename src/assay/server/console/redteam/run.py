@@ -30,8 +30,9 @@ from assay.server.console.parts import (
     stats,
     table,
     tabs,
+    title_words,
 )
-from assay.server.console.redteam.conversations import conversation_card, title_words
+from assay.server.console.redteam.conversations import conversation_card
 from assay.server.console.redteam.page import PATH, figures_of, regression_badge
 from assay.server.panels.values import Drawing
 from assay.server.services import Services

@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.errors import ReviewError
-from assay.reporting import Markup, tag
+from assay.reporting import Markup
 from assay.schema import Permission
 from assay.schema.escalation import ReviewItem
 from assay.server.caller import Caller
 from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
 from assay.server.console.layout import allowed, form, hidden_input, read_form, read_form_fields, redirect, whole_number
-from assay.server.console.parts import button, details, field, note, select
+from assay.server.console.parts import bulk_actions, button, details, field, note, select
 from assay.server.console.review_actions.confirm import PATH
 from assay.server.reviews.router import reviewer_of
 from assay.server.services import Services
@@ -125,22 +125,13 @@ def assign_view(request: Request, store: Store, caller: Caller, item: ReviewItem
 
 def bulk_view(request: Request, store: Store, caller: Caller, rows: Markup) -> Markup:
     """Rows with checkboxes, and the actions for the chosen items; none of these decides anything."""
-    acts = tag(
-        "div",
-        tag("p", "With the chosen items", class_="label", data_chosen=True, role="status"),
-        tag(
-            "div",
-            field("For", reviewer_choice(store, caller)),
-            button("Hand them on", name_="act", value="assign"),
-            button("Take them", name_="act", value="claim"),
-            button("Give them back", name_="act", value="release"),
-            class_="actions",
-        ),
-        class_="bulk",
-        role="group",
-        aria_label="With the chosen items",
+    acts = (
+        field("For", reviewer_choice(store, caller)),
+        button("Hand them on", name_="act", value="assign"),
+        button("Take them", name_="act", value="claim"),
+        button("Give them back", name_="act", value="release"),
     )
-    return form(request, f"{PATH}/bulk", rows, acts, data_choose=True)
+    return form(request, f"{PATH}/bulk", rows, bulk_actions("With the chosen items", acts), data_choose=True)
 
 
 def read_only() -> Markup:

@@ -8,12 +8,14 @@ from typing import Final
 from assay.reporting import GRAVITY, SIGNS, WORDS, Child, Markup, foreign, tag
 from assay.schema import Verdict
 from assay.server.console.parts import (
+    DASH,
     VERDICT_TONES,
     Column,
     action_badge,
     line,
     millis,
     moment,
+    row_box,
     score,
     shorten,
     table,
@@ -54,14 +56,14 @@ def _words(run: ListedRun) -> Child:
 def _cost(run: ListedRun) -> Child:
     figures = run.figures
     if figures.cost is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     return f"{figures.cost:.4f} {figures.currency}"
 
 
 def _tokens(run: ListedRun) -> Child:
     figures = run.figures
     if figures.tokens is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     return f"{'≈ ' if figures.estimated else ''}{figures.tokens:,}"
 
 
@@ -131,14 +133,14 @@ def run_rows(
 def _box(run: ListedRun) -> Markup:
     words = run.row.question or run.about.first_claim or run.row.id[:12]
     label = f"Choose the run: {shorten(words, 80)}"
-    return tag("input", type_="checkbox", name_="run", value=run.row.id, aria_label=label, class_="choose")
+    return row_box("run", run.row.id, label)
 
 
 def verdict_counts(counts: Mapping[str, int]) -> Markup:
     """How many claims have each verdict, as signs with numbers, the gravest verdict first."""
     shown = [(one, counts[one.value]) for one in GRAVITY if counts.get(one.value) and one is not Verdict.NOT_CHECKABLE]
     if not shown:
-        return tag("span", "–", class_="soft")
+        return DASH
     counted = ", ".join(f"{number} {WORDS[one]}" for one, number in shown)
     parts = (
         tag("span", SIGNS[one], tag("span", f"{number:,}"), class_=f"count {VERDICT_TONES[one]}")
