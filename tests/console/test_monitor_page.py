@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from tests.console.test_pages import HOSTILE, is_harmless, read
 from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
+from assay.errors import StoreError
 from assay.monitor import Charts, MonitorSettings, Series, Watching
 from assay.schema import PERMISSIONS, Category, Role
 from assay.server.caller import Caller
@@ -30,7 +31,7 @@ from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, rais
 from assay.store.db.store import Store
 from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, set_alarm
 from assay.store.records import give_feedback, micros
-from assay.store.sketches import Sketch
+from assay.store.sketches import Sketch, count_part
 
 NOW = datetime(2026, 3, 20, 12, 30, tzinfo=UTC)
 
@@ -291,6 +292,29 @@ def test_a_watch_counts_what_came_and_looks_at_the_rules(tmp_path: Path) -> None
         store.record(record_of(report=made(0.5, 0.5)))
         assert second.run_once(lambda: at[0]) > 0
         assert close_alert(store, "default", "metric:faithfulness") is None
+
+
+def test_what_fails_for_one_tenant_keeps_no_other_from_being_counted_and_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(of: Callable[[Store, str], Any]) -> Callable[[Store, str], Any]:
+        def work(store: Store, tenant: str) -> Any:
+            if tenant == "acme":
+                raise StoreError("the tenant's rows cannot be read")
+            done.append(tenant)
+            return of(store, tenant)
+
+        return work
+
+    done: list[str] = []
+    for name, of in (("count_part", count_part), ("update_alerts", update_alerts)):
+        monkeypatch.setattr(f"assay.server.panels.worker.{name}", failing(of))
+    with Store(f"sqlite:///{tmp_path / 'w.db'}") as store:
+        for tenant in ("acme", "zeta"):
+            store.record(record_of(report=made(0.5, 0.5), tenant=tenant))
+        assert PanelWorker(store, "a").run_once() > 0
+    assert done.count("zeta") >= 2
+    assert caplog.text.count("tenant acme could not be") == 2
 
 
 def test_all_panels_have_rows_as_wide_as_their_columns(tmp_path: Path) -> None:

@@ -52,8 +52,10 @@ class PanelWorker:
     def run_once(self, clock: Callable[[], float] = time.monotonic) -> int:
         """Counts new entries, and evaluates the rules of alerts when it is time; returns the number of entries counted.
 
+        What fails for one tenant is logged and tried again the next time; the other tenants do not wait for it.
+
         Raises:
-            StoreError: the database cannot be read or written.
+            StoreError: the database cannot be read.
         """
         with self.store.reading_across() as connection:
             behind = lagging(connection)
@@ -62,25 +64,36 @@ class PanelWorker:
             return 0
         counted_total = 0
         for tenant in sorted(behind):
-            for _ in range(MOST_PARTS):
-                counted = count_part(self.store, tenant)
-                counted_total += counted
-                if not counted or self.stopping.is_set() or not self._holds_lease(clock):
-                    break
-                time.sleep(YIELD_S)
+            try:
+                counted_total += self._count(tenant, clock)
+            except AssayError:
+                _log.exception("entries of the tenant %s could not be counted; it is tried again", tenant)
         if due and not self.stopping.is_set():
             self._alerts_updated = clock()
             self.update_all_alerts()
         return counted_total
 
+    def _count(self, tenant: str, clock: Callable[[], float]) -> int:
+        counted_total = 0
+        for _ in range(MOST_PARTS):
+            counted = count_part(self.store, tenant)
+            counted_total += counted
+            if not counted or self.stopping.is_set() or not self._holds_lease(clock):
+                break
+            time.sleep(YIELD_S)
+        return counted_total
+
     def update_all_alerts(self) -> None:
-        """Raises and closes the alerts of every tenant that has a log.
+        """Raises and closes the alerts of every tenant that has a log; what fails for one tenant is logged.
 
         Raises:
-            StoreError: the database cannot be read or written.
+            StoreError: the database cannot be read.
         """
         for tenant in tenants(self.store):
-            update_alerts(self.store, tenant)
+            try:
+                update_alerts(self.store, tenant)
+            except AssayError:
+                _log.exception("the alerts of the tenant %s could not be updated; it is tried again", tenant)
 
     def _holds_lease(self, clock: Callable[[], float]) -> bool:
         if clock() < self._held_until:
