@@ -211,6 +211,17 @@ def test_an_export_from_the_console_is_signed_first(tmp_path: Path) -> None:
         assert '"partial":{"entries":5,"of":6}' in part[0]
 
 
+def test_a_log_without_its_head_is_not_called_empty(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        assert "The log is empty" in client.get("/console/audit").text
+        record(store, "The shop opens at 9.", EVIDENCE)
+        with store.engine.begin() as connection:
+            connection.exec_driver_sql("DELETE FROM audit_logs")
+        page = client.get("/console/audit").text
+        assert "it was altered" in page
+        assert "The log is empty" not in page
+
+
 def test_a_log_that_was_altered_is_told(tmp_path: Path) -> None:
     with site(tmp_path, keys=KEYS) as (client, store):
         record(store, "The shop opens at 9.", EVIDENCE)
