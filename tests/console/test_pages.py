@@ -184,7 +184,7 @@ def test_filters_narrow_the_list_and_pages_follow_each_other(tmp_path: Path) -> 
         assert (len(ids[0]), len(ids[1])) == (50, 3)
         assert not ids[0] & ids[1]
         assert "Question number 17?" in client.get("/console/runs?q=17").text
-        assert "No run fits" in client.get("/console/runs?action=emit&within=1h").text
+        assert "No run matches" in client.get("/console/runs?action=emit&within=1h").text
         assert client.get("/console/runs?action=drop").status_code == 422
         assert client.get("/console/runs?after=nonsense").status_code == 422
         assert client.get("/console/runs", params={"q": "a" * 301}).status_code == 422

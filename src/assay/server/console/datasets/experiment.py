@@ -178,7 +178,7 @@ def _rates(
     words = (
         f"Over {labelled:,} labelled runs; in brackets the 95 % interval (Wilson)."
         if labelled
-        else "No run is labelled: label some to see how many honest outputs are emitted and wrong ones stopped."
+        else "Label some runs to see the share of honest outputs that are emitted and of wrong ones that are stopped."
     )
     return panel(
         "Side by side",

@@ -90,7 +90,7 @@ def label_page(
     else:
         why = why_no_row(check)
         if why is not None:
-            body.append(note("doubt", f"No export has a row of it: {NO_ROW[why]}."))
+            body.append(note("doubt", f"Exports leave it out: {NO_ROW[why]}."))
         if may_label:
             body.append(_form(request, f"{path}/rows/{row.run}", row, report))
         else:
@@ -114,7 +114,7 @@ def label_page(
 
 
 def _about(row: DatasetRow, at: int, count: int) -> Child:
-    parts: list[Child] = [f"{at + 1:,} of {count:,} · when it was recorded the gate said "]
+    parts: list[Child] = [f"{at + 1:,} of {count:,} · the gate's decision at the time was "]
     parts.append(action_badge(row.action) if row.action else "nothing")
     if row.labelled is not None:
         parts += [" · labelled by ", foreign(row.labeller or "somebody"), " ", moment(row.labelled)]
@@ -141,7 +141,7 @@ def _form(request: Request, path: str, row: DatasetRow, report: HallucinationRep
     if boxes:
         claims = tag(
             "fieldset",
-            tag("legend", "If wrong: in which claims (none, where it is not one of them)"),
+            tag("legend", "If wrong: in which claims (none if the error is elsewhere)"),
             boxes,
             class_="boxes tall",
         )

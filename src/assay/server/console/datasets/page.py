@@ -327,7 +327,7 @@ def _left_out(rows: Sequence[DatasetRow]) -> Markup | None:
     if not reasons:
         return None
     counted = ", ".join(f"{count:,} {NO_ROW[reason]}" for reason, count in sorted(reasons.items()))
-    words = "Rows for assay eval leave out {}. A row has all of the evidence that its answer was held against, or none."
+    words = "Rows for assay eval leave out {}. A row has all of the evidence of its check, or is left out."
     return note("doubt", words.format(counted))
 
 

@@ -129,7 +129,7 @@ def _panel(data: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
     if data.name in ("metrics", "worst") or (data.name == "cusum" and chart is None):
         body: Child = group(chart, figures)
     elif chart is None and not any(_says_something(row) for row in data.rows):
-        body = empty_state("Nothing measured", data.note or "Nothing was measured of this in the period.")
+        body = empty_state("Nothing measured", data.note or "Nothing was measured in this period.")
     else:
         body = group(chart, details("As a table", figures)) if chart is not None else figures
     changes = None
@@ -185,7 +185,7 @@ def _table(data: Panel, links: Sequence[str], now: datetime) -> Markup:
             words = words[:_RUN_ID] if at in data.runs else words
             cells[0] = tag("a", foreign(words), href=links[at])
         rows.append(cells)
-    empty = data.note or "Nothing was measured of this in the period."
+    empty = data.note or "Nothing was measured in this period."
     return table(data.title, columns, rows, empty=("Nothing measured", empty), style="tight")
 
 

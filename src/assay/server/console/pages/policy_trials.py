@@ -201,7 +201,7 @@ def draw_trial(request: Request, trials: WhatIf, tenant: str, version: PolicyVer
         return note("doubt", "This policy cannot be tried: its settings were not kept.")
     after = _policy_of_form(request, policy)
     if isinstance(after, str):
-        return note("doubt", "There can be no such policy: ", after)
+        return note("doubt", "Such a policy is not valid: ", after)
     return draw_result(trials.ask(tenant, version, policy, after, PARTIAL_AFTER_S), same=after == policy)
 
 
@@ -231,7 +231,7 @@ def _remaining(tried: Tried) -> Markup | None:
     # Without a script the reader reloads the page, which continues the trial.
     return tag(
         "p",
-        f"The latest ones so far; {tried.left:,} more are to come. ",
+        f"The latest decisions so far; {tried.left:,} more to come. ",
         tag("a", "Go on", href=""),
         class_="soft",
         data_more=True,

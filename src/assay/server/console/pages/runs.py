@@ -133,7 +133,7 @@ def filters_of(request: Request) -> Filters:
     try:
         filters.to_store_filter(datetime.now(UTC))
     except OverflowError:
-        raise HTTPException(422, "an hour lies in the years 1 to 9999, and so does what follows it") from None
+        raise HTTPException(422, "an hour and the period after it must lie within the years 1 to 9999") from None
     return filters
 
 
@@ -257,7 +257,7 @@ def _bulk_form(request: Request, rows: Markup, datasets: Sequence[Dataset], filt
 def _page_words(page: Page) -> str:
     words = f"{len(page.items)} run{'' if len(page.items) == 1 else 's'}"
     if page.reached is not None:
-        return f"{words}; looked back to {page.reached:%Y-%m-%d %H:%M}, older ones may fit"
+        return f"{words}; searched back to {page.reached:%Y-%m-%d %H:%M}, older ones may match"
     return words + (", and older ones" if page.next is not None else "")
 
 
@@ -317,7 +317,9 @@ _PERIOD_WORDS: Final = {"1h": "hour", "24h": "24 hours", "7d": "7 days", "30d": 
 
 def _empty(filters: Filters, page: Page) -> tuple[str, Child]:
     if page.next is not None:
-        return "None here", "Nothing fits as far as was looked back; go on with Older."
+        return "None here", "Nothing matches so far. Older looks further back."
     if filters.active:
-        return "No run fits", tag("span", "Widen the filters, or ", tag("a", "see all runs", href="/console/runs"), ".")
+        return "No run matches", tag(
+            "span", "Widen the filters, or ", tag("a", "see all runs", href="/console/runs"), "."
+        )
     return "Nothing was checked yet", "Outputs appear here as soon as they are checked."

@@ -157,7 +157,7 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
             tag("h3", "Said without support"),
             tag("ul", claims, class_="plain")
             if gap.claims
-            else tag("p", "Nothing: the answers said that they have none.", class_="soft"),
+            else tag("p", "Nothing: the answers said that there is no answer.", class_="soft"),
         ),
         tag(
             "section",

@@ -231,7 +231,7 @@ class _Pages:
             )
             for key in keys
         )
-        empty = ("No keys yet", "A program calls the API with a key of its own, which can be ended alone.")
+        empty = ("No keys yet", "Each program calls the API with its own key, which can be revoked by itself.")
         return render(
             request,
             "Access",

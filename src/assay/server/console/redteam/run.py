@@ -109,7 +109,7 @@ def make_redteam_run_page(services: Services) -> APIRouter:
     return router
 
 
-_EMPTY: Final = ("Nothing here", "Of this run no such case did not pass.")
+_EMPTY: Final = ("Nothing here", "The run has no such case.")
 
 
 def _figures(run: AttackRun) -> Markup:

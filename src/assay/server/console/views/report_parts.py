@@ -42,7 +42,7 @@ def _omission(omission: Omission) -> Markup:
             "header",
             badge(omission.kind, "doubt"),
             judged,
-            tag("span", f"sure to {number(omission.confidence)}", class_="soft"),
+            tag("span", f"confidence {number(omission.confidence)}", class_="soft"),
         ),
         foreign(omission.message[:_LONGEST_TEXT], "p", class_="said"),
         tag(
