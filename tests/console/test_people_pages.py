@@ -137,7 +137,7 @@ def test_a_policy_shows_its_settings_and_what_others_would_decide(tmp_path: Path
         strict = client.get(path, params={"emit_threshold": "1", "part": "result"})
         assert "3 of 3 decisions would change" in text_of(strict.text)
         assert "<html" not in strict.text
-        assert "no such policy" in client.get(path, params={"emit_threshold": "0.1"}).text
+        assert "Such a policy is not valid" in client.get(path, params={"emit_threshold": "0.1"}).text
         assert client.get("/console/policies/nothing").status_code == 404
 
 
