@@ -204,7 +204,7 @@ def settle(store: Store, chance: random.Random) -> None:
     for item in waiting:
         package, who = outputs[item.id], Reviewer(chance.choice(["rosa", "olaf"]), admin=True)
         if package is not None and "two tablets" in package.output and chance.random() < 0.6:
-            checked = desk.edited("default", item.id, EVIDENCE[2].text.split(". ")[0] + ".")
+            checked = desk.check_edit("default", item.id, EVIDENCE[2].text.split(". ")[0] + ".")
             desk.edit("default", item.id, who, "The leaflet gives another dose.", checked, accept=True)
         else:
             desk.reject("default", item.id, who, chance.choice(["The leaflet says otherwise.", "No source says this."]))

@@ -12,7 +12,7 @@ from assay.monitor import Charts, MonitorSettings, Series, Watching
 from assay.policy import preset
 from assay.schema import coerce_evidence
 from assay.server.monitoring.service import Monitor
-from assay.server.panels.watching import Watch
+from assay.server.panels.worker import PanelWorker
 from assay.store.alerts import Alert, Urgency, acknowledge, close_alert, raise_alert, silence
 from assay.store.db.store import Store
 from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, read_state
@@ -112,7 +112,7 @@ def show_monitor(store: Store, clock: Callable[[datetime], None], now: datetime)
 
 def count(store: Store) -> None:
     """Counts the record into sketches and looks at the rules of alerts, as a server does by itself."""
-    Watch(store, "demo").once()
+    PanelWorker(store, "demo").run_once()
 
 
 def show_hostile(store: Store, texts: Sequence[str]) -> None:

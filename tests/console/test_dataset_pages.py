@@ -194,7 +194,7 @@ def test_a_run_that_lost_its_evidence_stands_in_no_export_though_another_has_the
         for page in (f"{path}/rows/{bare}", f"/console/runs/{bare}"):
             assert EVIDENCE["hr-2"] not in client.get(page).text, page  # it was erased of this run
         assert EVIDENCE["hr-2"] in client.get(f"/console/runs/{whole}").text
-        assert "No export has a row of it: evidence erased" in client.get(f"{path}/rows/{bare}").text
+        assert "Exports leave it out: evidence erased" in client.get(f"{path}/rows/{bare}").text
 
 
 def test_a_run_that_lost_a_part_of_its_evidence_makes_no_row(tmp_path: Path) -> None:

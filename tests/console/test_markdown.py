@@ -10,7 +10,7 @@ from tests.console.site import record, site
 from tests.console.test_pages import HOSTILE, is_harmless, read
 
 from assay.server.console.views.answer_text import TextView, marked_text
-from assay.server.console.views.markdown import Element, Words, read_markdown, words_of
+from assay.server.console.views.markdown import Element, TextSlice, read_markdown, text_slices
 from assay.store.db import read_check
 
 TABLE = "# Leave\n\n| who | weeks |\n|---|--:|\n| Partners | 4 weeks |\n\nPartners get **4 weeks** of leave.\n"
@@ -20,7 +20,7 @@ EVIDENCE = {"hr-2": "Partners are entitled to 2 weeks of leave."}
 def shown(text: str) -> str:
     tree = read_markdown(text)
     assert tree is not None
-    return "".join(text[one.start : one.end] or one.said or "" for one in words_of(tree))
+    return "".join(text[one.start : one.end] or one.white_space or "" for one in text_slices(tree))
 
 
 def names(tree: Element) -> list[str]:
@@ -40,7 +40,7 @@ def test_a_list_keeps_the_numbers_that_were_written() -> None:
     tree = read_markdown("3. three\n7. seven\n")
     assert tree is not None
     items = [one for one in tree.children[0].children if isinstance(one, Element)]  # type: ignore[union-attr]
-    assert [next(words_of(one)) for one in items] == [Words(0, 2), Words(9, 11)]
+    assert [next(text_slices(one)) for one in items] == [TextSlice(0, 2), TextSlice(9, 11)]
 
 
 def test_html_is_words() -> None:
@@ -79,7 +79,7 @@ def test_no_letter_or_figure_is_ever_hidden_and_places_are_in_order(text: str) -
     if tree is None:
         return
     at, told = 0, ""
-    for one in words_of(tree):
+    for one in text_slices(tree):
         assert at <= one.start <= one.end <= len(text)
         told += text[at : one.start]
         at = one.end
@@ -167,7 +167,10 @@ def test_a_claim_that_ends_inside_of_an_entity_has_its_end_sign(tmp_path: Path) 
 
 
 def test_words_of_an_element_say_where_they_are() -> None:
-    assert list(words_of(Element("p", [Words(0, 1), Element("em", [Words(2, 3)])]))) == [Words(0, 1), Words(2, 3)]
+    assert list(text_slices(Element("p", [TextSlice(0, 1), Element("em", [TextSlice(2, 3)])]))) == [
+        TextSlice(0, 1),
+        TextSlice(2, 3),
+    ]
 
 
 def test_a_page_renders_an_output_with_its_marks_and_the_text_is_one_click_away(tmp_path: Path) -> None:

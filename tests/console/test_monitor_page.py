@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,16 +17,16 @@ from tests.console.test_pages import HOSTILE, is_harmless, read
 from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
+from assay.errors import StoreError
 from assay.monitor import Charts, MonitorSettings, Series, Watching
 from assay.schema import PERMISSIONS, Category, Role
 from assay.server.caller import Caller
 from assay.server.monitoring.service import Monitor
-from assay.server.panels import watching
 from assay.server.panels.calibration import bins_of, calibration_error
 from assay.server.panels.charts import ChartState, read_charts
 from assay.server.panels.panels import PANELS, RANGES, correlation, make_panel
-from assay.server.panels.six import six_metrics
-from assay.server.panels.watching import Watch, look_at
+from assay.server.panels.watched_metrics import read_watched_metrics
+from assay.server.panels.worker import PanelWorker, update_alerts
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db.store import Store
 from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, set_alarm
@@ -171,16 +171,31 @@ def test_an_alarm_of_a_chart_is_an_alert_until_somebody_acknowledges_it(tmp_path
         alarm = AlarmRow("a" * 32, Series("agent", "<b>bot</b>", "bad").key, "up", micros(NOW), {"onset": micros(NOW)})
         begin = StoredState(micros(NOW), Charts().wire())
         move(store, "default", None, begin, [alarm], 0)
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             (alert,) = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]
         assert alert.facts["alarm"] == alarm.id
         assert "bot" not in alert.summary
         set_alarm(store, "default", alarm.id, "acknowledged", "anna")
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             found = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]
         assert [one.state.value for one in found if one.state.value != "closed"] == []
+
+
+def test_the_alert_of_an_open_alarm_stays_open_however_many_alarms_are_newer(tmp_path: Path) -> None:
+    def alarm(number: int) -> AlarmRow:
+        return AlarmRow(f"{number:032x}", Series("agent", str(number), "bad").key, "up", micros(NOW) + number, {})
+
+    with monitored(tmp_path) as (_, store, _, _):
+        begin = StoredState(micros(NOW), Charts().wire())
+        move(store, "default", None, begin, [alarm(0)], 0)
+        update_alerts(store, "default")
+        move(store, "default", begin, StoredState(micros(NOW) + 1, Charts().wire()), list(map(alarm, range(1, 101))), 0)
+        update_alerts(store, "default")
+        with store.reading("default") as connection:
+            (first,) = [one for one in list_alerts(connection, "default", NOW) if one.facts.get("alarm") == alarm(0).id]
+        assert first.state is AlertState.OPEN
 
 
 def test_a_reviewer_acknowledges_silences_and_closes_and_a_viewer_may_not(tmp_path: Path) -> None:
@@ -231,7 +246,7 @@ def over_weeks(store: Store, clock: Moving, *weeks: float, each: int = 40, **mor
 
 def states(store: Store) -> dict[str, str]:
     with store.reading("default") as connection:
-        return {one.rule.metric: one.state for one in six_metrics(connection, "default", NOW)}
+        return {one.rule.metric: one.state for one in read_watched_metrics(connection, "default", NOW)}
 
 
 def test_a_drop_of_faithfulness_raises_an_alert_and_its_end_closes_it(tmp_path: Path) -> None:
@@ -239,19 +254,19 @@ def test_a_drop_of_faithfulness_raises_an_alert_and_its_end_closes_it(tmp_path: 
     with Store(f"sqlite:///{tmp_path / 'd.db'}", clock=clock) as store:
         over_weeks(store, clock, 0.9, 0.9)
         assert states(store)["faithfulness"] == "ok"
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             assert list_alerts(connection, "default", NOW) == []
         over_weeks(store, clock, 0.9, 0.7, each=80)
         assert states(store)["faithfulness"] == "alert"
         for _ in range(3):
-            look_at(store, "default")
+            update_alerts(store, "default")
         with store.reading("default") as connection:
             (alert,) = list_alerts(connection, "default", NOW)
         assert (alert.key, alert.kind, alert.count) == ("metric:faithfulness", "metric.drop", 3)
         assert "Faithfulness: 0.7" in alert.summary
         over_weeks(store, clock, 0.7, 0.9, each=900)
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             (alert,) = list_alerts(connection, "default", NOW)
         assert alert.state is AlertState.CLOSED
@@ -267,15 +282,15 @@ def test_too_few_outputs_raise_no_alert(tmp_path: Path) -> None:
 def test_a_watch_counts_what_came_and_looks_at_the_rules(tmp_path: Path) -> None:
     clock, at = Moving(), [0.0]
     with Store(f"sqlite:///{tmp_path / 'w.db'}", clock=clock) as store:
-        first, second = Watch(store, "a"), Watch(store, "b")
+        first, second = PanelWorker(store, "a"), PanelWorker(store, "b")
         store.record(record_of(report=made(0.5, 0.5)))
-        assert first.once(lambda: at[0]) > 0
+        assert first.run_once(lambda: at[0]) > 0
         store.record(record_of(report=made(0.5, 0.5)))
-        assert second.once(lambda: at[0]) == 0  # it is the turn of the first
-        assert first.once(lambda: at[0]) > 0
+        assert second.run_once(lambda: at[0]) == 0  # it is the turn of the first
+        assert first.run_once(lambda: at[0]) > 0
         clock.now += timedelta(minutes=5)
         store.record(record_of(report=made(0.5, 0.5)))
-        assert second.once(lambda: at[0]) > 0
+        assert second.run_once(lambda: at[0]) > 0
         assert close_alert(store, "default", "metric:faithfulness") is None
 
 
@@ -289,13 +304,36 @@ def test_what_comes_while_a_watch_counts_waits_for_its_next_look(
         return counted
 
     parts: list[int] = []
-    monkeypatch.setattr(watching, "count_part", counting)
+    monkeypatch.setattr("assay.server.panels.worker.count_part", counting)
     with Store(f"sqlite:///{tmp_path / 'b.db'}", clock=Moving()) as store:
         store.record(record_of(report=made(0.5, 0.5)))
-        watch = Watch(store, "a")
+        watch = PanelWorker(store, "a")
         for looks in (1, 2):
-            assert watch.once() == parts[-1] > 0
+            assert watch.run_once() == parts[-1] > 0
             assert len(parts) == looks
+
+
+def test_what_fails_for_one_tenant_keeps_no_other_from_being_counted_and_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(of: Callable[[Store, str], Any]) -> Callable[[Store, str], Any]:
+        def work(store: Store, tenant: str) -> Any:
+            if tenant == "acme":
+                raise StoreError("the tenant's rows cannot be read")
+            done.append(tenant)
+            return of(store, tenant)
+
+        return work
+
+    done: list[str] = []
+    for name, of in (("count_part", count_part), ("update_alerts", update_alerts)):
+        monkeypatch.setattr(f"assay.server.panels.worker.{name}", failing(of))
+    with Store(f"sqlite:///{tmp_path / 'w.db'}") as store:
+        for tenant in ("acme", "zeta"):
+            store.record(record_of(report=made(0.5, 0.5), tenant=tenant))
+        assert PanelWorker(store, "a").run_once() > 0
+    assert done.count("zeta") >= 2
+    assert caplog.text.count("tenant acme could not be") == 2
 
 
 def test_all_panels_have_rows_as_wide_as_their_columns(tmp_path: Path) -> None:
@@ -356,7 +394,7 @@ def test_scores_that_do_not_hold_raise_an_alert_of_the_verifier(tmp_path: Path) 
             store.record(record)
             give_feedback(store, record.id, "wrong" if number % 2 else "right", claim=0)
         counted(store)
-        look_at(store, "default")
+        update_alerts(store, "default")
         with store.reading("default") as connection:
             found = {one.key: one for one in list_alerts(connection, "default", NOW)}
     alert = found["verifier:calibration"]

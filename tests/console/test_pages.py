@@ -121,6 +121,30 @@ def test_a_run_shows_what_decides_about_each_claim(tmp_path: Path) -> None:
         assert client.get(f"/console/runs/{id_}/proofs/999").status_code == 404
 
 
+def test_nothing_is_called_proved_whose_signature_was_not_verified(tmp_path: Path) -> None:
+    with site(tmp_path) as (client, store):
+        id_ = record(store, ANSWER, EVIDENCE, QUESTION)
+        make_checkpoint(store, KEYS, "default")
+        for path in (f"/console/runs/{id_}", "/console/audit/entries/0"):
+            page = client.get(path).text
+            assert "no keys to verify" in page
+            assert not re.search(r'class="badge good"[^/]*/span>(proved|proof holds)', page)
+            assert not re.search(r'class="badge bad"[^/]*/span>(not proved|proof does not hold)', page)
+
+
+def test_an_entry_after_the_last_checkpoint_has_no_proof_yet(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        id_ = record(store, ANSWER, EVIDENCE, QUESTION)
+        make_checkpoint(store, KEYS, "default")
+        client.post(f"/console/runs/{id_}/feedback", data={"verdict": "wrong"})
+        page = client.get(f"/console/runs/{id_}").text
+        assert "signature verified" in page
+        (proved,) = re.findall(rf"/console/runs/{id_}/proofs/(\d+)", page)
+        answer = client.get(f"/console/runs/{id_}/proofs/{int(proved) + 1}")
+        assert answer.status_code == 404
+        assert "no checkpoint has entry" in answer.text
+
+
 def test_feedback_is_recorded_and_shown(tmp_path: Path) -> None:
     with site(tmp_path) as (client, store):
         id_ = record(store, ANSWER, EVIDENCE, QUESTION)
@@ -160,7 +184,7 @@ def test_filters_narrow_the_list_and_pages_follow_each_other(tmp_path: Path) -> 
         assert (len(ids[0]), len(ids[1])) == (50, 3)
         assert not ids[0] & ids[1]
         assert "Question number 17?" in client.get("/console/runs?q=17").text
-        assert "No run fits" in client.get("/console/runs?action=emit&within=1h").text
+        assert "No run matches" in client.get("/console/runs?action=emit&within=1h").text
         assert client.get("/console/runs?action=drop").status_code == 422
         assert client.get("/console/runs?after=nonsense").status_code == 422
         assert client.get("/console/runs", params={"q": "a" * 301}).status_code == 422

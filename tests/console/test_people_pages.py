@@ -137,7 +137,7 @@ def test_a_policy_shows_its_settings_and_what_others_would_decide(tmp_path: Path
         strict = client.get(path, params={"emit_threshold": "1", "part": "result"})
         assert "3 of 3 decisions would change" in text_of(strict.text)
         assert "<html" not in strict.text
-        assert "no such policy" in client.get(path, params={"emit_threshold": "0.1"}).text
+        assert "Such a policy is not valid" in client.get(path, params={"emit_threshold": "0.1"}).text
         assert client.get("/console/policies/nothing").status_code == 404
 
 
@@ -211,6 +211,17 @@ def test_an_export_from_the_console_is_signed_first(tmp_path: Path) -> None:
         assert '"partial":{"entries":5,"of":6}' in part[0]
 
 
+def test_a_log_without_its_head_is_not_called_empty(tmp_path: Path) -> None:
+    with site(tmp_path, keys=KEYS) as (client, store):
+        assert "The log is empty" in client.get("/console/audit").text
+        record(store, "The shop opens at 9.", EVIDENCE)
+        with store.engine.begin() as connection:
+            connection.exec_driver_sql("DELETE FROM audit_logs")
+        page = client.get("/console/audit").text
+        assert "it was altered" in page
+        assert "The log is empty" not in page
+
+
 def test_a_log_that_was_altered_is_told(tmp_path: Path) -> None:
     with site(tmp_path, keys=KEYS) as (client, store):
         record(store, "The shop opens at 9.", EVIDENCE)
@@ -233,6 +244,9 @@ def test_people_and_keys_are_made_changed_and_ended(tmp_path: Path) -> None:
         assert again.status_code == 409
         assert client.post("/console/users/new", data={"name": "bela"}).status_code == 422
         made = client.post("/console/users/keys/new", data={"name": "bot", "may.check": "on", "days": "30"})
+        endless = client.post("/console/users/keys/new", data={"name": "bot", "may.check": "on", "days": "45"})
+        assert endless.status_code == 422
+        assert "assay_" not in endless.text
         key = re.search(r"assay_[0-9a-f]+_[\w-]+", made.text)
         assert key
         assert key[0] not in client.get("/console/users/keys").text
@@ -322,6 +336,18 @@ def test_an_edit_shows_its_difference_and_what_the_gate_says(store: Store) -> No
     assert done.status_code == 303
     assert "5 mg" in rosa.get(f"/console/review/{id_}").text
     assert rosa.post(f"/console/review/{id_}/confirm", data=fields).status_code == 409
+
+
+def test_digits_that_are_no_number_are_read_as_none(store: Store) -> None:
+    """`str.isdigit` is true of a superscript two, which `int` refuses."""
+    id_ = escalated(store)
+    rosa = client_of(store, REVIEWER)
+    assert rosa.get("/console/gaps?page=²").status_code == 200
+    version = version_of(rosa.get(f"/console/review/{id_}").text)
+    assert rosa.post(f"/console/review/{id_}/assign", data={"to": "", "version": "²"}).status_code == 303
+    fields = {"act": "reject", "version": version, "reason": "Wrong.", "claim.²": "supported"}
+    version = version_of(rosa.get(f"/console/review/{id_}").text)
+    assert rosa.post(f"/console/review/{id_}/decide", data={**fields, "version": version}).status_code == 303
 
 
 def test_who_may_only_read_cannot_decide(store: Store) -> None:

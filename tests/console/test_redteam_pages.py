@@ -13,7 +13,7 @@ from tests.server.attacks import recorded, suite
 
 from assay.schema import PERMISSIONS, Role
 from assay.server.caller import Caller
-from assay.server.console.redteam.page import mark_of
+from assay.server.console.redteam.page import chart_mark
 from assay.server.panels.charts import Marker
 from assay.store.monitoring import ChangeRow, add_changes
 from assay.store.records import micros
@@ -124,7 +124,7 @@ def test_hostile_texts_are_shown_and_do_nothing(tmp_path: Path) -> None:
 def test_a_mark_stands_between_the_runs_before_and_after_it(moments: list[int], at: int) -> None:
     moments = sorted(moments)
     when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
-    mark = mark_of(Marker(when, "model", "m"), moments)
+    mark = chart_mark(Marker(when, "model", "m"), moments)
     before = sum(one <= at for one in moments)
     if before == 0:
         assert mark is None

@@ -11,7 +11,7 @@ from assay.harmless import seen
 from assay.reporting.html_writer import escape
 from assay.schema import Evidence, EvidenceSpan, Issue, Span
 from assay.schema.report import RevisionAttempt, TextChange
-from assay.server.console.charts import Series, stacked
+from assay.server.console.charts import Series, stacked_bars
 from assay.server.console.views.claim_card import claim_card
 from assay.server.console.views.quotations import quote, quotes
 from assay.server.console.views.report import answer_view
@@ -165,7 +165,7 @@ def test_a_run_without_repairs_has_no_history_of_them() -> None:
 
 def test_a_chart_has_its_figures_as_words_and_nothing_of_no_figures() -> None:
     series = [Series("emit", "good", [3, 0]), Series("block", "bad", [1, 0])]
-    html = stacked("Decisions", ["Monday", "Tuesday"], series, [(0, "Mon")]).html
+    html = stacked_bars("Decisions", ["Monday", "Tuesday"], series, [(0, "Mon")]).html
     assert "<title>Monday: emit 3, block 1</title>" in html
     assert "Tuesday" not in html
-    assert "<svg" in stacked("Decisions", [], [], []).html
+    assert "<svg" in stacked_bars("Decisions", [], [], []).html

@@ -95,6 +95,20 @@ def test_any_trace_is_drawn_with_each_span_once(rows: list[tuple[str, str, int, 
     assert sum(map(count, trace.roots)) == len(rows)
 
 
+def test_a_count_that_is_no_number_is_left_out_and_the_trace_is_shown() -> None:
+    usage = [{"key": "gen_ai.usage.input_tokens", "value": {"stringValue": "²"}}]
+    operation = {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}
+    trace = trace_of(traced(span("a", None, 0, 1, attributes=[operation, *usage])))
+    assert trace is not None
+    assert trace.tokens is None
+
+
+def test_a_time_that_no_clock_has_is_left_out_and_the_trace_is_shown() -> None:
+    trace = trace_of(traced(span("a", None, 0, 1), span("b", None, 0, 1, startTimeUnixNano=10**400)))
+    assert trace is not None
+    assert [node.begin_ms for node in trace.roots] == [0.0, None]
+
+
 def test_hostile_names_are_text() -> None:
     drawn = trace_view(traced(span("a", None, 0, 1, "<script>alert(1)</script>")))
     assert drawn is not None

@@ -11,7 +11,7 @@ from assay.cli.evaluate import GATES
 from assay.cli.reports.text_report import text_report
 from assay.policy import PRESETS, Policy
 from assay.policy.calibration.standing import FILE, standing_of
-from assay.server.console.charts import trade
+from assay.server.console.charts import trade_off_curve
 from assay.server.console.pages.policies import _standing
 from assay.store.insights.what_if import PolicyVersion
 
@@ -71,6 +71,6 @@ def test_the_page_of_a_preset_draws_the_curve_with_its_own_place() -> None:
 
 
 def test_a_place_in_the_corner_is_drawn_in_the_corner() -> None:
-    drawn = str(trade([(0.0, 1.0), (1.0, 0.0)], (1.0, 1.0), ("right", "up"), "both"))
+    drawn = str(trade_off_curve([(0.0, 1.0), (1.0, 0.0)], (1.0, 1.0), ("right", "up"), "both"))
     assert '<circle cx="252.0" cy="8.0"' in drawn
     assert "M40.0 8.0 L252.0 160.0" in drawn

@@ -1,4 +1,4 @@
-"""What draws reports for people: an HTML writer that escapes everything, marked claims, curves and style."""
+"""Building blocks of reports for people: an HTML writer that escapes everything, marked claims, charts, glossary."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from assay.reporting.curves import curve as curve
     from assay.reporting.curves import rates_by_threshold as rates_by_threshold
     from assay.reporting.curves import reliability as reliability
-    from assay.reporting.explained import Explanation as Explanation
-    from assay.reporting.explained import ReportWord as ReportWord
-    from assay.reporting.explained import explanation_of as explanation_of
-    from assay.reporting.explained import explanations as explanations
-    from assay.reporting.explained import report_words as report_words
+    from assay.reporting.glossary import Explanation as Explanation
+    from assay.reporting.glossary import ReportWord as ReportWord
+    from assay.reporting.glossary import explanation_of as explanation_of
+    from assay.reporting.glossary import explanations as explanations
+    from assay.reporting.glossary import report_words as report_words
     from assay.reporting.html_writer import Child as Child
     from assay.reporting.html_writer import Markup as Markup
     from assay.reporting.html_writer import direction as direction
@@ -34,7 +34,7 @@ else:
         {
             ".claim_marks": ("Piece", "pieces"),
             ".curves": ("curve", "rates_by_threshold", "reliability"),
-            ".explained": ("Explanation", "ReportWord", "explanation_of", "explanations", "report_words"),
+            ".glossary": ("Explanation", "ReportWord", "explanation_of", "explanations", "report_words"),
             ".html_writer": ("Child", "Markup", "direction", "foreign", "group", "page", "scrolled", "tag"),
             ".page_style": ("BASE",),
             "assay.schema.views": ("GRAVITY", "SIGNS", "WORDS", "deciding_spans"),

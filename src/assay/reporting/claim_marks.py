@@ -1,4 +1,4 @@
-"""Where the claims are in the answer: the answer cut into pieces that are each marked alike."""
+"""Where the claims are in the answer: the answer cut into pieces, each of which has one set of marks throughout."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,34 +10,35 @@ from assay.schema.views import GRAVITY
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Consecutive characters of the answer that are marked alike."""
+    """A run of characters of the answer that all have the same marks."""
 
     text: str
     claims: tuple[int, ...]
     """Indices of the claims that cover it, in reading order."""
     ending: tuple[int, ...]
-    """Those of them that end with it."""
+    """The indices of those claims that end where it ends."""
     verdict: Verdict | None
-    """The worst verdict of its claims; none where no claim covers it."""
+    """The worst verdict of its claims; `None` where no claim covers it."""
     citation: int | None
-    """Index of the citation that it belongs to."""
+    """Index of the citation that it belongs to; `None` outside of citations."""
     offending: bool
-    """Whether an issue points at these very characters."""
+    """Whether the span of an issue covers these characters."""
 
 
 def pieces(report: HallucinationReport) -> Iterator[Piece]:
-    """Cuts the answer at every border of a claim, a citation and an offending span; the pieces add up to the answer.
+    """Cuts the answer at each boundary of a claim, a citation or an offending span.
 
-    Time is linear in the text and in the number of spans, but for overlaps.
+    The texts of the pieces, joined, are the answer. Time is linear in the text and in the number of spans as long as
+    few spans overlap.
     """
     length = len(report.output)
     claims = [(claim.span.start, claim.span.end) for claim in report.claims]
     citations = [(citation.span.start, citation.span.end) for citation in report.citations]
-    faults = [(i.span.start, i.span.end) for c in report.claims for i in c.issues if i.span is not None]
-    layers = [_Layer(spans, length) for spans in (claims, citations, faults)]
-    borders = sorted({0, length}.union(*(layer.borders for layer in layers)))
-    for start, end in pairwise(borders):
-        covering, cited, faulty = (layer.at(start) for layer in layers)
+    offending = [(i.span.start, i.span.end) for c in report.claims for i in c.issues if i.span is not None]
+    layers = [_SpanLayer(spans, length) for spans in (claims, citations, offending)]
+    boundaries = sorted({0, length}.union(*(layer.boundaries for layer in layers)))
+    for start, end in pairwise(boundaries):
+        covering, cited, faulty = (layer.indices_at(start) for layer in layers)
         yield Piece(
             text=report.output[start:end],
             claims=covering,
@@ -49,23 +50,23 @@ def pieces(report: HallucinationReport) -> Iterator[Piece]:
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """The gravest verdict, or none of none."""
+    """The gravest of these verdicts (order of `GRAVITY`); `None` where there are none."""
     return min(verdicts, key=GRAVITY.index, default=None)
 
 
-class _Layer:
-    """The spans of one sort, asked for from left to right."""
+class _SpanLayer:
+    """The spans of one kind (claims, citations or issues), looked up from left to right."""
 
     def __init__(self, spans: Sequence[tuple[int, int]], length: int) -> None:
         self._spans = [(min(start, length), min(end, length)) for start, end in spans]
-        self.borders = {border for start, end in self._spans if start < end for border in (start, end)}
-        self._waiting = sorted((i for i, (s, e) in enumerate(self._spans) if s < e), key=lambda i: self._spans[i])
-        self._waiting.reverse()
+        self.boundaries = {offset for start, end in self._spans if start < end for offset in (start, end)}
+        self._upcoming = sorted((i for i, (s, e) in enumerate(self._spans) if s < e), key=lambda i: self._spans[i])
+        self._upcoming.reverse()
         self._active: list[int] = []
 
-    def at(self, place: int) -> tuple[int, ...]:
-        """Indices of the spans over one border; places must not go back."""
-        while self._waiting and self._spans[self._waiting[-1]][0] <= place:
-            self._active.append(self._waiting.pop())
-        self._active = [index for index in self._active if self._spans[index][1] > place]
+    def indices_at(self, offset: int) -> tuple[int, ...]:
+        """Indices of the spans that cover the character at an offset; offsets must not decrease between calls."""
+        while self._upcoming and self._spans[self._upcoming[-1]][0] <= offset:
+            self._active.append(self._upcoming.pop())
+        self._active = [index for index in self._active if self._spans[index][1] > offset]
         return tuple(sorted(self._active))

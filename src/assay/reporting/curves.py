@@ -1,4 +1,4 @@
-"""Curves as SVG inside a page: axes, grid and points drawn by us, readable in black and white."""
+"""Curves as SVG inside a page, drawn without a plotting library and readable in black and white."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -7,7 +7,8 @@ from assay.reporting.html_writer import Child, Markup, group, tag
 
 _SIZE: Final = 240
 """The side of the plotted square, in user units."""
-_LEFT, _TOP, _BELOW, _RIGHT = 44, 10, 40, 12
+_LEFT, _TOP, _BOTTOM, _RIGHT = 44, 10, 40, 12
+"""The margins around it, in user units: room for the labels of the axes."""
 
 
 def _x(value: float) -> float:
@@ -20,11 +21,11 @@ def _y(value: float) -> float:
 
 def _frame(x_label: str, y_label: str) -> Iterator[Markup]:
     for step in range(6):
-        at = step / 5
-        yield tag("line", class_="grid", x1=_x(at), x2=_x(at), y1=_y(0), y2=_y(1))
-        yield tag("line", class_="grid", x1=_x(0), x2=_x(1), y1=_y(at), y2=_y(at))
-        yield tag("text", f"{at:.1f}", class_="tick", x=_x(at), y=_y(0) + 15, text_anchor="middle")
-        yield tag("text", f"{at:.1f}", class_="tick", x=_x(0) - 6, y=_y(at) + 4, text_anchor="end")
+        tick = step / 5
+        yield tag("line", class_="grid", x1=_x(tick), x2=_x(tick), y1=_y(0), y2=_y(1))
+        yield tag("line", class_="grid", x1=_x(0), x2=_x(1), y1=_y(tick), y2=_y(tick))
+        yield tag("text", f"{tick:.1f}", class_="tick", x=_x(tick), y=_y(0) + 15, text_anchor="middle")
+        yield tag("text", f"{tick:.1f}", class_="tick", x=_x(0) - 6, y=_y(tick) + 4, text_anchor="end")
     yield tag("text", x_label, class_="axis", x=_x(0.5), y=_y(0) + 34, text_anchor="middle")
     middle = _y(0.5)
     yield tag(
@@ -32,15 +33,15 @@ def _frame(x_label: str, y_label: str) -> Iterator[Markup]:
     )
 
 
-def _figure(title: Child, words: str, *inside: Markup | Iterator[Markup]) -> Markup:
-    width, height = _LEFT + _SIZE + _RIGHT, _TOP + _SIZE + _BELOW
-    drawing = tag("svg", tag("title", title), inside, viewBox=f"0 0 {width} {height}", role="img", class_="plot")
-    return tag("figure", drawing, tag("figcaption", tag("b", title), " ", words))
+def _figure(title: Child, caption: str, *shapes: Markup | Iterator[Markup]) -> Markup:
+    width, height = _LEFT + _SIZE + _RIGHT, _TOP + _SIZE + _BOTTOM
+    drawing = tag("svg", tag("title", title), shapes, viewBox=f"0 0 {width} {height}", role="img", class_="plot")
+    return tag("figure", drawing, tag("figcaption", tag("b", title), " ", caption))
 
 
 def curve(
     title: str,
-    words: str,
+    caption: str,
     labels: tuple[str, str],
     points: Sequence[tuple[float, float]],
     guide: Sequence[tuple[float, float]] = (),
@@ -49,56 +50,59 @@ def curve(
 
     Args:
         title: what it shows.
-        words: how to read it.
+        caption: how to read it.
         labels: of the x and the y axis.
         points: in drawing order, both coordinates in [0, 1].
-        guide: a dashed line of what chance would give.
+        guide: the points of a dashed line for comparison: the result of chance.
     """
     lines = [
-        tag("polyline", class_=style, points=_joined(line)) for style, line in (("guide", guide), ("curve", points))
+        tag("polyline", class_=style, points=_points(line)) for style, line in (("guide", guide), ("curve", points))
     ]
-    return _figure(title, words, _frame(*labels), group(*lines))
+    return _figure(title, caption, _frame(*labels), group(*lines))
 
 
 def rates_by_threshold(
-    title: Child, words: str, emitted: Sequence[float], stopped: Sequence[float], threshold: float
+    title: Child, caption: str, emitted: Sequence[float], stopped: Sequence[float], threshold: float
 ) -> Markup:
-    """Two rates over the thresholds of a score, and a line that stands at one of them.
+    """Two rates as functions of the threshold on a score, with a vertical line at one threshold.
 
     Args:
         title: what it shows.
-        words: how to read it.
+        caption: how to read it.
         emitted: the share of honest outputs that reach the threshold, at even steps from 0 to 1.
-        stopped: the share of wrong outputs that do not, at the same steps.
-        threshold: where the line stands, within 0 and 1; a script finds it by its class `at`.
+        stopped: the share of wrong outputs that do not reach it, at the same steps.
+        threshold: the position of the vertical line, from 0 to 1; a script finds the line by its class `at`.
     """
     last = len(emitted) - 1
-    at = _x(threshold)
+    marker = _x(threshold)
     return _figure(
         title,
-        words,
+        caption,
         _frame("threshold", "share"),
-        tag("polyline", class_="curve", points=_joined([(i / last, share) for i, share in enumerate(emitted)])),
-        tag("polyline", class_="stopped", points=_joined([(i / last, share) for i, share in enumerate(stopped)])),
-        tag("line", class_="at", x1=at, x2=at, y1=_y(0), y2=_y(1), data_from=_x(0), data_length=_SIZE),
+        tag("polyline", class_="curve", points=_points([(i / last, share) for i, share in enumerate(emitted)])),
+        tag("polyline", class_="stopped", points=_points([(i / last, share) for i, share in enumerate(stopped)])),
+        tag("line", class_="at", x1=marker, x2=marker, y1=_y(0), y2=_y(1), data_from=_x(0), data_length=_SIZE),
     )
 
 
-def _joined(points: Sequence[tuple[float, float]]) -> str:
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    """The value of the attribute `points` of an SVG polyline."""
     return " ".join(f"{_x(x)},{_y(y)}" for x, y in points)
 
 
 def reliability(
     bins: Sequence[tuple[float, float, int]],
     title: Child = "Reliability.",
-    words: str = "On the dashed line a score of 0.8 is right in 80 of 100 rows; larger marks hold more rows.",
+    caption: str = "On the dashed line a score of 0.8 is right in 80 of 100 rows; larger marks hold more rows.",
 ) -> Markup:
-    """The reliability diagram: what was said against what came about, the marks as large as the bins are full.
+    """The reliability diagram: the observed share of supported rows against the mean score, one mark per bin.
+
+    The area of a mark grows with the number of rows in its bin.
 
     Args:
         bins: mean score, share of supported rows, and number of rows.
         title: what it shows.
-        words: how to read it.
+        caption: how to read it.
     """
     largest = max((count for _, _, count in bins), default=1)
     marks = (
@@ -114,9 +118,9 @@ def reliability(
     )
     return _figure(
         title,
-        words,
+        caption,
         _frame("score", "share supported"),
-        tag("polyline", class_="guide", points=_joined([(0, 0), (1, 1)])),
-        tag("polyline", class_="curve thin", points=_joined([(x, y) for x, y, _ in bins])),
+        tag("polyline", class_="guide", points=_points([(0, 0), (1, 1)])),
+        tag("polyline", class_="curve thin", points=_points([(x, y) for x, y, _ in bins])),
         group(*marks),
     )

@@ -1,12 +1,12 @@
-"""A small HTML writer that escapes everything: the only way to get text into a page is through it.
+"""A small HTML writer that escapes everything; all text of a page goes through it.
 
-`tag` takes strings as text and escapes them; only `Markup`, which `tag` itself makes, goes in as it is. Pages are
-self-contained: the style sheet, and a script where a page has one, are inside, named by their digests in a content
-security policy that allows nothing else, so that neither another script, nor an image, nor a request can come out of
-foreign text even where an escape were missed.
+`tag` takes strings as text and escapes them; only `Markup`, which `tag` itself makes, is written as it is. Pages are
+self-contained. They contain their style sheet and, where there is one, their script, and a content security policy
+allows these two alone, by their digests. So even if an escape were missed, foreign text could neither run a script nor
+load an image nor send a request.
 
-What is there and cannot be seen, such as a sign that reverses the order of what follows, is written out (`seen`) but in
-what a person may send back: values of fields and text areas.
+Invisible characters, such as one that reverses the order of the text after it, are written out (`seen`). The values of
+fields and text areas are the exception: a person may send them back, so they stay as they are.
 """
 
 import base64
@@ -24,12 +24,12 @@ _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 """HTML elements without an end tag; in SVG every element needs its end."""
 
 _VERBATIM: Final = frozenset({"textarea", "script", "style"})
-"""Elements whose text is not for reading alone."""
+"""Elements whose text is used, not only read: invisible characters in it stay as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """Finished HTML. Made by `tag` and `style_sheet` only."""
+    """Finished HTML, which is not escaped again. Made by the functions of this module only."""
 
     html: str
 
@@ -39,6 +39,7 @@ Child: TypeAlias = "str | Markup | Iterable[Child] | None"
 
 
 def _render(child: Child, *, verbatim: bool = False) -> str:
+    """A child as HTML; with `verbatim`, invisible characters are escaped like others and not written out."""
     if child is None:
         return ""
     if isinstance(child, Markup):
@@ -54,8 +55,10 @@ def group(*children: Child) -> Markup:
 
 
 def tag(name: str, *children: Child, **attributes: str | float | bool | None) -> Markup:
-    """One element. Attribute names lose a trailing underscore and turn the others into hyphens; none and false are
-    left out, true is written without a value.
+    """One element.
+
+    In the names of attributes a trailing underscore is dropped and other underscores become hyphens. An attribute
+    that is `None` or `False` is left out; one that is `True` is written without a value.
 
     >>> tag("a", "1 < 2", class_="x", href="#c1", hidden=True).html
     '<a class="x" href="#c1" hidden>1 &lt; 2</a>'
@@ -71,12 +74,12 @@ def tag(name: str, *children: Child, **attributes: str | float | bool | None) ->
 
 
 def foreign(text: str, name: str = "bdi", **attributes: str | float | bool | None) -> Markup:
-    """Text that somebody else wrote, isolated so that its direction cannot reorder the page around it."""
+    """Text from models, documents or users, isolated so that its direction cannot reorder the page around it."""
     return tag(name, text, dir="auto", **attributes)
 
 
 def direction(text: str) -> str:
-    """`rtl` where the first letter with a direction is written from right to left, else `ltr`.
+    """`rtl` where the first letter that has a direction is written from right to left, else `ltr`.
 
     >>> direction("12 שלום hello"), direction("hello")
     ('rtl', 'ltr')
@@ -86,26 +89,28 @@ def direction(text: str) -> str:
 
 
 def scrolled(name: str, *children: Child) -> Markup:
-    """What may be wider than the window: it scrolls by itself, with the keyboard too.
+    """Content that may be wider than the window, in a box that scrolls by itself, also with the keyboard.
 
     Args:
-        name: what it is, for assistive technology.
-        children: what scrolls.
+        name: what the content is, for assistive technology.
+        children: the content.
     """
     return tag("div", children, class_="scroll", tabindex=0, role="group", aria_label=name)
 
 
 def page(title: str, style: str, *body: Child, script: str | None = None) -> str:
-    """A whole document that asks the network for nothing.
+    """A whole HTML document that makes no network requests.
 
     Args:
-        title: the document's title, escaped.
-        style: the style sheet; a constant of ours, never foreign text.
-        body: what is in the body.
-        script: a script that runs when the body is there; a constant of ours as well. The page has to be readable
+        title: the document's title; it is escaped.
+        style: the style sheet: a constant of assay, never foreign text, since it is not escaped.
+        body: the content of the body.
+        script: a script that runs once the body is loaded; a constant of assay as well. The page has to be readable
             without it.
     """
-    allowed = f"style-src '{_digest(style)}'" + (f"; script-src '{_digest(script)}'" if script is not None else "")
+    allowed = f"style-src '{_csp_hash(style)}'"
+    if script is not None:
+        allowed += f"; script-src '{_csp_hash(script)}'"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     head = tag(
         "head",
@@ -117,10 +122,10 @@ def page(title: str, style: str, *body: Child, script: str | None = None) -> str
         tag("title", title),
         Markup(f"<style>{style}</style>"),
     )
-    ours = None if script is None else Markup(f"<script>{script}</script>")
-    return "<!doctype html>\n" + tag("html", head, tag("body", body, ours), lang="en").html + "\n"
+    script_tag = None if script is None else Markup(f"<script>{script}</script>")
+    return "<!doctype html>\n" + tag("html", head, tag("body", body, script_tag), lang="en").html + "\n"
 
 
-def _digest(content: str) -> str:
-    """The source expression of a content security policy for what stands inside an element."""
+def _csp_hash(content: str) -> str:
+    """The hash by which a content security policy allows an inline style or script (CSP level 3, section 2.3.1)."""
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""The style that the pages of assay share: one accent, system type, light and dark, and print."""
+"""The style sheet that all self-contained reports share: one accent colour, system fonts, light, dark and print."""
 
 from typing import Final
 
@@ -30,4 +30,4 @@ overflow-wrap:anywhere}
 @media print{:root{--ink:#000;--soft:#444;--line:#999;--page:#fff;--panel:#fff;--accent:#000}
 html{font-size:11pt}body{max-width:none;padding:0}a{color:inherit}}
 """
-"""Type, colours and tables."""
+"""Fonts, colours, headings and tables; each report adds its own rules after it."""

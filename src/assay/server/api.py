@@ -26,7 +26,7 @@ from assay.server.http.error_answers import AGAIN, MEND, OneEncoding, answer_err
 from assay.server.http.permitted_options import named_policy, require_claims, require_permitted
 from assay.server.http.problems import Problem, documented, problem
 from assay.server.recording import Kept, Records
-from assay.server.reviews.held_answers import Callback, Held, Wait
+from assay.server.reviews.held_answers import Callback, HeldAnswers, Wait
 from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
 from assay.server.telemetry.router import make_metrics_router
@@ -53,7 +53,9 @@ _PROBLEMS: Final = documented(401, 403, 409, 413, 422, 429, 503)
 class Api:
     """The routes over one pool of checks."""
 
-    def __init__(self, services: Services, ready: Callable[[], bool], held: Held, verdicts: VerdictCache) -> None:
+    def __init__(
+        self, services: Services, ready: Callable[[], bool], held: HeldAnswers, verdicts: VerdictCache
+    ) -> None:
         """Routes over what the server has; `held` is what waits for people, `verdicts` makes checks."""
         self._settings, self._guard_of, self._checker = services.settings, services.guard_of, services.checker
         self._records, self._verdicts, self._repeats = Records(services), verdicts, Repeats(services)
@@ -95,20 +97,20 @@ class Api:
     ) -> Response:
         """Check one output against its evidence, claim by claim; with `wait`, have what a person decides on it."""
         caller = allowed(request.scope, Permission.CHECK)
-        self._held.require(callback, caller)
+        self._held.require_callback(callback, caller)
         about = _about("check", body, request, callback)
         guard, body = self._permitted(body, request, caller)
         async with self._repeats.claimed(key, request.scope, caller, about) as (step,):
             report, kept = await self._checked(guard, body, caller, step, callback=callback)
         out = _report_response(report, kept, step)
-        return await self._held.answer(out, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
+        return await self._held.respond(out, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
     async def check_run(
         self, body: RunBody, request: Request, key: IdempotencyKey = None, wait: Wait = 0.0, callback: Callback = None
     ) -> Response:
         """Check one agent run: every tool call, and the final answer against what the run saw."""
         caller = allowed(request.scope, Permission.CHECK)
-        self._held.require(callback, caller)
+        self._held.require_callback(callback, caller)
         about = _about("run", body, request, callback)
         guard, body = self._permitted(body, request, caller)
         now = datetime.now(UTC)
@@ -126,7 +128,7 @@ class Api:
                 report, evidence = await self._checker.run(work)
                 kept = await self._records.check(guard, report, asked, evidence, caller, "run", callback, step)
         out = _report_response(report, kept, step)
-        return await self._held.answer(out, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
+        return await self._held.respond(out, report, kept.id, caller, wait if step.run is None else max(wait, LOOK_S))
 
     async def batch(self, body: BatchBody, request: Request, key: IdempotencyKey = None) -> Response:
         """Check several outputs; one that cannot be checked does not keep the others from it."""
@@ -234,7 +236,7 @@ def make_api(
     services: Services,
     ready: Callable[[], bool],
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]],
-    held: Held,
+    held: HeldAnswers,
     verdicts: VerdictCache,
 ) -> FastAPI:
     """The REST routes as a FastAPI application; `held` is what waits for people, `verdicts` makes checks."""
@@ -263,7 +265,7 @@ def make_api(
     return app
 
 
-def routers_of(services: Services, held: Held) -> list[APIRouter]:
+def routers_of(services: Services, held: HeldAnswers) -> list[APIRouter]:
     """The routers over the database; none where the server has none.
 
     What they need is loaded here, so that a server without a database does without SQLAlchemy.
@@ -276,15 +278,15 @@ def routers_of(services: Services, held: Held) -> list[APIRouter]:
     from assay.server.monitoring.router import make_monitoring_router
     from assay.server.panels.router import make_monitor_router
     from assay.server.redteam.router import make_redteam_router
+    from assay.server.reports.policies_and_retention import make_rules_router
     from assay.server.reports.router import make_reports_router
-    from assay.server.reports.rules import make_rules_router
     from assay.server.reviews.router import make_reviews_router
 
     return [
         make_reports_router(services),
         make_rules_router(services),
         make_audit_router(services),
-        make_reviews_router(services, held.waiting),
+        make_reviews_router(services, held.waiter),
         make_access_router(services),
         make_monitor_router(services),
         make_monitoring_router(services),

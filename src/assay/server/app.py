@@ -47,7 +47,7 @@ from assay.server.http.problems import MEDIA_TYPE, encoded, problem
 from assay.server.http.turns import Turns, takes_turn
 from assay.server.logs.request_ids import current_id, request_id_of, telling
 from assay.server.recording import Records
-from assay.server.reviews.held_answers import Held
+from assay.server.reviews.held_answers import HeldAnswers
 from assay.server.services import Services
 from assay.server.settings import ServerSettings
 from assay.server.telemetry.requests import ASKED, Observed
@@ -121,7 +121,7 @@ class Application:
         self._telemetry = self.services.telemetry
         self._telemetry.follow(self.checker, limits.check_queue, kept)
         self._background = Background(self.services)
-        held = Held(self.services)
+        held = HeldAnswers(self.services)
         self._verdicts = VerdictCache(self.checker, kept, settings.cache, self._telemetry)
         self.api = make_api(self.services, self._is_ready, self._lifespan, held, self._verdicts)
         self._wall = AccessMiddleware(self.api, settings.access, _refuse)

@@ -45,9 +45,9 @@ async def _refusals(services: Services) -> None:
 
 
 async def _watch(services: Services) -> None:
-    from assay.server.panels.watching import watch
+    from assay.server.panels.worker import run_panel_worker
 
-    await watch(services)
+    await run_panel_worker(services)
 
 
 async def _overlays(services: Services) -> None:

@@ -13,7 +13,9 @@ from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
 from assay.schema import Category, Permission
+from assay.server.http.problems import ProblemError
 from assay.server.panels.panels import PANELS, RANGES
+from assay.server.panels.router import _version
 from assay.server.panels.values import Panel
 from assay.store.access import create_key
 from assay.store.alerts import Alert, raise_alert
@@ -105,6 +107,11 @@ def test_what_there_is_not_is_told(tmp_path: Path) -> None:
             await got(there, f"/v1/monitor/alerts/{'0' * 32}", 404)
 
     play(scene)
+
+
+def test_an_etag_in_digits_that_are_no_number_is_misuse() -> None:
+    with pytest.raises(ProblemError, match="expected the ETag"):
+        _version('"²"')
 
 
 def test_an_alert_is_acknowledged_silenced_and_closed(tmp_path: Path) -> None:

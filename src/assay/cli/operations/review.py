@@ -195,7 +195,7 @@ def decide(
             case Act.ASK:
                 item = desk.reviews.ask(tenant, id_, reviewer, reason, version)
             case Act.EDIT:
-                found = desk.edited(tenant, id_, _words(text))
+                found = desk.check_edit(tenant, id_, _words(text))
                 item = desk.edit(tenant, id_, reviewer, reason, found, accept=accept, version=version)
         signed = item.outcome is not None and item.outcome.receipt is not None
         _say(f"{item.state.value}; version {item.version}" + ("; a receipt was issued" if signed else ""))

@@ -17,8 +17,8 @@ from assay.receipt import KeyState
 from assay.schema import Permission
 from assay.server.http.downloads import download
 from assay.server.http.problems import ProblemError, documented, unknown
-from assay.server.reports.router import known_id
-from assay.server.reports.values import Body, EntriesOut, EntryOut, Limit, Out
+from assay.server.reports.bodies import Body, EntriesOut, EntryOut, Limit, Out
+from assay.server.reports.router import report_id_or_404
 from assay.server.services import Services, allowed
 from assay.store.audit import (
     FindingCode,
@@ -373,7 +373,7 @@ class _Audit:
 
 def _decision(connection: Connection, tenant: str, report: str) -> int:
     """The index of the entry of a report's decision."""
-    found = entries_of(connection, tenant, known_id(report))
+    found = entries_of(connection, tenant, report_id_or_404(report))
     if not found:
         raise unknown("report")
     return found[0][0]

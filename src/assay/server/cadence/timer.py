@@ -22,7 +22,7 @@ from assay.server.cadence.golden import Runs, run_golden, tell_golden
 from assay.server.cadence.judging import judge_outputs, judging_guard
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
-from assay.server.panels.watching import tenants
+from assay.server.panels.worker import tenants
 from assay.store.db import Store, take_lease
 from assay.store.monitoring import note_timed_work, read_timed_work
 from assay.store.records import micros

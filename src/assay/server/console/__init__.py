@@ -1,12 +1,12 @@
-"""The console: pages that are drawn on the server, work without a build step, and mostly without a script.
+"""The console: pages that are drawn on the server. They need no build step, and most of them no script.
 
-How a page is made. A route is a plain function that FastAPI runs on a thread; it asks the store, and gives a `Response`
-from `layout.render`. Everything in the page goes through `assay.reporting.html_writer`: `tag` escapes its children and
-its attributes, `foreign` also isolates the direction of text that others wrote. No other way leads into a page, so
-there is no template language that text could speak.
+How to add a page. A route is a plain function that FastAPI runs on a thread; it reads the store and returns a
+`Response` from `layout.render`. All content of a page goes through `assay.reporting.html_writer`: `tag` escapes its
+children and its attributes, and `foreign` also isolates the direction of text from models, documents and users. There
+is no template language, so no text can inject into one.
 
     from assay.reporting.html_writer import foreign, tag
-    from assay.server.console.layout import allowed, form, form_of, redirect, render
+    from assay.server.console.layout import allowed, form, read_form, redirect, render
     from assay.server.console.parts import Column, action_badge, moment, pager, panel, table
 
     def make_gap_pages(services: Services) -> APIRouter:
@@ -23,14 +23,14 @@ there is no template language that text could speak.
 
         return router
 
-- `layout`: the shell (`render`), forms with their token (`form`, `form_of`), `redirect` with a message, `allowed`.
-- `parts`: panels, tables, badges, times, pages of a list, facts, fields, buttons, tabs, empty states.
-- `charts`: bars, stacked bars and sparklines as SVG, each with its figures as a table.
-- `assets`: the files under `static/`, served under the digest of their content. A script is named in `render(scripts=)`
-  and is a module; there are no inline scripts, styles or handlers, and the content security policy allows none.
-- `errors.page_router`: a router whose errors are pages, and whose routes stand in no OpenAPI document.
-- `router`: puts it all together; another part adds its own router there with one line. A page of its own in the
-  navigation also has a line in `layout._PLACES`, whose first word names its icon in `icons`.
+- `layout`: the shell (`render`), forms with their token (`form`, `read_form`), `redirect` with a message, `allowed`.
+- `parts`: panels, tables, badges, times, pagers, facts, fields, buttons, tabs, empty states.
+- `charts`: bars, stacked bars and sparklines as SVG, each with its figures in words.
+- `assets`: the files under `static/`, whose addresses contain the digest of their content. Scripts are modules, which
+  `render(scripts=)` names; the content security policy allows no inline scripts, styles or event handlers.
+- `errors.page_router`: a router whose errors are pages, and whose routes are not in the OpenAPI document.
+- `router`: the router of all pages; a new part adds one line there. A page with an entry in the navigation also adds a
+  line to `layout._NAVIGATION`, whose first word is the name of its icon in `icons`.
 
-Styles: `static/console.css` (shell and parts). A page that needs more adds rules in a section of its own there.
+Styles are in `static/console.css`. A page that needs more adds a section of its own there.
 """

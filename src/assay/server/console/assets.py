@@ -1,4 +1,4 @@
-"""The files that pages refer to: style sheet and scripts, each under the digest of its content, so that they keep."""
+"""The static files of pages. The digest of its content is a part of each address, so browsers may cache it for good."""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from typing import Final
 from starlette.responses import Response
 
 PREFIX: Final = "/console/static/"
-"""Where the files are; they need no session, as the page to log in refers to them too."""
+"""The path of the files. They need no session, since the page to sign in uses them too."""
 FONT: Final = "inter.woff2"
-"""The typeface: Inter, its Latin letters alone (SIL Open Font License, beside it); other scripts are the system's."""
-_TYPES: Final = {
+"""The typeface Inter, Latin letters only (SIL Open Font License, next to it); other scripts use fonts of the system."""
+_MEDIA_TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
@@ -22,34 +22,35 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file."""
+    """One static file."""
 
     name: str
     content: bytes
     digest: str
+    """The first 16 hexadecimal digits of the SHA-256 of the content."""
 
     @property
     def href(self) -> str:
-        """Its address; another content has another one."""
+        """Its address, which changes with its content."""
         return f"{PREFIX}{self.digest}/{self.name}"
 
     def response(self, digest: str) -> Response:
-        """The file, to be kept for good where it was asked for by its digest."""
-        keep = "public, max-age=31536000, immutable" if digest == self.digest else "no-cache"
-        kind = _TYPES[self.name.rpartition(".")[2]]
+        """The file; the browser may cache it for good if `digest`, from the requested address, is its own."""
+        caching = "public, max-age=31536000, immutable" if digest == self.digest else "no-cache"
+        media_type = _MEDIA_TYPES[self.name.rpartition(".")[2]]
         return Response(
             self.content,
-            media_type=kind,
-            headers={"cache-control": keep, "etag": f'"{self.digest}"', "x-content-type-options": "nosniff"},
+            media_type=media_type,
+            headers={"cache-control": caching, "etag": f'"{self.digest}"', "x-content-type-options": "nosniff"},
         )
 
 
 @cache
 def assets() -> dict[str, Asset]:
-    """All files by name; read once."""
+    """All static files by name; they are read once."""
     static = files("assay.server.console").joinpath("static")
-    names = [one.name for one in static.iterdir() if one.is_file() and one.name.rpartition(".")[2] in _TYPES]
-    # The font first: the style sheet names it under its digest, so that it keeps as long.
+    names = [file.name for file in static.iterdir() if file.is_file() and file.name.rpartition(".")[2] in _MEDIA_TYPES]
+    # The font comes first, because the style sheet refers to it by an address with its digest.
     found = {FONT: _asset(FONT, static.joinpath(FONT).read_bytes())}
     for name in sorted(set(names) - {FONT}):
         content = static.joinpath(name).read_bytes()

@@ -1,4 +1,4 @@
-"""Charts as SVG: they need no script, print, and each has its figures as words for who cannot see it."""
+"""Charts as SVG: they need no script, they print, and each has its figures in words for screen readers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,25 @@ from assay.reporting import Child, Markup, tag
 _LEFT: Final = 40
 _BOTTOM: Final = 20
 _TOP: Final = 8
+"""The margins of a plot, in user units: room for the labels of its axes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One sort of figures of a stacked chart."""
+    """One part of each bar of a stacked chart."""
 
     name: str
     tone: str
-    """The class that colours it: `good`, `doubt`, `bad`, `escalate`, `accent`, `quiet`."""
+    """The CSS class that colours it: `good`, `doubt`, `bad`, `escalate`, `accent` or `quiet`."""
     values: Sequence[float]
+    """The size of the part in each bar."""
 
 
-def nice_top(most: float) -> float:
-    """An even round number at or above the largest count, as the end of an axis: its half is whole too.
+def axis_top(most: float) -> float:
+    """The end of an axis of counts: a round, even number that is not below the largest count, so that half of it is
+    a whole number too.
 
-    >>> nice_top(0), nice_top(5), nice_top(41), nice_top(1200)
+    >>> axis_top(0), axis_top(5), axis_top(41), axis_top(1200)
     (2.0, 6.0, 60.0, 2000.0)
     """
     if most <= 2:
@@ -35,7 +38,7 @@ def nice_top(most: float) -> float:
 
 
 def count_words(value: float) -> str:
-    """A count in few characters.
+    """A count in few characters, with `k` for thousands and `M` for millions.
 
     >>> count_words(950), count_words(12_000), count_words(1_500_000)
     ('950', '12k', '1.5M')
@@ -46,21 +49,23 @@ def count_words(value: float) -> str:
     return f"{value:g}"
 
 
-def stacked(title: str, labels: Sequence[str], series: Sequence[Series], ticks: Sequence[tuple[int, str]]) -> Markup:
-    """Bars over time, each of several parts.
+def stacked_bars(
+    title: str, labels: Sequence[str], series: Sequence[Series], ticks: Sequence[tuple[int, str]]
+) -> Markup:
+    """Bars side by side, each stacked from several parts.
 
     Args:
-        title: what is shown, for screen readers.
-        labels: what each bar is, such as a time.
+        title: what the chart shows, for screen readers.
+        labels: the name of each bar, such as a time.
         series: the parts from the bottom up, each with as many values as there are labels.
-        ticks: places among the labels that are named below the axis, and the names.
+        ticks: the indices of the bars that are labelled below the axis, and their labels.
     """
     totals = [sum(column) for column in zip(*(one.values for one in series), strict=True)] if series else []
-    top = nice_top(max(totals, default=0))
+    top = axis_top(max(totals, default=0))
     return tag(
         "div",
         _chart(title, labels, series, ticks, top, _Frame("wide", 1_000, 190)),
-        # The same for a narrow screen, where the figures of the other one would be too small to read.
+        # The same chart for a narrow screen, where the labels of the wide one would be too small to read.
         _chart(title, labels, series, ticks[::2] if len(ticks) > 4 else ticks, top, _Frame("narrow", 380, 190)),
         class_="charted",
     )
@@ -73,8 +78,8 @@ class _Frame:
     height: int
 
     @property
-    def high(self) -> int:
-        """How high the bars may be."""
+    def plot_height(self) -> int:
+        """The height of the highest bar."""
         return self.height - _TOP - _BOTTOM
 
 
@@ -108,40 +113,42 @@ def _chart(
     )
 
 
-def _bar(label: str, parts: Sequence[tuple[Series, float]], x: float, wide: float, frame: _Frame, top: float) -> Markup:
-    counted = ", ".join(f"{one.name} {value:g}" for one, value in parts if value)
-    drawn: list[Child] = [tag("title", f"{label}: {counted}")]
-    base = float(_TOP + frame.high)
+def _bar(
+    label: str, parts: Sequence[tuple[Series, float]], x: float, width: float, frame: _Frame, top: float
+) -> Markup:
+    counts = ", ".join(f"{one.name} {value:g}" for one, value in parts if value)
+    shapes: list[Child] = [tag("title", f"{label}: {counts}")]
+    base = float(_TOP + frame.plot_height)
     for one, value in parts:
         if value:
-            size = frame.high * value / top
+            size = frame.plot_height * value / top
             base -= size
-            drawn.append(
+            shapes.append(
                 tag(
                     "rect",
                     class_=one.tone,
                     x=round(x, 2),
                     y=round(base, 2),
-                    width=round(wide, 2),
+                    width=round(width, 2),
                     height=round(max(size, 0.6), 2),
                 )
             )
-    # The whole column answers to the pointer, not only what is drawn of it.
-    drawn.append(tag("rect", class_="reach", x=round(x, 2), y=_TOP, width=round(wide, 2), height=frame.high))
-    return tag("g", drawn, class_="column")
+    # The tooltip appears over the whole column, not only over the bar.
+    shapes.append(tag("rect", class_="reach", x=round(x, 2), y=_TOP, width=round(width, 2), height=frame.plot_height))
+    return tag("g", shapes, class_="column")
 
 
 def _axis(top: float, frame: _Frame) -> list[Markup]:
-    made = []
+    shapes = []
     for part in (0.0, 0.5, 1.0):
-        y = round(_TOP + frame.high * (1 - part), 2)
-        made.append(tag("line", class_="rule", x1=_LEFT, x2=frame.width, y1=y, y2=y))
-        made.append(tag("text", count_words(top * part), class_="tick end", x=_LEFT - 8, y=y + 4))
-    return made
+        y = round(_TOP + frame.plot_height * (1 - part), 2)
+        shapes.append(tag("line", class_="rule", x1=_LEFT, x2=frame.width, y1=y, y2=y))
+        shapes.append(tag("text", count_words(top * part), class_="tick end", x=_LEFT - 8, y=y + 4))
+    return shapes
 
 
 def legend(series: Sequence[Series]) -> Markup:
-    """The names of the parts with their colours and sums."""
+    """The colour, the name and the sum of each part of a stacked chart."""
     return tag(
         "ul",
         (
@@ -158,7 +165,7 @@ def legend(series: Sequence[Series]) -> Markup:
 
 
 def sparkline(values: Sequence[float | None], title: str) -> Markup:
-    """A line of values without an axis; gaps where there is none."""
+    """A small line chart without axes; a `None` leaves a gap in the line."""
     known = [value for value in values if value is not None]
     top = max(known, default=0) or 1
     step = 120 / max(len(values) - 1, 1)
@@ -167,29 +174,27 @@ def sparkline(values: Sequence[float | None], title: str) -> Markup:
         if value is None:
             pen = "M"
             continue
-        # A line of no length after each start: a value that stands alone is drawn as a point.
+        # A line of no length after each start draws a single value between gaps as a point.
         path.append(f"{pen}{at * step:.1f} {22 - 20 * value / top:.1f}" + ("h0" if pen == "M" else ""))
         pen = "L"
-    drawn = tag("path", d=" ".join(path)) if path else None
-    return tag(
-        "svg", tag("title", title), drawn, class_="spark", viewBox="0 0 120 24", role="img", width=120, height=24
-    )
+    line = tag("path", d=" ".join(path)) if path else None
+    return tag("svg", tag("title", title), line, class_="spark", viewBox="0 0 120 24", role="img", width=120, height=24)
 
 
 def bar_list(rows: Sequence[tuple[Child, float, Child]], tone: str = "accent") -> Markup:
-    """Named bars below each other: name, value, and the words for the value."""
+    """Horizontal bars below each other, each with its name, its value, and the value in words."""
     top = max((value for _, value, _ in rows), default=0) or 1
     return tag(
         "ul",
         (
-            tag("li", tag("span", name, class_="name"), _length(value / top, tone), tag("span", words, class_="num"))
+            tag("li", tag("span", name, class_="name"), _value_bar(value / top, tone), tag("span", words, class_="num"))
             for name, value, words in rows
         ),
         class_="bars",
     )
 
 
-def _length(part: float, tone: str) -> Markup:
+def _value_bar(part: float, tone: str) -> Markup:
     return tag(
         "svg",
         tag("rect", class_=tone, width=round(100 * part, 2), height=6, rx=0.8),
@@ -201,42 +206,42 @@ def _length(part: float, tone: str) -> Markup:
 
 
 def split_bar(parts: Sequence[tuple[str, float, str]], title: str) -> Markup:
-    """One bar of several parts: name, value and tone of each."""
+    """One horizontal bar of several parts, each with its name, its value and its tone."""
     whole = sum(value for _, value, _ in parts) or 1
-    at, drawn = 0.0, []
+    x, shapes = 0.0, []
     for name, value, tone in parts:
         if value:
-            size = 100 * value / whole
+            width = 100 * value / whole
             tooltip = tag("title", f"{name}: {value:g}")
-            drawn.append(tag("rect", tooltip, class_=tone, x=round(at, 3), width=round(size, 3), height=6))
-            at += size
+            shapes.append(tag("rect", tooltip, class_=tone, x=round(x, 3), width=round(width, 3), height=6))
+            x += width
     return tag(
-        "svg", tag("title", title), drawn, viewBox="0 0 100 6", preserveAspectRatio="none", class_="split", role="img"
+        "svg", tag("title", title), shapes, viewBox="0 0 100 6", preserveAspectRatio="none", class_="split", role="img"
     )
 
 
-def trade(
+def trade_off_curve(
     points: Sequence[tuple[float, float]], own: tuple[float, float], names: tuple[str, str], title: str
 ) -> Markup:
-    """A curve of two shares against each other with one's own place on it.
+    """The trade-off between two shares as a curve, with the present setting marked on it.
 
     Args:
-        points: both shares of each other setting, from 0 to 1, in order.
-        own: both shares as they are.
-        names: what is drawn to the right, and what is drawn upwards.
-        title: the figures in words, for who cannot see the chart.
+        points: both shares, from 0 to 1, at each alternative setting, in the order of the curve.
+        own: both shares at the present setting.
+        names: what the x axis and the y axis show.
+        title: the figures in words, for screen readers.
     """
-    wide, high = 260, 180
+    width, height = 260, 180
 
     def at(point: tuple[float, float]) -> tuple[float, float]:
-        return _LEFT + point[0] * (wide - _LEFT - 8), _TOP + (1 - point[1]) * (high - _TOP - _BOTTOM)
+        return _LEFT + point[0] * (width - _LEFT - 8), _TOP + (1 - point[1]) * (height - _TOP - _BOTTOM)
 
     lines = [
         tag("line", x1=at((0, y))[0], x2=at((1, y))[0], y1=at((0, y))[1], y2=at((0, y))[1], class_="rule")
         for y in (0.0, 0.5, 1.0)
     ]
     words = [tag("text", f"{y:.0%}", x=_LEFT - 6, y=at((0, y))[1] + 4, class_="tick end") for y in (0.0, 0.5, 1.0)] + [
-        tag("text", f"{x:.0%}", x=at((x, 0))[0], y=high - 4, class_="tick middle") for x in (0.0, 0.5, 1.0)
+        tag("text", f"{x:.0%}", x=at((x, 0))[0], y=height - 4, class_="tick middle") for x in (0.0, 0.5, 1.0)
     ]
     path = " ".join(f"{'L' if n else 'M'}{x:.1f} {y:.1f}" for n, (x, y) in enumerate(map(at, points)))
     x, y = at(own)
@@ -250,10 +255,10 @@ def trade(
             tag("path", d=path, class_="line") if path else None,
             tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=5, class_="here"),
             class_="chart trade",
-            viewBox=f"0 0 {wide} {high}",
+            viewBox=f"0 0 {width} {height}",
             role="img",
-            width=wide,
-            height=high,
+            width=width,
+            height=height,
         ),
         tag("figcaption", f"right: {names[0]}; up: {names[1]}", class_="soft"),
     )

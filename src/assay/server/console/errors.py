@@ -1,4 +1,4 @@
-"""What goes wrong on a page is told on a page: what was expected, what came, what to do."""
+"""Errors of pages are shown as pages, which say what was expected, what came instead and what to do."""
 
 import logging
 from collections.abc import Callable, Coroutine
@@ -11,7 +11,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import AssayError, BusyError, InputError, PolicyError, StoreError
+from assay.errors import (
+    AlertError,
+    AssayError,
+    BusyError,
+    DatasetError,
+    InputError,
+    PolicyError,
+    ProposalError,
+    ReviewError,
+    StoreError,
+)
 from assay.reporting import foreign, tag
 from assay.server.checking import CheckFailedError
 from assay.server.console.layout import render
@@ -41,13 +51,31 @@ _ADVICE: Final = {
     412: "Load the page again, and see what has changed.",
     422: "Go back, correct it and send it again.",
     429: "Wait a moment, then try again.",
-    500: "The log of the server says more. Nothing was stored.",
+    500: "The log of the server says more.",
     503: "Try again in a moment.",
 }
 
+REFUSAL_STATUS: Final = {
+    "missing": 404,
+    "held": 409,
+    "decided": 409,
+    "closed": 409,
+    "taken": 409,
+    "stale": 412,
+    "refused": 422,
+}
+"""The HTTP status for each code with which the store refuses an act on an item, an alert, a proposal or a dataset."""
+
 
 def error_page(request: Request, status: int, detail: str, current: str = "") -> Response:
-    """A page that tells what went wrong."""
+    """A page that says what went wrong.
+
+    Args:
+        request: the request that failed.
+        status: the HTTP status.
+        detail: what was expected and what came; foreign text.
+        current: the key of the entry in the navigation that the page belongs to.
+    """
     title = _TITLES.get(status, "That did not work")
     parts = (
         tag("p", foreign(detail[:2_000]), class_="detail"),
@@ -67,13 +95,13 @@ def error_page(request: Request, status: int, detail: str, current: str = "") ->
 
 
 class PageRoute(APIRoute):
-    """A route whose errors are pages."""
+    """A route whose errors are shown as pages."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, with what goes wrong turned into a page."""
+        """The handler of the route, with every exception turned into a page."""
         handler = super().get_route_handler()
 
-        async def handled(request: Request) -> Response:
+        async def handle(request: Request) -> Response:
             try:
                 return await handler(request)
             except HTTPException as error:
@@ -81,24 +109,26 @@ class PageRoute(APIRoute):
             except ProblemError as error:
                 return error_page(request, error.status, error.detail)
             except RequestValidationError as error:
-                said = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
-                return error_page(request, 422, said)
+                detail = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
+                return error_page(request, 422, detail)
             except (InputError, PolicyError) as error:
                 return error_page(request, 422, str(error))
             except (BusyError, CheckFailedError) as error:
                 return error_page(request, 503, str(error))
+            except (AlertError, DatasetError, ProposalError, ReviewError) as error:
+                return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error))
             except StoreError as error:
                 _log.exception("a page could not be made")
                 return error_page(request, 503, str(error))
             except AssayError as error:
                 return error_page(request, 422, str(error))
-            except Exception:  # noqa: BLE001 who looks at a page is told on a page, whatever it was
+            except Exception:  # noqa: BLE001 any defect in the code of a page: logged, and shown as a page with status 500
                 _log.exception("a page could not be made")
                 return error_page(request, 500, "This page could not be made.")
 
-        return handled
+        return handle
 
 
 def page_router() -> APIRouter:
-    """A router of pages: errors are pages, and the OpenAPI document does not list them."""
+    """A router of pages: their errors are shown as pages, and the OpenAPI document does not list them."""
     return APIRouter(route_class=PageRoute, include_in_schema=False, default_response_class=Response)

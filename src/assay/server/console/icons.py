@@ -1,4 +1,4 @@
-"""The icons of the console: lines of one weight on a grid of 16, drawn for it."""
+"""The icons of the console, drawn for it: lines of one weight on a grid of 16 by 16."""
 
 from typing import Final
 
@@ -52,7 +52,7 @@ _PATHS: Final = {
 
 
 def icon(name: str) -> Markup:
-    """One icon; it says nothing to who cannot see it, so a word has to stand beside it."""
+    """One icon. Screen readers skip it, so it needs a word next to it."""
     lines = (tag("path", d=line) for line in _PATHS[name])
     return tag(
         "svg", lines, class_="icon", viewBox="0 0 16 16", width=16, height=16, aria_hidden="true", focusable="false"

@@ -1,6 +1,7 @@
-"""The shell of every page: head, navigation, who is here, messages, and the headers that keep foreign text harmless.
+"""The shell of every page: head, navigation, the caller's account, messages, forms, and the security headers.
 
-`render` draws a page, `form` a form that carries the session's token, `redirect` leads on and leaves a message.
+`render` draws a page, `form` a form with the token of the session, and `redirect` sends the browser to another page
+after a form, with a message.
 """
 
 import re
@@ -21,9 +22,9 @@ from assay.server.console.assets import FONT, assets
 from assay.server.console.icons import icon
 
 CSRF_KEY: Final = "assay.csrf"
-"""Where the application puts the token of the session's forms in a request's scope; none where there is no session."""
+"""The key of a request's scope under which the application puts the session's CSRF token; absent without a session."""
 CSRF_FIELD: Final = "csrf"
-"""The field of a form that carries it."""
+"""The form field with that token."""
 THEME_COOKIE: Final = "assay_theme"
 THEMES: Final = ("auto", "light", "dark")
 
@@ -34,53 +35,54 @@ HEADERS: Final = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    # A form that is sent without a referrer has no origin either, by which it is known to come from here.
+    # Without a referrer a browser sends no origin with a form either, and the origin shows that the form is ours.
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""The headers of every page: only files of this server are used, and nothing in the page itself runs."""
+"""The headers of every page: it may load files of this server only, and no inline script or style runs."""
 
 MOST_FORM_BYTES: Final = 8 * 1024 * 1024
 """The largest form that is read."""
 _MOST_FIELDS: Final = 500
-_CODE: Final = re.compile(r"[a-z]+(\.[a-z]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _NavigationEntry:
     key: str
+    """The name of its icon, and the value of `render(current=…)` on its pages."""
     path: str
     label: str
-    needs: Permission
+    permission: Permission
+    """A caller without it does not see the entry."""
 
 
-_PLACES: Final = (
+_NAVIGATION: Final = (
     (
         "",
         (
-            _Place("overview", "/console", "Overview", Permission.READ),
-            _Place("runs", "/console/runs", "Runs", Permission.READ),
-            _Place("review", "/console/review", "Review", Permission.READ),
-            _Place("monitor", "/console/monitor", "Monitor", Permission.READ),
-            _Place("redteam", "/console/redteam", "Red team", Permission.READ),
+            _NavigationEntry("overview", "/console", "Overview", Permission.READ),
+            _NavigationEntry("runs", "/console/runs", "Runs", Permission.READ),
+            _NavigationEntry("review", "/console/review", "Review", Permission.READ),
+            _NavigationEntry("monitor", "/console/monitor", "Monitor", Permission.READ),
+            _NavigationEntry("redteam", "/console/redteam", "Red team", Permission.READ),
         ),
     ),
     (
         "Improve",
         (
-            _Place("gaps", "/console/gaps", "Evidence gaps", Permission.READ),
-            _Place("policies", "/console/policies", "Policies", Permission.READ),
-            _Place("datasets", "/console/datasets", "Datasets", Permission.READ),
-            _Place("playground", "/console/playground", "Playground", Permission.CHECK),
+            _NavigationEntry("gaps", "/console/gaps", "Evidence gaps", Permission.READ),
+            _NavigationEntry("policies", "/console/policies", "Policies", Permission.READ),
+            _NavigationEntry("datasets", "/console/datasets", "Datasets", Permission.READ),
+            _NavigationEntry("playground", "/console/playground", "Playground", Permission.CHECK),
         ),
     ),
     (
         "Govern",
         (
-            _Place("audit", "/console/audit", "Audit log", Permission.AUDIT),
-            _Place("users", "/console/users", "Access", Permission.ADMINISTER),
-            _Place("api", "/console/api", "API", Permission.CHECK),
+            _NavigationEntry("audit", "/console/audit", "Audit log", Permission.AUDIT),
+            _NavigationEntry("users", "/console/users", "Access", Permission.ADMINISTER),
+            _NavigationEntry("api", "/console/api", "API", Permission.CHECK),
         ),
     ),
 )
@@ -89,16 +91,16 @@ MESSAGES: Final[dict[str, str]] = {
     "feedback.given": "Thank you. Your feedback is recorded in the audit log.",
     "theme.set": "",
     "password.set": "Your password is set.",
-    "review.claim": "You have it now: nobody else can decide while you do.",
+    "review.claim": "You hold the item now: nobody else can decide on it.",
     "review.release": "You gave it back.",
     "review.assign": "Handed on.",
-    "review.some": "Done with those that were free. Others are held by somebody, or were decided meanwhile.",
+    "review.some": "Done for the items that were free. Others are held by somebody or decided already.",
     "review.approve": "Approved: released as it is.",
     "review.edit": "Your text is released instead.",
     "review.reject": "Rejected: it stays withheld.",
     "review.ask": "The caller is asked for evidence.",
     "alert.acknowledged": "Acknowledged: no further notifications unless it gets worse.",
-    "alert.closed": "Closed. If it still holds, it is opened again.",
+    "alert.closed": "Closed. It opens again if its condition still holds.",
     "alert.silenced": "Silenced: no notifications for that time.",
     "alert.unsilenced": "Notifications are on again.",
     "proposal.approve": "Approved: it is in the suite.",
@@ -106,21 +108,21 @@ MESSAGES: Final[dict[str, str]] = {
     "proposal.reject": "Rejected: it stays out, and is not proposed again.",
     "feedback.many": "Recorded for each of the chosen runs.",
     "runs.none": "Choose runs first: each row has a box.",
-    "view.kept": "The view is kept: you find it above the list.",
+    "view.kept": "The view is saved above the list.",
     "view.dropped": "The view is removed.",
     "dataset.made": "The dataset is made. Save runs into it from the list of runs.",
     "dataset.added": "The runs are in the dataset.",
-    "dataset.labelled": "The labels are kept.",
+    "dataset.labelled": "The labels are saved.",
     "dataset.taken": "Taken out of the dataset. The runs stay on record.",
     "dataset.dropped": "The dataset is removed. Its runs stay on record.",
-    "experiment.begun": "It has begun: this page follows it.",
-    "experiment.stopped": "Stopped. What was checked until then stays.",
+    "experiment.begun": "It has started. This page shows its progress.",
+    "experiment.stopped": "Stopped. The results so far are kept.",
     "audit.signed": "The log is signed as it is now.",
-    "users.changed": "Changed. The audit log has an entry of it.",
-    "keys.revoked": "The key is ended, everywhere at once.",
+    "users.changed": "Changed, and recorded in the audit log.",
+    "keys.revoked": "The key is revoked everywhere.",
     "sessions.ended": "The session is ended.",
 }
-"""What `redirect(done=…)` may say, by its code: an address can name a message, never write one."""
+"""The messages that `redirect(done=…)` can show, by code: an address can choose a message but not contain its text."""
 
 
 def render(
@@ -137,21 +139,21 @@ def render(
     plain: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A page.
+    """Draws a page.
 
     Args:
-        request: what it answers.
-        title: its name, in the window and as its heading.
-        body: what stands in it.
-        current: the key of its place in the navigation, such as `runs`.
-        parent: the list that this is a part of: its name and its address.
-        heading: the heading where it is more than the title.
+        request: the request that the page answers.
+        title: the title of the window, and the heading by default.
+        body: the content of the page.
+        current: the key of its entry in the navigation, such as `runs`.
+        parent: the name and the address of the list that the page belongs to, for the link back.
+        heading: the heading, where it is more than the title.
         about: a line below the heading.
-        actions: links or buttons beside the heading.
+        actions: links or buttons next to the heading.
         status: the HTTP status.
-        scripts: names of modules under `static/` beside `console.js`.
-        plain: without navigation, as the page to log in has it.
-        headers: further headers, which beat those of every page.
+        scripts: names of further modules under `static/`; `console.js` is on every page.
+        plain: whether to leave out the navigation, as on the page to sign in.
+        headers: further headers; they override those of every page.
     """
     theme = _theme(request)
     content = tag(
@@ -174,7 +176,7 @@ def render(
         tabindex=-1,
         class_=f"page-{current}" if current else None,
     )
-    shell = (content,) if plain else (_side(request, current, theme), content)
+    shell = (content,) if plain else (_sidebar(request, current, theme), content)
     document = tag(
         "html",
         _head(title, scripts),
@@ -191,30 +193,30 @@ def render(
 
 
 def _crumb(parent: tuple[str, str] | None) -> Markup | None:
-    """The way back to the list that a page is a part of."""
+    """The link back to the list that a page belongs to."""
     if parent is None:
         return None
     return tag("nav", tag("a", icon("back"), foreign(parent[0]), href=parent[1]), class_="crumb", aria_label="Back to")
 
 
 def _head(title: str, scripts: Iterable[str]) -> Markup:
-    known = assets()
+    files = assets()
     return tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name_="color-scheme", content="light dark"),
         tag("title", title if title == "assay" else f"{title} · assay"),
-        tag("link", rel="icon", href=known["mark.svg"].href, type_="image/svg+xml"),
-        tag("link", rel="preload", as_="font", type_="font/woff2", href=known[FONT].href, crossorigin=True),
-        tag("link", rel="stylesheet", href=known["console.css"].href),
-        (tag("script", type_="module", src=known[name].href) for name in ("console.js", *scripts)),
+        tag("link", rel="icon", href=files["mark.svg"].href, type_="image/svg+xml"),
+        tag("link", rel="preload", as_="font", type_="font/woff2", href=files[FONT].href, crossorigin=True),
+        tag("link", rel="stylesheet", href=files["console.css"].href),
+        (tag("script", type_="module", src=files[name].href) for name in ("console.js", *scripts)),
     )
 
 
-def _side(request: Request, current: str, theme: str) -> Markup:
+def _sidebar(request: Request, current: str, theme: str) -> Markup:
     caller = request.scope.get(SCOPE_KEY)
-    groups = [_group(label, places, caller, current) for label, places in _PLACES]
+    groups = [_group(label, entries, caller, current) for label, entries in _NAVIGATION]
     parts = (
         tag("a", icon("mark"), tag("span", "assay"), href="/console", class_="brand", aria_label="assay, overview"),
         tag(
@@ -224,13 +226,13 @@ def _side(request: Request, current: str, theme: str) -> Markup:
             data_menu=True,
         ),
         tag("nav", groups, aria_label="Pages"),
-        tag("div", _themes(request, theme), _who(request, caller), class_="foot"),
+        tag("div", _themes(request, theme), _account(request, caller), class_="foot"),
     )
     return tag("header", tag("div", parts, class_="stick"), class_="side")
 
 
-def _group(label: str, places: Iterable[_Place], caller: object, current: str) -> Markup | None:
-    shown = [place for place in places if isinstance(caller, Caller) and caller.may(place.needs)]
+def _group(label: str, entries: Iterable[_NavigationEntry], caller: object, current: str) -> Markup | None:
+    shown = [entry for entry in entries if isinstance(caller, Caller) and caller.may(entry.permission)]
     if not shown:
         return None
     links = (
@@ -238,19 +240,19 @@ def _group(label: str, places: Iterable[_Place], caller: object, current: str) -
             "li",
             tag(
                 "a",
-                icon(place.key),
-                tag("span", place.label),
-                href=place.path,
-                aria_current="page" if place.key == current else None,
+                icon(entry.key),
+                tag("span", entry.label),
+                href=entry.path,
+                aria_current="page" if entry.key == current else None,
             ),
         )
-        for place in shown
+        for entry in shown
     )
     return group(tag("p", label, class_="label") if label else None, tag("ul", links))
 
 
 def _themes(request: Request, theme: str) -> Markup:
-    """The switch between the themes: a form of three buttons, so that it works without a script."""
+    """The switch between the themes: a form with three buttons, which works without a script."""
     buttons = (
         tag(
             "button",
@@ -263,33 +265,33 @@ def _themes(request: Request, theme: str) -> Markup:
         )
         for name in THEMES
     )
-    back = tag("input", type_="hidden", name_="back", value=_own_address(request))
-    shown = tag("div", buttons, role="group", aria_label="Theme")
-    return form(request, "/console/theme", back, shown, class_="themes")
+    back = hidden_input("back", _own_address(request))
+    switch = tag("div", buttons, role="group", aria_label="Theme")
+    return form(request, "/console/theme", back, switch, class_="themes")
 
 
-def _who(request: Request, caller: object) -> Markup | None:
+def _account(request: Request, caller: object) -> Markup | None:
     if not isinstance(caller, Caller):
         return None
-    leave = None
+    sign_out = None
     if caller.kind == "user":
-        leave = form(request, "/console/logout", tag("button", "Sign out", class_="link"))
+        sign_out = form(request, "/console/logout", tag("button", "Sign out", class_="link"))
     return tag(
         "div",
         tag("div", foreign(caller.name, "b"), tag("span", foreign(caller.tenant), class_="soft"), class_="names"),
-        leave,
+        sign_out,
         class_="who",
     )
 
 
 def _message(request: Request) -> Markup | None:
-    words = MESSAGES.get(request.query_params.get("done", ""), "")
-    return tag("p", icon("tick"), words, class_="flash", role="status") if words else None
+    message = MESSAGES.get(request.query_params.get("done", ""), "")
+    return tag("p", icon("tick"), message, class_="flash", role="status") if message else None
 
 
 def _theme(request: Request) -> str:
-    said = request.cookies.get(THEME_COOKIE, "auto")
-    return said if said in THEMES else "auto"
+    theme = request.cookies.get(THEME_COOKIE, "auto")
+    return theme if theme in THEMES else "auto"
 
 
 def _own_address(request: Request) -> str:
@@ -301,29 +303,36 @@ def _own_address(request: Request) -> str:
 
 
 def form(request: Request, action: str, *children: Child, **attributes: str | float | bool | None) -> Markup:
-    """A form that changes something: it is posted, and carries the token of the session where there is one."""
+    """A form that changes something: it is posted, and contains the CSRF token of the session where there is one."""
     token = request.scope.get(CSRF_KEY)
-    hidden = tag("input", type_="hidden", name_=CSRF_FIELD, value=token) if isinstance(token, str) else None
-    return tag("form", hidden, children, method="post", action=action, **attributes)
+    token_field = hidden_input(CSRF_FIELD, token) if isinstance(token, str) else None
+    return tag("form", token_field, children, method="post", action=action, **attributes)
 
 
-async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a posted form; of several with one name the last one counts.
-
-    Raises:
-        HTTPException: it is no form, is too large, or is no UTF-8.
-    """
-    return dict(await fields_of(request))
+def hidden_input(name: str, value: str | float) -> Markup:
+    """A field of a form that is sent with it and not shown."""
+    return tag("input", type_="hidden", name_=name, value=value)
 
 
-async def fields_of(request: Request) -> list[tuple[str, str]]:
-    """The fields of a posted form, in their order, several of one name among them.
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a posted form by name; where several have the same name, the last one counts.
 
     Raises:
-        HTTPException: it is no form, is too large, or is no UTF-8.
+        HTTPException: the body is not a form, is too large, or is not UTF-8.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
+    return dict(await read_form_fields(request))
+
+
+async def read_form_fields(request: Request) -> list[tuple[str, str]]:
+    """The fields of a posted form in their order; several may have the same name.
+
+    Line breaks in values are `\\n`, as in the text that the form was filled with: browsers send `\\r\\n`.
+
+    Raises:
+        HTTPException: the body is not a form, is too large, or is not UTF-8.
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/x-www-form-urlencoded":
         raise HTTPException(415, "expected a form, application/x-www-form-urlencoded")
     parts, size = [], 0
     async for part in request.stream():
@@ -339,26 +348,47 @@ async def fields_of(request: Request) -> list[tuple[str, str]]:
     return [(name, value.replace("\r\n", "\n")) for name, value in pairs]
 
 
+def whole_number(text: str | None, digits: int = 9) -> int | None:
+    """The number that a parameter or field of a form writes in ASCII digits; `None` where it is anything else.
+
+    `str.isdigit` alone is not enough: it accepts digits that `int` refuses.
+
+    Args:
+        text: what came.
+        digits: the most digits that are read.
+
+    >>> whole_number("42"), whole_number("²"), whole_number("-1"), whole_number("9" * 10), whole_number(None)
+    (42, None, None, None, None)
+    """
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
 def redirect(path: str, done: str | None = None, fragment: str = "") -> Response:
-    """Leads on to a page of the console after a form, with a message by its code (see `MESSAGES`)."""
+    """Sends the browser to a page of the console after a form.
+
+    Args:
+        path: the address of the page.
+        done: the code of a message that the page shows (`MESSAGES`).
+        fragment: the id of the element to scroll to.
+    """
     target = address(path, done=done) + (f"#{quote(fragment)}" if fragment else "")
     return RedirectResponse(target, 303, {"cache-control": "no-store"})
 
 
 def address(path: str, **parameters: str | float | None) -> str:
-    """A path of the console with parameters; those that are none or empty are left out.
+    """A path with query parameters; those that are `None` or empty are left out.
 
     >>> address("/console/runs", action="block", q="a&b", before=None)
     '/console/runs?action=block&q=a%26b'
     """
-    given = {name.rstrip("_"): value for name, value in parameters.items() if value is not None and value != ""}
-    return path + (("&" if "?" in path else "?") + urlencode(given) if given else "")
+    query = {name.rstrip("_"): value for name, value in parameters.items() if value is not None and value != ""}
+    return path + (("&" if "?" in path else "?") + urlencode(query) if query else "")
 
 
-def inside(path: str) -> str:
-    """A path to lead back to, if it is one of the console, else its first page: never an address elsewhere.
+def safe_path(path: str) -> str:
+    """The same path if it is one of the console, else `/console`: a redirect to it never leaves this server.
 
-    >>> inside("/console/runs?q=a"), inside("//evil.example/console"), inside("/console\\\\..")
+    >>> safe_path("/console/runs?q=a"), safe_path("//evil.example/console"), safe_path("/console\\\\..")
     ('/console/runs?q=a', '/console', '/console')
     """
     return (
@@ -367,9 +397,9 @@ def inside(path: str) -> str:
 
 
 def allowed(request: Request, permission: Permission) -> Caller:
-    """The caller of a page, who has a permission.
+    """The caller of a page, after checking the permission.
 
     Raises:
-        ProblemError: the caller has not.
+        ProblemError: the caller does not have it.
     """
     return services.allowed(request.scope, permission)

@@ -1,4 +1,4 @@
-"""The parts that pages are made of: panels, tables, badges, times, facts, fields, pages of a list, empty states."""
+"""The elements that pages are made of: panels, tables, badges, times, facts, form fields, pagers, empty states."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from assay.schema import Action, Verdict
 from assay.server.console.icons import icon
 from assay.stats import shown_score
 
-_NEAR: Final = timedelta(days=1)
+_RECENT: Final = timedelta(days=1)
+"""How near a moment has to be to be shown relative to now."""
 LONGEST_LINE: Final = 240
-"""Characters of foreign text that a line of a list shows."""
+"""The most characters of foreign text that a line of a list shows."""
 
 VERDICT_TONES: Final = {
     Verdict.SUPPORTED: "good",
@@ -21,16 +22,18 @@ VERDICT_TONES: Final = {
     Verdict.UNCHECKED: "bad",
     Verdict.NOT_CHECKABLE: "quiet",
 }
-"""The tone of each verdict."""
+"""The tone of each verdict: the CSS class that colours it."""
 ACTION_TONES: Final = {
     Action.EMIT: "good",
     Action.REVISE: "doubt",
     Action.BLOCK: "bad",
     Action.ESCALATE: "escalate",
 }
-"""The tone of each action."""
+"""The tone of each action: the CSS class that colours it."""
 ACTION_SIGNS: Final = {Action.EMIT: "✓", Action.REVISE: "↻", Action.BLOCK: "✗", Action.ESCALATE: "↑"}
-"""A sign for each action, so that no meaning hangs on colour."""
+"""A sign for each action, so that no meaning depends on colour alone."""
+ACTION_ORDER: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
+"""The actions in the order in which charts and tables show them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,10 @@ class Column:
 
     title: str
     kind: str = ""
-    """`num` for figures, `main` for the text that may grow, `less` for what a narrow screen leaves out; several may be
-    given, with spaces between them."""
+    """CSS classes, separated by spaces: `num` for figures, `main` for the text that takes the remaining width, `less`
+    for a column that a narrow screen leaves out."""
     hidden: bool = False
-    """Whether only screen readers are told the title."""
+    """Whether the title is for screen readers only."""
 
 
 def table(
@@ -53,17 +56,17 @@ def table(
     empty: tuple[str, Child] | None = None,
     style: str | None = None,
 ) -> Markup:
-    """A table, or what to say where it has no rows.
+    """A table, or an empty state where it has no rows.
 
     Args:
-        caption: what it lists, for screen readers.
+        caption: what the table lists, for screen readers.
         columns: its columns.
-        rows: the cells of each row. The first cell names the row.
-        empty: a title and a line for a table without rows; the bare head by default.
-        style: a further class of the table.
+        rows: the cells of each row; the first cell is the heading of the row.
+        empty: the title and the text of the empty state; a table without rows by default.
+        style: further CSS classes of the table.
     """
-    drawn = [_row(columns, row) for row in rows]
-    if not drawn and empty is not None:
+    body = [_row(columns, row) for row in rows]
+    if not body and empty is not None:
         return empty_state(*empty)
     head = tag(
         "tr",
@@ -79,7 +82,7 @@ def table(
     )
     return tag(
         "div",
-        tag("table", tag("caption", caption, class_="hidden"), tag("thead", head), tag("tbody", drawn), class_=style),
+        tag("table", tag("caption", caption, class_="hidden"), tag("thead", head), tag("tbody", body), class_=style),
         class_="scroll",
         tabindex=0,
         role="region",
@@ -88,13 +91,13 @@ def table(
 
 
 def _row(columns: Sequence[Column], cells: Sequence[Child]) -> Markup:
-    first, *others = zip(columns, cells, strict=True)
-    named = tag("th", first[1], scope="row", class_=first[0].kind or None)
-    return tag("tr", named, (tag("td", cell, class_=column.kind or None) for column, cell in others))
+    (first, heading), *others = zip(columns, cells, strict=True)
+    row_heading = tag("th", heading, scope="row", class_=first.kind or None)
+    return tag("tr", row_heading, (tag("td", cell, class_=column.kind or None) for column, cell in others))
 
 
 def panel(title: Child, *body: Child, actions: Child = None, style: str = "", id_: str | None = None) -> Markup:
-    """A part of a page with a heading of its own, or without one."""
+    """A section of a page; `None` as the title leaves out its heading and its actions."""
     head = None
     if title is not None:
         head = tag("header", tag("h2", title), tag("div", actions, class_="actions") if actions else None)
@@ -102,18 +105,18 @@ def panel(title: Child, *body: Child, actions: Child = None, style: str = "", id
 
 
 def empty_state(title: str, words: Child, action: Child = None) -> Markup:
-    """What stands where there is nothing yet, and what to do about it."""
+    """Shown in place of a list that has no entries yet: a title, an explanation, and a link to what can be done."""
     return tag("div", tag("p", title, class_="title"), tag("p", words), action, class_="empty")
 
 
 def badge(words: str, tone: str = "quiet", sign: str | None = None) -> Markup:
-    """A word of ours with a tone: `good`, `bad`, `doubt`, `escalate`, `accent` or `quiet`."""
+    """A label with a tone (`good`, `bad`, `doubt`, `escalate`, `accent` or `quiet`); never for foreign text."""
     mark = tag("span", sign, class_="sign", aria_hidden="true") if sign is not None else None
     return tag("span", mark, words, class_=f"badge {tone}")
 
 
 def action_badge(action: Action | str) -> Markup:
-    """The badge of what the gate or a person decided; of a word that is no action, that word."""
+    """The badge of an action; any other word is shown as foreign text in a badge."""
     try:
         known = Action(action)
     except ValueError:
@@ -135,13 +138,13 @@ _ACTS: Final = {
     "remind": ("sent a reminder: the deadline passed", "doubt"),
     "expire": ("rejected it: the deadline passed", "bad"),
 }
-"""What is done to a review item, in words, with its tone."""
+"""What each act on a review item says in a history, and its tone."""
 
 
 def act_badge(act: str) -> Markup | None:
-    """The badge of what was done to a review item; none of a word that is no such act."""
-    found = _ACTS.get(act)
-    return None if found is None else badge(*found)
+    """The badge of an act on a review item; `None` for any other word."""
+    words_and_tone = _ACTS.get(act)
+    return None if words_and_tone is None else badge(*words_and_tone)
 
 
 def verdict_badge(verdict: Verdict) -> Markup:
@@ -150,18 +153,21 @@ def verdict_badge(verdict: Verdict) -> Markup:
 
 
 def moment(when: datetime, now: datetime | None = None) -> Markup:
-    """A moment in UTC; where `now` is given, how long ago it is within a day, and its day and time beyond."""
+    """A moment in UTC. With `now`, a moment within a day of it is shown relative to it, such as `3 min ago`.
+
+    The attribute `data-ago` has the value of `now`, from which `console.js` keeps the relative time up to date.
+    """
     utc = when.astimezone(UTC)
-    whole, at, shown = f"{utc:%Y-%m-%d %H:%M:%S} UTC", None, f"{utc:%Y-%m-%d %H:%M}"
-    if now is not None and abs(now - utc) < _NEAR:
-        shown, at = ago(utc, now), now.isoformat(timespec="seconds")
+    tooltip, relative_to, shown = f"{utc:%Y-%m-%d %H:%M:%S} UTC", None, f"{utc:%Y-%m-%d %H:%M}"
+    if now is not None and abs(now - utc) < _RECENT:
+        shown, relative_to = ago(utc, now), now.isoformat(timespec="seconds")
     elif now is not None and utc.year == now.year:
         shown = f"{utc.day} {utc:%b %H:%M}"
-    return tag("time", shown, datetime=utc.isoformat(timespec="seconds"), title=whole, data_ago=at)
+    return tag("time", shown, datetime=utc.isoformat(timespec="seconds"), title=tooltip, data_ago=relative_to)
 
 
 def ago(when: datetime, now: datetime) -> str:
-    """How long ago a moment is, or how far ahead.
+    """A moment relative to now, such as `3 min ago` or `in 2 h`.
 
     >>> from datetime import timedelta
     >>> start = datetime(2026, 1, 1, tzinfo=UTC)
@@ -169,16 +175,16 @@ def ago(when: datetime, now: datetime) -> str:
     ('3 min ago', 'in 2 h')
     """
     seconds = (now - when).total_seconds()
-    said = span_words(abs(seconds))
+    duration = duration_words(abs(seconds))
     if abs(seconds) < 1:
         return "now"
-    return f"{said} ago" if seconds > 0 else f"in {said}"
+    return f"{duration} ago" if seconds > 0 else f"in {duration}"
 
 
-def span_words(seconds: float) -> str:
-    """A length of time in its largest unit.
+def duration_words(seconds: float) -> str:
+    """A duration in whole units of the largest unit that fits into it.
 
-    >>> span_words(59), span_words(7300), span_words(172800)
+    >>> duration_words(59), duration_words(7300), duration_words(172800)
     ('59 s', '2 h', '2 d')
     """
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
@@ -188,7 +194,7 @@ def span_words(seconds: float) -> str:
 
 
 def millis(value: float | None) -> str:
-    """A time that something took.
+    """A duration in milliseconds or seconds, or a dash where it is unknown.
 
     >>> millis(0.4), millis(48.2), millis(2300), millis(None)
     ('0.4 ms', '48 ms', '2.3 s', '–')
@@ -201,21 +207,22 @@ def millis(value: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A score, or a dash where there is none.
+    """A number with a fixed count of decimals, or a dash where it is unknown.
 
     >>> number(0.5), number(None)
     ('0.50', '–')
     """
     if value is None:
         return "–"
-    return shown_score(value) if digits == _OF_SCORES and 0 <= value <= 1 else f"{value:.{digits}f}"
+    return shown_score(value) if digits == _SCORE_DIGITS and 0 <= value <= 1 else f"{value:.{digits}f}"
 
 
-_OF_SCORES = 2
+_SCORE_DIGITS: Final = 2
+"""The digits of a score everywhere else; `shown_score` never rounds one up to 1 or down to 0."""
 
 
 def share(part: float, whole: float) -> str:
-    """A share in percent; a dash of nothing.
+    """A share in percent; a dash where the whole is 0.
 
     >>> share(1, 8), share(1, 3000), share(0, 0)
     ('12.5%', '<0.1%', '–')
@@ -227,7 +234,7 @@ def share(part: float, whole: float) -> str:
 
 
 def score(value: float | None) -> Markup:
-    """A score with a bar of its length."""
+    """A score, next to a bar of that length."""
     return tag("span", meter(value), tag("span", number(value)), class_="score")
 
 
@@ -249,7 +256,7 @@ def meter(value: float | None, tone: str = "") -> Markup | None:
 
 
 def shorten(text: str, most: int = LONGEST_LINE) -> str:
-    """A text in one line of at most so many characters.
+    """A text on one line, cut to a number of characters; runs of white space become one space.
 
     >>> shorten("one  line\\nof text", 9)
     'one line…'
@@ -258,33 +265,55 @@ def shorten(text: str, most: int = LONGEST_LINE) -> str:
     return line if len(line) <= most and len(text) <= 4 * most else line[: most - 1].rstrip() + "…"
 
 
+def capitalized(text: str) -> str:
+    """A text with its first letter as a capital and the others as they are.
+
+    >>> capitalized("p, corrected"), capitalized("FACTScore")
+    ('P, corrected', 'FACTScore')
+    """
+    return text[:1].upper() + text[1:]
+
+
+def title_words(name: str) -> str:
+    """A name of assay, such as that of a category, as a title.
+
+    >>> title_words("scale_stress")
+    'Scale stress'
+    """
+    return capitalized(name.replace("_", " "))
+
+
+DASH: Final = tag("span", "–", class_="soft")
+"""What stands for a value that there is not."""
+
+
 def line(text: str | None, most: int = LONGEST_LINE) -> Markup:
-    """Foreign text in one line, isolated; a dash where there is none."""
+    """Foreign text on one line, with its direction isolated; a dash where there is none."""
     if text is None or not text.strip():
-        return tag("span", "–", class_="soft")
+        return DASH
     return foreign(shorten(text, most))
 
 
 def facts(pairs: Iterable[tuple[str, Child]], style: str = "") -> Markup:
-    """Names and values."""
+    """A list of names and values."""
     rows = (tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs)
     return tag("dl", rows, class_=f"facts {style}".strip())
 
 
 def stat(name: str, value: Child, detail: Child = None, href: str | None = None) -> Markup:
-    """One figure of a row of figures; with an address all of it leads there."""
+    """One figure for `stats`: its name, its value and a detail; with an address, all of it is a link."""
     label = tag("a", name, icon("arrow"), href=href) if href is not None else name
-    shown = tag("dd", value, tag("small", detail) if detail is not None else None)
-    return tag("div", tag("dt", label), shown, class_="leads" if href is not None else None)
+    figure = tag("dd", value, tag("small", detail) if detail is not None else None)
+    return tag("div", tag("dt", label), figure, class_="leads" if href is not None else None)
 
 
 def stats(*figures: Markup) -> Markup:
-    """A row of figures."""
+    """A row of figures, each made by `stat`."""
     return tag("dl", figures, class_="stats")
 
 
 def digest(text: str) -> Markup:
-    """The beginning of a digest or an id, whole for who points at it."""
+    """The beginning of a digest or an id, with all of it as the tooltip."""
     return tag("code", text[:12], title=text, class_="digest")
 
 
@@ -294,18 +323,18 @@ def code(text: str) -> Markup:
 
 
 def tabs(label: str, entries: Iterable[tuple[str, str, bool]]) -> Markup:
-    """Links of which one is current: words, address, and whether it is the one."""
-    links = (tag("a", words, href=href, aria_current="true" if here else None) for words, href, here in entries)
+    """Links of which one is current: for each its words, its address, and whether it is the current one."""
+    links = (tag("a", words, href=href, aria_current="true" if current else None) for words, href, current in entries)
     return tag("nav", links, class_="tabs", aria_label=label)
 
 
 def pager(older: str | None, newest: str | None, words: str = "") -> Markup | None:
-    """Leads to the page after this one, and back to the first.
+    """Links to the next page of a list and back to the first one.
 
     Args:
         older: the address of the next page, if there is one.
-        newest: the address of the first page, if this is another.
-        words: how much is shown, such as `50 runs`.
+        newest: the address of the first page, if this is not it.
+        words: how much this page shows, such as `50 runs`.
     """
     if older is None and newest is None and not words:
         return None
@@ -320,35 +349,59 @@ def pager(older: str | None, newest: str | None, words: str = "") -> Markup | No
 
 
 def field(label: str, control: Markup, hint: Child = None, style: str = "") -> Markup:
-    """A control with its label around it."""
-    hint_tag = tag("small", hint) if hint is not None else None
-    return tag("label", tag("span", label), control, hint_tag, class_=f"field {style}".strip())
+    """A control of a form with its label and an explanation."""
+    explanation = tag("small", hint) if hint is not None else None
+    return tag("label", tag("span", label), control, explanation, class_=f"field {style}".strip())
 
 
 def text_input(name: str, value: str | None = None, **attributes: str | float | bool | None) -> Markup:
-    """A line to write in."""
-    kind = attributes.pop("type_", "text")
+    """A text field of one line."""
+    type_ = attributes.pop("type_", "text")
     return tag(
-        "input", type_=kind, name_=name, value=value, autocomplete=attributes.pop("autocomplete", "off"), **attributes
+        "input", type_=type_, name_=name, value=value, autocomplete=attributes.pop("autocomplete", "off"), **attributes
     )
 
 
 def text_area(name: str, value: str = "", **attributes: str | float | bool | None) -> Markup:
-    """Several lines to write in."""
-    # A line break after the start tag is dropped by every browser; without it, one of the text would be.
+    """A text field of several lines."""
+    # Browsers drop a line break right after the start tag: without this one they would drop the text's own.
     return tag("textarea", "\n", value, name_=name, **attributes)
 
 
 def select(
     name: str, options: Iterable[tuple[str, str]], chosen: str | None = None, **attributes: str | None
 ) -> Markup:
-    """A list to choose from: values and words."""
-    drawn = (tag("option", words, value=value, selected=value == (chosen or "")) for value, words in options)
-    return tag("select", drawn, name_=name, **attributes)
+    """A list to choose from.
+
+    Args:
+        name: the name of the field.
+        options: the values and what is shown for them.
+        chosen: the value that is selected at first.
+        attributes: further attributes.
+    """
+    entries = (tag("option", words, value=value, selected=value == (chosen or "")) for value, words in options)
+    return tag("select", entries, name_=name, **attributes)
+
+
+def row_box(name: str, value: str, label: str) -> Markup:
+    """The checkbox that chooses a row of a list for `bulk_actions`."""
+    return tag("input", type_="checkbox", name_=name, value=value, aria_label=label, class_="choose")
+
+
+def bulk_actions(title: str, *groups: Child) -> Markup:
+    """The actions for the chosen rows of a list; `choose.js` replaces the title by the number of chosen rows."""
+    return tag(
+        "div",
+        tag("p", title, class_="label", data_chosen=True, role="status"),
+        (tag("div", group_, class_="actions") for group_ in groups),
+        class_="bulk",
+        role="group",
+        aria_label=title,
+    )
 
 
 def button(words: Child, style: str = "", **attributes: str | float | bool | None) -> Markup:
-    """A button; of the form's kind unless told otherwise."""
+    """A button; it submits its form unless `type_` says otherwise."""
     return tag("button", words, class_=f"button {style}".strip(), **{"type_": "submit", **attributes})
 
 
@@ -358,23 +411,23 @@ def link_button(words: Child, href: str, style: str = "") -> Markup:
 
 
 def details(summary: Child, *body: Child, open_: bool = False) -> Markup:
-    """What is shown when asked for."""
+    """Content that is hidden until the reader opens its summary."""
     return tag("details", tag("summary", summary), body, open=open_, class_="more")
 
 
 def note(tone: str, *words: Child) -> Markup:
-    """A line that must be seen: `bad`, `doubt`, `good` or `quiet`."""
+    """A highlighted line, with the tone `bad`, `doubt`, `good` or `quiet`; `bad` is announced to screen readers."""
     return tag("p", words, class_=f"note {tone}", role="alert" if tone == "bad" else None)
 
 
 def hidden(words: str) -> Markup:
-    """Words for screen readers alone."""
+    """Words for screen readers only."""
     return tag("span", words, class_="hidden")
 
 
 def joined(children: Iterable[Child], between: Child = " ") -> Markup:
-    """Children with something between them."""
-    made: list[Child] = []
+    """Children with a separator between them."""
+    parts: list[Child] = []
     for child in children:
-        made += [between, child] if made else [child]
-    return group(made)
+        parts += [between, child] if parts else [child]
+    return group(parts)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from assay.guard import Ruling
 from assay.schema import Action, HallucinationReport
 from assay.server.recording import Keeping
-from assay.server.reviews.held_answers import Held
+from assay.server.reviews.held_answers import HeldAnswers
 from assay.server.settings import Mode, Route
 from assay.wire import Exchange, encoded, read_object
 
@@ -19,10 +19,10 @@ from assay.wire import Exchange, encoded, read_object
 class People:
     """Waits for people on behalf of one request, and no longer than its route says, however often it has to."""
 
-    def __init__(self, held: Held | None, route: Route, kept: Keeping) -> None:
+    def __init__(self, held: HeldAnswers | None, route: Route, kept: Keeping) -> None:
         """Over what waits for people in this server; none where it has no reviews."""
         self._held, self._kept, self._seconds = held, kept, float(route.review_s)
-        self._there = held is not None and held.waiting is not None and route.mode is Mode.ENFORCE
+        self._there = held is not None and held.waiter is not None and route.mode is Mode.ENFORCE
         self._ends: float | None = None
         self.id: str | None = None
         """The item of the review; none where nobody was asked."""
@@ -51,7 +51,7 @@ class People:
             return None
         now = time.monotonic()
         self._ends = now + self._seconds if self._ends is None else self._ends
-        item = await self._held.decided(self.id, self._kept.caller, max(0.0, self._ends - now))
+        item = await self._held.wait_for_decision(self.id, self._kept.caller, max(0.0, self._ends - now))
         self.state = "none" if item is None else item.state.value
         if item is None or not item.state.decided:
             return None

@@ -46,7 +46,7 @@ from assay.server.gateway.upstream import (
 )
 from assay.server.http.permitted_options import require_permitted
 from assay.server.recording import Keeping, Records, failed_to_keep
-from assay.server.reviews.held_answers import Held
+from assay.server.reviews.held_answers import HeldAnswers
 from assay.server.settings import Mode, Route, ServerSettings
 from assay.server.telemetry.requests import LOGGED
 from assay.server.telemetry.telemetry import Answered
@@ -104,7 +104,7 @@ class Gateway:
         client: UpstreamClient,
         records: Records,
         check_calls: CallChecker = check_new_calls,
-        held: Held | None = None,
+        held: HeldAnswers | None = None,
         overlays: Overlays | None = None,
         passing: Passing | None = None,
     ) -> None:

@@ -1,1 +1,1 @@
-"""What changes over time, for people and programs: panels over sketches, the six metrics, alerts."""
+"""What changes over time: panels over sketches, the six watched metrics, alerts, and the routes that serve them."""

@@ -1,9 +1,10 @@
-"""Whether the verifier's own scores hold: is 0.8 right eight times of ten, by what people say?
+"""Calibration of the verifier's scores against what people say: is a score of 0.8 right eight times out of ten?
 
-People judge claims (a reviewer's labels, a user's word on one claim) and whole outputs (approved, edited, rejected, a
-user's word on the output). Each is set against the score that the verifier had given: of a claim its probability of
-support, of an output its gating score. People look at some outputs more than at others; within one bin of scores that
-shifts nothing unless they choose by something else than the score, which the page says.
+People judge claims (a reviewer's labels, a user's feedback on one claim) and whole outputs (approved, edited or
+rejected by a reviewer, a user's feedback on the output). Each judgement is compared with the verifier's score: the
+probability of support of a claim, the gating score of an output. People do not look at all outputs equally often.
+Within one bin of scores this biases the result only if they choose outputs by something other than the score, which
+the page says.
 """
 
 from dataclasses import dataclass
@@ -12,43 +13,48 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from assay.server.panels.values import Cell as Shown
-from assay.server.panels.values import Drawing, Panel
+from assay.server.panels.values import Cell, Drawing, Panel
 from assay.stats.intervals import Z_95, wilson
 from assay.store.sketches import BINS, UNIT, Sketch, Stretch, read_measured
 
 METRICS: Final = ("claim.right", "claim.wrong", "output.right", "output.wrong")
+"""The sketches of scores that people judged right or wrong."""
 GROUP: Final = 2
-"""Bins of a sketch that make one row: a tenth each."""
+"""Bins of a sketch per row of the panel, so that a row covers a tenth of the scores."""
 DRIFT: Final = 0.05
-"""How far the mean score may be from the share that is right."""
+"""The largest difference between the mean score and the share that is right that counts as calibrated."""
 LEAST_JUDGED: Final = 50
-"""Judgements below which nothing is said of drift."""
+"""Judgements below which no drift is reported."""
 Z_REPEATED: Final = 3.290526731491926
-"""The point of 99.9%: it is looked at again and again over windows that overlap."""
+"""The two-sided 99.9% quantile of the normal distribution, since the test is repeated over overlapping windows."""
 _DAYS: Final = 28
+"""Days over which drift is measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Scores of a tenth."""
+    """The judgements on scores from `low` to `high`, a tenth of the range."""
 
     low: float
     high: float
     judged: int
     right: int
-    said: float
-    """The mean of the scores."""
+    mean_score: float
 
     @property
     def share(self) -> float:
-        """The share that was right."""
+        """The share of the judgements that were "right"."""
         return self.right / self.judged
 
 
 def bins_of(right: Sketch, wrong: Sketch) -> list[Bin]:
-    """The bins in which anything was judged."""
-    found = []
+    """The bins with at least one judgement, from the lowest scores to the highest.
+
+    Args:
+        right: the scores that people judged right.
+        wrong: the scores that people judged wrong.
+    """
+    bins = []
     for first in range(0, BINS, GROUP):
         cells = [
             (sketch, cell)
@@ -58,68 +64,71 @@ def bins_of(right: Sketch, wrong: Sketch) -> list[Bin]:
         ]
         judged = sum(cell.count for _, cell in cells)
         if judged > 0:
-            number = sum(cell.count for sketch, cell in cells if sketch is right)
-            said = sum(cell.total for _, cell in cells) / UNIT / judged
-            found.append(Bin(first / BINS, (first + GROUP) / BINS, judged, min(max(number, 0), judged), said))
-    return found
+            count = sum(cell.count for sketch, cell in cells if sketch is right)
+            mean_score = sum(cell.total for _, cell in cells) / UNIT / judged
+            bins.append(Bin(first / BINS, (first + GROUP) / BINS, judged, min(max(count, 0), judged), mean_score))
+    return bins
 
 
 def calibration_error(bins: list[Bin]) -> float | None:
-    """The expected calibration error: the mean gap between score and share over what was judged; none of nothing."""
-    judged = sum(one.judged for one in bins)
-    return None if not judged else sum(one.judged * abs(one.said - one.share) for one in bins) / judged
+    """The expected calibration error (Guo et al. 2017): the gap between mean score and share that is right, weighted
+    by the judgements of each bin; `None` where nothing was judged."""
+    judged = sum(bin_.judged for bin_ in bins)
+    return None if not judged else sum(bin_.judged * abs(bin_.mean_score - bin_.share) for bin_ in bins) / judged
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far the verifier's scores are from what people say."""
+    """How far the verifier's scores of claims are from what people say."""
 
     judged: int
-    said: float
+    mean_score: float
     right: float
+    """The share of claims that people judged right."""
     low: float
     high: float
-    """The interval of `right`, of 99.9%."""
+    """The 99.9% interval of `right` (Wilson)."""
     error: float
+    """The expected calibration error."""
 
     @property
     def drifted(self) -> bool:
-        """Whether the scores are off by more than `DRIFT`, and that is no accident."""
-        off = abs(self.said - self.right) > DRIFT
-        return self.judged >= LEAST_JUDGED and off and not self.low <= self.said <= self.high
+        """Whether the scores are off by more than `DRIFT`, and by more than chance explains."""
+        off = abs(self.mean_score - self.right) > DRIFT
+        return self.judged >= LEAST_JUDGED and off and not self.low <= self.mean_score <= self.high
 
 
 def read_drift(connection: Connection, tenant: str, now: datetime) -> Drift | None:
-    """The drift of the scores of claims over four weeks; none where nobody judged any."""
+    """The drift of the scores of claims over the last four weeks; `None` where nobody judged a claim."""
     measured = read_measured(connection, tenant, METRICS[:2], Stretch.until(now, _DAYS, 24))
     bins = bins_of(measured.whole("claim.right"), measured.whole("claim.wrong"))
-    judged = sum(one.judged for one in bins)
+    judged = sum(bin_.judged for bin_ in bins)
     if not judged:
         return None
-    right = sum(one.right for one in bins)
+    right = sum(bin_.right for bin_ in bins)
     low, high = wilson(right, judged, Z_REPEATED)
-    said = sum(one.said * one.judged for one in bins) / judged
-    return Drift(judged, said, right / judged, low, high, calibration_error(bins) or 0.0)
+    mean_score = sum(bin_.mean_score * bin_.judged for bin_ in bins) / judged
+    return Drift(judged, mean_score, right / judged, low, high, calibration_error(bins) or 0.0)
 
 
 def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
-    """The panel."""
+    """The panel of calibration: one row per bin, for claims and for outputs."""
     measured = read_measured(connection, tenant, METRICS, stretch)
-    rows: list[tuple[Shown, ...]] = []
-    named, expected, observed = [], [], []
-    for what in ("claim", "output"):
-        bins = bins_of(measured.whole(f"{what}.right"), measured.whole(f"{what}.wrong"))
-        for one in bins:
-            low, high = wilson(one.right, one.judged, Z_95)
-            rows.append((what, one.low, one.high, one.judged, one.said, one.share, low, high))
-            if what == "claim":
-                named.append((f"{one.low:.1f}–{one.high:.1f}", one.share, low, high))
-                expected.append(one.said)
+    rows: list[tuple[Cell, ...]] = []
+    ranges, expected, errors = [], [], []
+    for kind in ("claim", "output"):
+        bins = bins_of(measured.whole(f"{kind}.right"), measured.whole(f"{kind}.wrong"))
+        for bin_ in bins:
+            low, high = wilson(bin_.right, bin_.judged, Z_95)
+            rows.append((kind, bin_.low, bin_.high, bin_.judged, bin_.mean_score, bin_.share, low, high))
+            if kind == "claim":
+                ranges.append((f"{bin_.low:.1f}–{bin_.high:.1f}", bin_.share, low, high))
+                expected.append(bin_.mean_score)
         error = calibration_error(bins)
         if error is not None:
-            judged = sum(one.judged for one in bins)
-            observed.append(f"expected calibration error of {what}s {error:.3f} over {judged:,} judged")
-    said = "; ".join(observed) or "Nobody has judged an output or a claim in this period"
+            judged = sum(bin_.judged for bin_ in bins)
+            errors.append(f"expected calibration error of {kind}s {error:.3f} over {judged:,} judged")
+    note = "; ".join(errors) or "Nobody has judged an output or a claim in this period"
     return Panel(
         "calibration",
         "Calibration of the verifier",
@@ -127,6 +136,6 @@ def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
         "verifier's score. A mark shows what the scores promise. Intervals are of 95%.",
         ("of", "from", "to", "judged", "mean score", "right", "low", "high"),
         tuple(rows),
-        Drawing("ranges", named=named, diagonal=expected),
-        f"{said}.",
+        Drawing("ranges", ranges=ranges, expected=expected),
+        f"{note}.",
     )

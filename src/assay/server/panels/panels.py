@@ -1,4 +1,4 @@
-"""The panels: each reads a few hundred rows of sketches, however many outputs were measured."""
+"""The panels of the monitor. Each reads a few hundred rows of sketches, however many outputs were measured."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 from assay.errors import InputError
 from assay.server.panels.calibration import calibration
 from assay.server.panels.charts import Marker, read_charts, read_markers
-from assay.server.panels.passing import passed_panel, score_panel
-from assay.server.panels.six import six_metrics
+from assay.server.panels.pass_rates import MOST_DRAWN, pass_rate_panel, score_panel
 from assay.server.panels.values import Cell, Drawing, Line, Panel
+from assay.server.panels.watched_metrics import read_watched_metrics
 from assay.store.insights import moment_of_hour
 from assay.store.sketches import (
     ATTRIBUTION,
@@ -35,15 +35,17 @@ from assay.store.sketches import (
 )
 
 RANGES: Final[Mapping[str, tuple[int, int]]] = {"24h": (24, 1), "7d": (28, 6), "30d": (30, 24), "90d": (90, 24)}
-"""How a period is cut: parts, and hours of each."""
+"""The periods that a panel may cover: the number of parts of each, and the hours of a part."""
 MOST_WORST: Final = 10
+"""Outputs that the panel of the worst ones lists."""
 CLAIMS_SHOWN: Final = 3
+"""Failed claims that it quotes of each output."""
 _INTERVAL: Final = "Intervals are of 95%."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a panel is drawn of."""
+class PanelRequest:
+    """Which data a panel is to show: whose, and of which stretch of time."""
 
     connection: Connection
     tenant: str
@@ -51,24 +53,24 @@ class Asked:
     stretch: Stretch
 
     @property
-    def ends(self) -> datetime:
-        """The end of the last part."""
+    def end(self) -> datetime:
+        """The end of the last part of the stretch."""
         return self.stretch.begins[-1] + timedelta(hours=self.stretch.hours)
 
     def markers(self) -> tuple[Marker, ...]:
-        """The changes within it."""
-        return read_markers(self.connection, self.tenant, self.stretch.begins[0], self.ends)
+        """The changes of the system within the stretch, to be marked in the chart."""
+        return read_markers(self.connection, self.tenant, self.stretch.begins[0], self.end)
 
 
 def make_panel(connection: Connection, tenant: str, name: str, range_: str, now: datetime) -> Panel:
     """One panel.
 
     Args:
-        connection: one that sees one state of the database.
-        tenant: whose.
-        name: which (`PANELS`).
-        range_: of which period (`RANGES`).
-        now: its end.
+        connection: one that sees a single state of the database.
+        tenant: the tenant.
+        name: a key of `PANELS`.
+        range_: a key of `RANGES`: the period that the panel covers.
+        now: the end of the period.
 
     Raises:
         InputError: there is no such panel or period.
@@ -76,26 +78,26 @@ def make_panel(connection: Connection, tenant: str, name: str, range_: str, now:
     if name not in PANELS or range_ not in RANGES:
         raise InputError(f"the panels are {', '.join(PANELS)} and the periods {', '.join(RANGES)}")
     parts, hours = RANGES[range_]
-    return PANELS[name](Asked(connection, tenant, now, Stretch.until(now, parts, hours)))
+    return PANELS[name](PanelRequest(connection, tenant, now, Stretch.until(now, parts, hours)))
 
 
-def _trend(asked: Asked) -> Panel:
-    measured = read_measured(asked.connection, asked.tenant, [COMPOSITE], asked.stretch)
-    parts = [measured.part(COMPOSITE, at) for at in range(asked.stretch.parts)]
-    rows = [(begin, *_mean(part)) for begin, part in zip(asked.stretch.begins, parts, strict=True)]
+def _trend(request: PanelRequest) -> Panel:
+    measured = read_measured(request.connection, request.tenant, [COMPOSITE], request.stretch)
+    parts = [measured.part(COMPOSITE, at) for at in range(request.stretch.parts)]
+    rows = [(begin, *_mean(part)) for begin, part in zip(request.stretch.begins, parts, strict=True)]
     return Panel(
         "trend",
         "Hallucination score",
         "The composite hallucination score of outputs over time: 0 is clean, 1 is all wrong. " + _INTERVAL,
         ("begins", "outputs", "mean", "low", "high"),
         tuple(rows),
-        Drawing("line", _labels(asked.stretch), (_line("mean", parts),)),
-        markers=asked.markers(),
+        Drawing("line", _labels(request.stretch), (_line("mean", parts),)),
+        markers=request.markers(),
     )
 
 
-def _categories(asked: Asked) -> Panel:
-    measured = read_measured(asked.connection, asked.tenant, CATEGORIES, asked.stretch)
+def _categories(request: PanelRequest) -> Panel:
+    measured = read_measured(request.connection, request.tenant, CATEGORIES, request.stretch)
     rows: list[tuple[Cell, ...]] = [
         (metric.removeprefix("category."), *_rate(measured.whole(metric))) for metric in CATEGORIES
     ]
@@ -105,25 +107,25 @@ def _categories(asked: Asked) -> Panel:
         "The share of outputs in which something of the category was found. " + _INTERVAL,
         ("category", "outputs", "found", "rate", "low", "high"),
         tuple(rows),
-        Drawing("ranges", named=[_named(str(row[0]), row[3:6]) for row in rows]),
+        Drawing("ranges", ranges=[_range(str(row[0]), row[3:6]) for row in rows]),
     )
 
 
-def _faithfulness(asked: Asked) -> Panel:
-    whole = read_measured(asked.connection, asked.tenant, [FAITHFULNESS], asked.stretch).whole(FAITHFULNESS)
+def _faithfulness(request: PanelRequest) -> Panel:
+    whole = read_measured(request.connection, request.tenant, [FAITHFULNESS], request.stretch).whole(FAITHFULNESS)
     counts = whole.histogram()
     rows = [(at / BINS, (at + 1) / BINS, count) for at, count in enumerate(counts)]
     return Panel(
         "faithfulness",
         "Distribution of faithfulness",
-        f"Outputs by their faithfulness; its mean is {_said(whole.mean)} over {whole.count:,} outputs.",
+        f"Outputs by their faithfulness; its mean is {_score_words(whole.mean)} over {whole.count:,} outputs.",
         ("from", "to", "outputs"),
         tuple(rows),
         Drawing("bars", [f"{at / BINS:.2f}" for at in range(BINS)], counts=counts),
     )
 
 
-_STEPS: Final = {
+_CITATION_STEPS: Final = {
     "attribution_existence": "the source exists",
     "attribution_accuracy": "the words stand in it",
     "attribution_entailment": "it entails the claim",
@@ -131,39 +133,39 @@ _STEPS: Final = {
 }
 
 
-def _attribution(asked: Asked) -> Panel:
-    measured = read_measured(asked.connection, asked.tenant, ATTRIBUTION, asked.stretch)
-    rows: list[tuple[Cell, ...]] = [(_STEPS[name], *_mean(measured.whole(name))) for name in _STEPS]
+def _attribution(request: PanelRequest) -> Panel:
+    measured = read_measured(request.connection, request.tenant, ATTRIBUTION, request.stretch)
+    rows: list[tuple[Cell, ...]] = [(_CITATION_STEPS[name], *_mean(measured.whole(name))) for name in _CITATION_STEPS]
     return Panel(
         "attribution",
         "Attribution",
         "Of the citations of outputs that have any: how many pass each step, as a mean over outputs. " + _INTERVAL,
         ("step", "outputs", "mean", "low", "high"),
         tuple(rows),
-        Drawing("ranges", named=[_named(str(row[0]), row[2:5]) for row in rows]),
+        Drawing("ranges", ranges=[_range(str(row[0]), row[2:5]) for row in rows]),
     )
 
 
-def _worst(asked: Asked) -> Panel:
-    found = read_worst(asked.connection, asked.tenant, asked.stretch, MOST_WORST)
-    claims = low_claims(asked.connection, asked.tenant, [one.report for one in found])
+def _worst(request: PanelRequest) -> Panel:
+    worst = read_worst(request.connection, request.tenant, request.stretch, MOST_WORST)
+    claims = low_claims(request.connection, request.tenant, [output.report for output in worst])
     rows: list[tuple[Cell, ...]] = []
-    for one in found:
-        low = claims.get(one.report, [])
-        said = "; ".join(f"{claim.verdict}: {claim.text or '(erased)'}" for claim in low[:CLAIMS_SHOWN])
-        rows.append((one.report, moment_of_hour(one.hour), one.score, len(low), said))
+    for output in worst:
+        failed = claims.get(output.report, [])
+        quoted = "; ".join(f"{claim.verdict}: {claim.text or '(erased)'}" for claim in failed[:CLAIMS_SHOWN])
+        rows.append((output.report, moment_of_hour(output.hour), output.score, len(failed), quoted))
     return Panel(
         "worst",
         "Worst outputs",
         "The lowest gating scores of the period, with the claims that did not hold.",
         ("run", "hour", "score", "claims that failed", "claims"),
         tuple(rows),
-        runs={at: one.report for at, one in enumerate(found)},
+        runs={at: output.report for at, output in enumerate(worst)},
     )
 
 
-def _control(asked: Asked) -> Panel:
-    charts = read_charts(asked.connection, asked.tenant)
+def _control(request: PanelRequest) -> Panel:
+    charts = read_charts(request.connection, request.tenant)
     rows = tuple(
         (one.series, one.metric, one.direction, one.statistic, one.threshold, one.statistic / one.threshold, one.alarm)
         for one in charts
@@ -175,19 +177,19 @@ def _control(asked: Asked) -> Panel:
         "How far each CUSUM is from its alarm: at 1 it has reached its threshold.",
         ("series", "metric", "direction", "statistic", "threshold", "of threshold", "alarm since"),
         rows,
-        Drawing("ranges", named=[(f"{row[0]} {row[1]} {row[2]}", min(float(row[5]), 1.0), None, None) for row in rows])
+        Drawing("ranges", ranges=[(f"{row[0]} {row[1]} {row[2]}", min(float(row[5]), 1.0), None, None) for row in rows])
         if rows
         else None,
         note,
     )
 
 
-def _agents(asked: Asked) -> Panel:
-    found = read_agents(asked.connection, asked.tenant, [COMPOSITE, WITHHELD, CORRECTED], asked.stretch)
+def _agents(request: PanelRequest) -> Panel:
+    agents = read_agents(request.connection, request.tenant, [COMPOSITE, WITHHELD, CORRECTED], request.stretch)
     rows: list[tuple[Cell, ...]] = []
-    for name, of in found.items():
-        withheld, corrected = of.get(WITHHELD, Sketch()), of.get(CORRECTED, Sketch())
-        rows.append((name, *_mean(of.get(COMPOSITE, Sketch())), withheld.mean, corrected.mean))
+    for name, sketches in agents.items():
+        withheld, corrected = sketches.get(WITHHELD, Sketch()), sketches.get(CORRECTED, Sketch())
+        rows.append((name, *_mean(sketches.get(COMPOSITE, Sketch())), withheld.mean, corrected.mean))
     return Panel(
         "agents",
         "By agent",
@@ -195,46 +197,45 @@ def _agents(asked: Asked) -> Panel:
         "withheld and that users corrected, in whole days. " + _INTERVAL,
         ("agent", "outputs", "mean", "low", "high", "withheld", "corrected"),
         tuple(rows),
-        Drawing("ranges", named=[_named(str(row[0]), row[2:5]) for row in rows[:20]]),
+        Drawing("ranges", ranges=[_range(str(row[0]), row[2:5]) for row in rows[:MOST_DRAWN]]),
     )
 
 
-def _retrieval(asked: Asked) -> Panel:
-    measured = read_measured(asked.connection, asked.tenant, [BY_RELEVANCE, RELEVANCE], asked.stretch)
+def _retrieval(request: PanelRequest) -> Panel:
+    measured = read_measured(request.connection, request.tenant, [BY_RELEVANCE, RELEVANCE], request.stretch)
     whole = measured.whole(BY_RELEVANCE)
     rows: list[tuple[Cell, ...]] = [
         (at / BINS, (at + 1) / BINS, *_mean(Sketch({at: whole.cells[at]}))) for at in sorted(whole.cells)
     ]
-    found = correlation(whole, measured.whole(RELEVANCE))
+    r = correlation(whole, measured.whole(RELEVANCE))
     note = "No output had its passages screened: without a relevance there is nothing to correlate with."
     if whole.count:
-        said = "undefined" if found is None else f"{found:.2f}"
-        note = f"Correlation of the two over {whole.count:,} outputs: {said}."
+        note = f"Correlation of the two over {whole.count:,} outputs: {'undefined' if r is None else f'{r:.2f}'}."
     return Panel(
         "retrieval",
         "Hallucination and retrieval",
         "The rate of claims without support, by the relevance of the best passage that was kept. " + _INTERVAL,
         ("from", "to", "outputs", "mean", "low", "high"),
         tuple(rows),
-        Drawing("ranges", named=[_named(f"{row[0]:.2f}–{row[1]:.2f}", row[3:6]) for row in rows]),
+        Drawing("ranges", ranges=[_range(f"{row[0]:.2f}–{row[1]:.2f}", row[3:6]) for row in rows]),
         note,
     )
 
 
-def correlation(by_bin: Sketch, places: Sketch) -> float | None:
-    """Pearson's correlation of the values of a sketch with the places of their bins; none where one does not vary.
+def correlation(by_bin: Sketch, binned: Sketch) -> float | None:
+    """Pearson's correlation of two quantities y and x, from y sorted into bins by x; `None` where one does not vary.
 
     Args:
-        by_bin: values of one thing in the bins of another.
-        places: the other thing itself, for the mean of each bin; its middle where that is not known.
+        by_bin: the values of y, in the bins of x.
+        binned: the values of x in the same bins: a bin's mean stands for its x, or its middle where that is unknown.
     """
     count = by_bin.count
     if count < 2:
         return None
     sum_x = sum_xx = sum_xy = sum_y = sum_yy = 0.0
     for at, cell in by_bin.cells.items():
-        there = places.cells.get(at)
-        x = (at + 0.5) / BINS if there is None or there.count <= 0 else there.total / UNIT / there.count
+        x_cell = binned.cells.get(at)
+        x = (at + 0.5) / BINS if x_cell is None or x_cell.count <= 0 else x_cell.total / UNIT / x_cell.count
         y = cell.total / UNIT
         sum_x += x * cell.count
         sum_xx += x * x * cell.count
@@ -245,8 +246,8 @@ def correlation(by_bin: Sketch, places: Sketch) -> float | None:
     return None if spread <= 1e-12 else max(-1.0, min(1.0, (sum_xy - sum_x * sum_y / count) / sqrt(spread)))
 
 
-def _six(asked: Asked) -> Panel:
-    rows = tuple(one.row() for one in six_metrics(asked.connection, asked.tenant, asked.now))
+def _six(request: PanelRequest) -> Panel:
+    rows = tuple(one.row() for one in read_watched_metrics(request.connection, request.tenant, request.now))
     return Panel(
         "metrics",
         "The six metrics",
@@ -256,22 +257,22 @@ def _six(asked: Asked) -> Panel:
     )
 
 
-def _calibration(asked: Asked) -> Panel:
-    return calibration(asked.connection, asked.tenant, asked.stretch)
+def _calibration(request: PanelRequest) -> Panel:
+    return calibration(request.connection, request.tenant, request.stretch)
 
 
-Maker = Callable[[Asked], Panel]
+PanelMaker = Callable[[PanelRequest], Panel]
 
 
-def _scores(asked: Asked) -> Panel:
-    return score_panel(asked.connection, asked.tenant, asked.stretch.begins[0], asked.ends)
+def _scores(request: PanelRequest) -> Panel:
+    return score_panel(request.connection, request.tenant, request.stretch.begins[0], request.end)
 
 
-def _passed(asked: Asked) -> Panel:
-    return passed_panel(asked.connection, asked.tenant, asked.stretch.begins[0], asked.ends)
+def _pass_rates(request: PanelRequest) -> Panel:
+    return pass_rate_panel(request.connection, request.tenant, request.stretch.begins[0], request.end)
 
 
-PANELS: Final[Mapping[str, Maker]] = {
+PANELS: Final[Mapping[str, PanelMaker]] = {
     "metrics": _six,
     "trend": _trend,
     "categories": _categories,
@@ -283,7 +284,7 @@ PANELS: Final[Mapping[str, Maker]] = {
     "retrieval": _retrieval,
     "calibration": _calibration,
     "scores": _scores,
-    "passed": _passed,
+    "passed": _pass_rates,
 }
 """The panels by name, in the order in which they are shown."""
 
@@ -308,7 +309,7 @@ def _labels(stretch: Stretch) -> list[str]:
     return [f"{when:%d %b}" if whole_days else f"{when:%a %d %b %H:%M}" for when in stretch.begins]
 
 
-def _named(name: str, cells: Sequence[Cell]) -> tuple[str, float | None, float | None, float | None]:
+def _range(name: str, cells: Sequence[Cell]) -> tuple[str, float | None, float | None, float | None]:
     value, low, high = map(_float, cells)
     return name, value, low, high
 
@@ -317,5 +318,5 @@ def _float(cell: Cell) -> float | None:
     return cell if isinstance(cell, float) else float(cell) if isinstance(cell, int) else None
 
 
-def _said(value: float | None) -> str:
+def _score_words(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.2f}"

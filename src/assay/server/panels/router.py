@@ -12,6 +12,7 @@ from assay.errors import AlertError
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.panels.panels import PANELS, RANGES, make_panel
+from assay.server.reports.bodies import Out
 from assay.server.services import Services, allowed
 from assay.store.alerts import (
     AlertItem,
@@ -21,23 +22,20 @@ from assay.store.alerts import (
     close_alert,
     list_alerts,
     read_alert,
+    runbook_of,
     silence,
 )
 from assay.store.sketches import counted_until
 
 PanelName = StrEnum("PanelName", {name.upper(): name for name in PANELS})  # type: ignore[misc]
-"""The panels."""
+"""The names of the panels, as an enumeration for the OpenAPI document."""
 Range = Literal["24h", "7d", "30d", "90d"]
 Id = Annotated[str, Path(alias="id", description="The id of the alert.", pattern="^[0-9a-f]{32}$")]
 IfMatch = Annotated[str | None, Header(description="The ETag of the alert that the request is about.")]
-_STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
-_HOURS: Final = 30 * 24
-
-
-class Out(BaseModel):
-    """What a route answers."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
+ALERT_STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
+"""The HTTP status for each code of an `AlertError`."""
+_MOST_HOURS: Final = 30 * 24
+"""The longest silence."""
 
 
 class ChangeOut(Out):
@@ -64,14 +62,14 @@ class PanelOut(Out):
 
 
 class PanelsOut(Out):
-    """The panels that there are, and how far the record was counted."""
+    """The names of the panels and periods, and how much of the audit log is counted."""
 
     panels: list[str]
     ranges: list[str]
     counted: int
-    """Entries of the audit log that the panels are made of."""
+    """Entries of the audit log that the panels already include."""
     entries: int
-    """Entries of the audit log."""
+    """All entries of the audit log."""
 
 
 class AlertOut(Out):
@@ -79,7 +77,7 @@ class AlertOut(Out):
 
     id: str
     key: str
-    """What it is about: of one key one alert is open at most."""
+    """What it is about. At most one alert of a key is open at a time."""
     kind: str
     urgency: Urgency
     state: AlertState
@@ -87,11 +85,11 @@ class AlertOut(Out):
     facts: dict[str, Any]
     opened: datetime
     seen: datetime
-    """When it held last."""
+    """When its condition last held."""
     count: int
-    """How often it was found to hold."""
+    """How often its condition was found to hold."""
     told: datetime | None
-    """When people were last told of it."""
+    """When people were last notified of it."""
     closed: datetime | None
     owner: str | None
     """Who acknowledged it."""
@@ -107,11 +105,11 @@ class AlertsOut(Out):
 
 
 class SilenceBody(BaseModel):
-    """For how long nobody is told."""
+    """For how long nobody is notified."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    hours: float = Field(ge=0, le=_HOURS)
+    hours: float = Field(ge=0, le=_MOST_HOURS)
     """Hours from now; 0 ends a silence."""
 
 
@@ -119,15 +117,15 @@ def make_monitor_router(services: Services) -> APIRouter:
     """The routes over the store of a server."""
     routes = _Routes(services)
     router = APIRouter(prefix="/v1/monitor", tags=["monitor"])
-    reading, acting = documented(401, 403, 404, 422, 503), documented(401, 403, 404, 409, 412, 422, 503)
+    read_errors, act_errors = documented(401, 403, 404, 422, 503), documented(401, 403, 404, 409, 412, 422, 503)
     csv: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
     router.get("/panels", responses=documented(401, 403, 503))(routes.panels)
-    router.get("/panels/{name}", responses={**csv, **reading}, response_model=PanelOut)(routes.panel)
+    router.get("/panels/{name}", responses={**csv, **read_errors}, response_model=PanelOut)(routes.panel)
     router.get("/alerts", responses=documented(401, 403, 422, 503))(routes.alerts)
-    router.get("/alerts/{id}", responses=reading, response_model=AlertOut)(routes.alert)
-    router.post("/alerts/{id}/acknowledge", responses=acting, response_model=AlertOut)(routes.acknowledge)
-    router.post("/alerts/{id}/close", responses=acting, response_model=AlertOut)(routes.close)
-    router.post("/alerts/{id}/silence", responses=acting, response_model=AlertOut)(routes.silence)
+    router.get("/alerts/{id}", responses=read_errors, response_model=AlertOut)(routes.alert)
+    router.post("/alerts/{id}/acknowledge", responses=act_errors, response_model=AlertOut)(routes.acknowledge)
+    router.post("/alerts/{id}/close", responses=act_errors, response_model=AlertOut)(routes.close)
+    router.post("/alerts/{id}/silence", responses=act_errors, response_model=AlertOut)(routes.silence)
     return router
 
 
@@ -136,7 +134,7 @@ class _Routes:
         self._store = services.store
 
     def panels(self, request: Request) -> PanelsOut:
-        """Which panels there are, and how far behind the record they are."""
+        """The names of the panels and periods, and how far the counting is behind the audit log."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
             counted, entries = counted_until(connection, caller.tenant)
@@ -152,12 +150,12 @@ class _Routes:
         """One panel as a table: JSON, or CSV for a spreadsheet."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            made = make_panel(connection, caller.tenant, name.value, range_, self._store.now())
+            panel = make_panel(connection, caller.tenant, name.value, range_, self._store.now())
         if format_ == "csv":
-            named = f'attachment; filename="assay-{made.name}-{range_}.csv"'
-            return Response(made.as_csv(), media_type="text/csv", headers={"content-disposition": named})
-        panel = PanelOut.model_validate({**made.as_json(), "range": range_})
-        return Response(panel.model_dump_json(), media_type="application/json")
+            disposition = f'attachment; filename="assay-{panel.name}-{range_}.csv"'
+            return Response(panel.as_csv(), media_type="text/csv", headers={"content-disposition": disposition})
+        body = PanelOut.model_validate({**panel.as_json(), "range": range_})
+        return Response(body.model_dump_json(), media_type="application/json")
 
     def alerts(
         self,
@@ -169,8 +167,8 @@ class _Routes:
         caller, now = allowed(request.scope, Permission.READ), self._store.now()
         states: Sequence[AlertState] = tuple(AlertState) if state is None else state
         with self._store.reading(caller.tenant) as connection:
-            found = list_alerts(connection, caller.tenant, now, states, limit)
-        return AlertsOut(items=[alert_out(one) for one in found])
+            items = list_alerts(connection, caller.tenant, now, states, limit)
+        return AlertsOut(items=[alert_out(item) for item in items])
 
     def alert(self, request: Request, id_: Id) -> Response:
         """One alert."""
@@ -178,7 +176,7 @@ class _Routes:
         return _alert_response(self._read(caller.tenant, id_))
 
     def acknowledge(self, request: Request, id_: Id, if_match: IfMatch = None) -> Response:
-        """Say that you look at it: nobody is told of it again, unless it grows worse."""
+        """Take charge of an alert: nobody is notified of it again unless it gets worse."""
         caller = allowed(request.scope, Permission.REVIEW)
         try:
             acknowledge(self._store, caller.tenant, id_, caller.name, caller.actor, _version(if_match))
@@ -187,7 +185,7 @@ class _Routes:
         return _alert_response(self._read(caller.tenant, id_))
 
     def close(self, request: Request, id_: Id) -> Response:
-        """Say that it is over. If it still holds, it is opened again at the next look."""
+        """Close an alert. It is opened again if its condition still holds at the next evaluation."""
         caller = allowed(request.scope, Permission.REVIEW)
         item = self._read(caller.tenant, id_)
         if item.state is not AlertState.CLOSED:
@@ -195,7 +193,7 @@ class _Routes:
         return _alert_response(self._read(caller.tenant, id_))
 
     def silence(self, body: SilenceBody, request: Request, id_: Id) -> Response:
-        """Have nobody told of what this alert is about for a while."""
+        """Suspend notifications about the subject of this alert for some hours."""
         caller = allowed(request.scope, Permission.REVIEW)
         item = self._read(caller.tenant, id_)
         until = None if body.hours == 0 else self._store.now() + timedelta(hours=body.hours)
@@ -207,16 +205,14 @@ class _Routes:
 
     def _read(self, tenant: str, id_: str) -> AlertItem:
         with self._store.reading(tenant) as connection:
-            found = read_alert(connection, tenant, id_, self._store.now())
-        if found is None:
+            item = read_alert(connection, tenant, id_, self._store.now())
+        if item is None:
             raise unknown("alert")
-        return found
+        return item
 
 
 def alert_out(item: AlertItem) -> AlertOut:
-    """An alert as a program gets it."""
-    from assay.store.alerts import runbook_of
-
+    """An alert as the REST API returns it."""
     return AlertOut(
         id=item.id,
         key=item.key,
@@ -238,16 +234,16 @@ def alert_out(item: AlertItem) -> AlertOut:
 
 
 def _alert_response(item: AlertItem) -> Response:
-    made = Response(alert_out(item).model_dump_json(), media_type="application/json")
-    made.headers["etag"] = f'"{item.version}"'
-    return made
+    response = Response(alert_out(item).model_dump_json(), media_type="application/json")
+    response.headers["etag"] = f'"{item.version}"'
+    return response
 
 
 def _version(if_match: str | None) -> int | None:
     if if_match is None or if_match.strip() == "*":
         return None
     text = if_match.strip().removeprefix("W/").strip('"')
-    if not text.isdigit() or len(text) > 9:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):  # `isdigit` alone accepts digits that `int` refuses
         raise ProblemError(
             422, f"expected the ETag of an alert in If-Match, got {ascii(if_match)[:60]}", code="input.invalid"
         )
@@ -255,4 +251,4 @@ def _version(if_match: str | None) -> int | None:
 
 
 def _problem(error: AlertError) -> ProblemError:
-    return ProblemError(_STATUS.get(error.code, 422), str(error), code=f"alert.{error.code}")
+    return ProblemError(ALERT_STATUS.get(error.code, 422), str(error), code=f"alert.{error.code}")

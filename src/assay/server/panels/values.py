@@ -1,4 +1,4 @@
-"""A panel: figures of a stretch of time as a table, from which its chart, its JSON and its CSV are made."""
+"""A panel: figures of a stretch of time as a table, from which the chart, the JSON and the CSV are made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Cell = str | int | float | datetime | None
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve over time with its interval."""
+    """A curve over time with its interval: a value of each sequence per part of the stretch, `None` where unknown."""
 
     name: str
     values: Sequence[float | None]
@@ -23,22 +23,22 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What is drawn of a panel beside its table."""
+    """The figures that the chart of a panel draws; which fields are used depends on the kind."""
 
     kind: str
-    """`line` over time, `bars` of counts, `ranges` of a value with its interval for each row."""
+    """`line`: curves over time; `bars`: a histogram of counts; `ranges`: a value with its interval for each row."""
     labels: Sequence[str] = ()
     lines: Sequence[Line] = ()
     counts: Sequence[int] = ()
-    named: Sequence[tuple[str, float | None, float | None, float | None]] = ()
-    """Name, value, low, high."""
-    diagonal: Sequence[float] = ()
-    """What each of `named` should be."""
+    ranges: Sequence[tuple[str, float | None, float | None, float | None]] = ()
+    """Name, value, and the bounds of its interval."""
+    expected: Sequence[float] = ()
+    """The value that each of `ranges` should have, marked beside it; empty where nothing is expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One panel."""
+    """One panel of the monitor."""
 
     name: str
     title: str
@@ -51,10 +51,10 @@ class Panel:
     """What must be known to read it."""
     markers: tuple[Marker, ...] = ()
     runs: Mapping[int, str] = field(default_factory=dict)
-    """The run that a row leads to, by the place of the row."""
+    """The id of the run that a row links to, by the index of the row."""
 
     def as_json(self) -> dict[str, Any]:
-        """The panel as a program gets it."""
+        """The panel as the REST API returns it, moments in RFC 3339 and UTC."""
         return {
             "panel": self.name,
             "title": self.title,
@@ -66,8 +66,8 @@ class Panel:
         }
 
     def as_csv(self) -> str:
-        """The panel as a spreadsheet gets it (RFC 4180). A text that a spreadsheet would take for a formula is
-        written with an apostrophe before it."""
+        """The panel as CSV (RFC 4180); a text that a spreadsheet would take for a formula gets an apostrophe before
+        it."""
         return csv_text(self.columns, ([_plain(cell) for cell in row] for row in self.rows))
 
 

@@ -1,1 +1,1 @@
-"""The REST routes of what is remembered: reports and what belongs to them, feedback, policies, rules of retention."""
+"""The REST routes of what is stored: reports and what belongs to them, feedback, policies, and rules of retention."""

@@ -1,4 +1,4 @@
-"""`/v1/reports` and `/v1/feedback`: what was checked, what belongs to it, and what people say of it."""
+"""`/v1/reports` and `/v1/feedback`: stored reports, their claims, evidence, receipts and log entries, and feedback."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.patterns import SAYS_SOMETHING
-from assay.server.reports.values import (
+from assay.server.reports.bodies import (
     CheckOut,
     ClaimOut,
     ClaimsOut,
@@ -52,25 +52,25 @@ from assay.store.records import (
     read_tool_calls,
 )
 
-_ID: Final = re.compile(r"[0-9a-f]{32}")
-_SEEN: Final = documented(401, 403, 404, 422, 429, 503)
+_REPORT_ID: Final = re.compile(r"[0-9a-f]{32}")
+_ONE_REPORT: Final = documented(401, 403, 404, 422, 429, 503)
 
 
 def make_reports_router(services: Services) -> APIRouter:
     """The routes over the store of a server."""
     router, routes = APIRouter(tags=["reports"]), _Reports(services)
-    listed = documented(401, 403, 422, 429, 503)
-    router.get("/v1/reports", responses=listed)(routes.reports)
-    router.get("/v1/reports/{id}", responses=_SEEN)(routes.report)
-    router.delete("/v1/reports/{id}", responses=_SEEN)(routes.erase)
-    router.get("/v1/reports/{id}/claims", responses=_SEEN)(routes.claims)
-    router.get("/v1/reports/{id}/evidence", responses=_SEEN)(routes.evidence)
-    router.get("/v1/reports/{id}/tool-calls", responses=_SEEN)(routes.tool_calls)
-    router.get("/v1/reports/{id}/receipts", responses=_SEEN)(routes.receipts)
-    router.get("/v1/reports/{id}/entries", responses=_SEEN)(routes.entries)
+    list_errors = documented(401, 403, 422, 429, 503)
+    router.get("/v1/reports", responses=list_errors)(routes.reports)
+    router.get("/v1/reports/{id}", responses=_ONE_REPORT)(routes.report)
+    router.delete("/v1/reports/{id}", responses=_ONE_REPORT)(routes.erase)
+    router.get("/v1/reports/{id}/claims", responses=_ONE_REPORT)(routes.claims)
+    router.get("/v1/reports/{id}/evidence", responses=_ONE_REPORT)(routes.evidence)
+    router.get("/v1/reports/{id}/tool-calls", responses=_ONE_REPORT)(routes.tool_calls)
+    router.get("/v1/reports/{id}/receipts", responses=_ONE_REPORT)(routes.receipts)
+    router.get("/v1/reports/{id}/entries", responses=_ONE_REPORT)(routes.entries)
     errors = documented(401, 403, 404, 413, 422, 429, 503)
     router.post("/v1/reports/{id}/feedback", status_code=201, responses=errors)(routes.say)
-    router.get("/v1/feedback", responses=listed)(routes.feedback)
+    router.get("/v1/feedback", responses=list_errors)(routes.feedback)
     return router
 
 
@@ -79,20 +79,20 @@ class _Reports:
         self._store = services.store
 
     def reports(self, request: Request, filters: Annotated[Filters, Query()]) -> ReportsOut:
-        """Reports, newest first: filtered, and searched by the words of their questions and outputs."""
+        """Reports, newest first, filtered and searched by words of their questions and outputs."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            page = read_page(connection, caller.tenant, filters.wanted(), filters.after, filters.limit)
-        return ReportsOut(items=[ReportLine.of(line) for line in page.items], next=page.next, reached=page.reached)
+            page = read_page(connection, caller.tenant, filters.to_store_filter(), filters.after, filters.limit)
+        return ReportsOut(items=[ReportLine.from_row(row) for row in page.items], next=page.next, reached=page.reached)
 
     def report(self, request: Request, id: str) -> CheckOut:  # noqa: A002 the name in the path
-        """A check: what it was given, its report, and what was decided."""
+        """One check: its arguments, its report and the decisions."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
-            decisions = read_decisions(connection, caller.tenant, found.run)
-        return CheckOut.of(
-            found,
+            check = _or_404(read_check(connection, caller.tenant, report_id_or_404(id)))
+            decisions = read_decisions(connection, caller.tenant, check.run)
+        return CheckOut.from_check(
+            check,
             [
                 DecisionOut(
                     created=moment_at(row.created),
@@ -115,30 +115,31 @@ class _Reports:
                 min_length=1,
                 max_length=400,
                 pattern=SAYS_SOMETHING,
-                description="Why; kept in the log, so it must name nobody.",
+                description="Why. It stays in the audit log, so it must not name a person.",
             ),
         ] = "request",
         of: Annotated[
             Literal["content", "evidence"], Query(description="All content, or the stored evidence alone.")
         ] = "content",
     ) -> ErasedOut:
-        """Erase what a check was given and what was found; the log stays provable and says that it was erased."""
+        """Erase the content of a check: its arguments and findings. The audit log stays provable and records the
+        erasure."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        self._known(caller.tenant, id)
+        self._require_report(caller.tenant, id)
         erase = erase_runs if of == "content" else erase_evidence
         erased = erase(self._store, [id], reason, caller.tenant)
         return ErasedOut(reports=list(erased.runs), entries=list(erased.entries))
 
     def claims(self, request: Request, id: str) -> ClaimsOut:  # noqa: A002 the name in the path
-        """The claims of a report, with the passages that decide."""
+        """The claims of a report, with the passages that decide about them."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
-            rows = read_claims(connection, caller.tenant, found.id)
-        reported = found.report.claims if found.report is not None else ()
+            check = _or_404(read_check(connection, caller.tenant, report_id_or_404(id)))
+            rows = read_claims(connection, caller.tenant, check.id)
+        reported = check.report.claims if check.report is not None else ()
         items = []
-        for number, row in enumerate(rows):
-            claim = reported[number] if number < len(reported) else None
+        for position, row in enumerate(rows):
+            claim = reported[position] if position < len(reported) else None
             fields: dict[str, Any] = {name: getattr(row, name) for name in ClaimOut.model_fields if name in row._fields}
             items.append(
                 ClaimOut(
@@ -153,18 +154,18 @@ class _Reports:
         """The evidence that a check was given."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
+            check = _or_404(read_check(connection, caller.tenant, report_id_or_404(id)))
         return EvidenceOut(
-            items=[EvidenceItem(id=name, digest=digest, evidence=one) for name, digest, one in found.evidence]
+            items=[EvidenceItem(id=name, digest=digest, evidence=evidence) for name, digest, evidence in check.evidence]
         )
 
     def tool_calls(self, request: Request, id: str) -> ToolCallsOut:  # noqa: A002 the name in the path
-        """The tool calls of a report, with where each argument comes from."""
+        """The tool calls of a report, with the origin of each argument."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found = _found(read_check(connection, caller.tenant, known_id(id)))
-            rows = read_tool_calls(connection, caller.tenant, found.id)
-        reported = found.report.tool_call_validations if found.report is not None else ()
+            check = _or_404(read_check(connection, caller.tenant, report_id_or_404(id)))
+            rows = read_tool_calls(connection, caller.tenant, check.id)
+        reported = check.report.tool_call_validations if check.report is not None else ()
         return ToolCallsOut(
             items=[
                 ToolCallItem(
@@ -174,9 +175,9 @@ class _Reports:
                     errors=row.errors,
                     step=row.step,
                     executed=row.executed,
-                    validation=reported[number] if number < len(reported) else None,
+                    validation=reported[position] if position < len(reported) else None,
                 )
-                for number, row in enumerate(rows)
+                for position, row in enumerate(rows)
             ]
         )
 
@@ -192,23 +193,23 @@ class _Reports:
         )
 
     def entries(self, request: Request, id: str) -> EntriesOut:  # noqa: A002 the name in the path
-        """Everything that the audit log tells of a report."""
+        """All entries of the audit log about a report."""
         caller = allowed(request.scope, Permission.READ)
         entries = self._entries(caller.tenant, id)
         return EntriesOut(items=[EntryOut(index=index, kind=kind, entry=data) for index, kind, data in entries])
 
     def _entries(self, tenant: str, id_: str) -> list[tuple[int, str, str]]:
         with self._store.reading(tenant) as connection:
-            run = run_of(connection, tenant, known_id(id_))
+            run = run_of(connection, tenant, report_id_or_404(id_))
             if not has_run(connection, tenant, run):
                 raise unknown("report")
             entries = entries_of(connection, tenant, run)
         return [(index, str(read_entry_data(data)["kind"]), data.decode()) for index, data in entries]
 
     def say(self, request: Request, response: Response, id: str, body: FeedbackBody) -> FeedbackItem:  # noqa: A002
-        """Say that an output, or one claim of it, is wrong or right."""
+        """Give feedback: an output, or one of its claims, is wrong or right."""
         caller = allowed(request.scope, Permission.FEEDBACK)
-        self._known(caller.tenant, id)
+        self._require_report(caller.tenant, id)
         with self._store.reading(caller.tenant) as connection:
             claims = len(read_claims(connection, caller.tenant, id)) if body.claim is not None else 0
         if body.claim is not None and body.claim >= claims:
@@ -219,13 +220,14 @@ class _Reports:
                 todo="Read the claims of the report, which begin at 0.",
             )
         author = body.author or caller.name
-        made = give_feedback(
+        feedback_id = give_feedback(
             self._store, id, body.verdict, tenant=caller.tenant, claim=body.claim, comment=body.comment, author=author
         )
         with self._store.reading(caller.tenant) as connection:
-            said = next(one for one in read_feedback(connection, caller.tenant, run=id)[0] if one.id == made)
+            newest, _ = read_feedback(connection, caller.tenant, run=id)
+            stored = next(one for one in newest if one.id == feedback_id)
         response.headers["location"] = f"/v1/feedback?report={id}"
-        return _item(said)
+        return _feedback_item(stored)
 
     def feedback(
         self,
@@ -237,10 +239,10 @@ class _Reports:
         after: Cursor = None,
         limit: Limit = 50,
     ) -> FeedbackOut:
-        """What people said of outputs, newest first."""
+        """Feedback on outputs, newest first."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found, following = read_feedback(
+            page, cursor = read_feedback(
                 connection,
                 caller.tenant,
                 run=report,
@@ -250,38 +252,38 @@ class _Reports:
                 after=after,
                 limit=limit,
             )
-        return FeedbackOut(items=[_item(one) for one in found], next=following)
+        return FeedbackOut(items=[_feedback_item(one) for one in page], next=cursor)
 
-    def _known(self, tenant: str, id_: str) -> None:
+    def _require_report(self, tenant: str, id_: str) -> None:
         with self._store.reading(tenant) as connection:
-            if not has_run(connection, tenant, known_id(id_)):
+            if not has_run(connection, tenant, report_id_or_404(id_)):
                 raise unknown("report")
 
 
-def known_id(id_: str) -> str:
-    """The id of a report, if it can be one.
+def report_id_or_404(id_: str) -> str:
+    """The same id, if it has the form of the id of a report.
 
     Raises:
-        ProblemError: it cannot: 404.
+        ProblemError: it has not; the status is 404.
     """
-    if not _ID.fullmatch(id_):
+    if not _REPORT_ID.fullmatch(id_):
         raise unknown("report")
     return id_
 
 
-def _found(check: StoredCheck | None) -> StoredCheck:
+def _or_404(check: StoredCheck | None) -> StoredCheck:
     if check is None:
         raise unknown("report")
     return check
 
 
-def _item(said: Said) -> FeedbackItem:
+def _feedback_item(stored: Said) -> FeedbackItem:
     return FeedbackItem(
-        id=said.id,
-        report=said.run,
-        created=said.created,
-        verdict=said.verdict,
-        claim=said.claim,
-        comment=said.comment,
-        author=said.author,
+        id=stored.id,
+        report=stored.run,
+        created=stored.created,
+        verdict=stored.verdict,
+        claim=stored.claim,
+        comment=stored.comment,
+        author=stored.author,
     )

@@ -1,1 +1,6 @@
-"""Reviews over REST, and what a decision sets going: the edited text is checked, what is released gets a receipt."""
+"""The review queue over REST, and what follows a decision: an edited text is checked, a released one gets a receipt."""
+
+from typing import Final
+
+MOST_WAIT_S: Final = 900.0
+"""The longest that one request waits for a reviewer's decision, in seconds."""

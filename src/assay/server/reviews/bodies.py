@@ -1,4 +1,4 @@
-"""What the review routes take and give."""
+"""The request and response bodies of the routes for reviews."""
 
 from typing import Annotated, Any
 
@@ -9,9 +9,9 @@ from assay.store.reviews import LONGEST_REASON
 
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
 MOST_LABELS = 1_000
-"""Claims that one decision labels."""
-_PLACE = "^(0|[1-9][0-9]{0,5})$"
-"""The position of a claim, as a member of JSON names it."""
+"""Claims that one decision may label."""
+_POSITION = "^(0|[1-9][0-9]{0,5})$"
+"""The position of a claim, as the name of a member of a JSON object."""
 
 
 class _Body(BaseModel):
@@ -23,65 +23,65 @@ class ReviewsOut(_Body):
 
     items: list[ReviewItem]
     next: str | None = None
-    """The cursor of the page after; none on the last one."""
+    """The cursor of the next page; null on the last one."""
     waiting: dict[str, int]
-    """How many items of the tenant wait, by tier."""
+    """The number of waiting items of the tenant, by tier."""
 
 
 class ReviewOut(_Body):
-    """An item with all that a reviewer needs."""
+    """An item with everything that a reviewer needs."""
 
     item: ReviewItem
     package: EscalationPackage | None = None
-    """None where its content was erased, or where the caller may not read it."""
+    """Null where the content was erased, or where the caller may not read it."""
     events: list[ReviewEvent] = Field(default_factory=list)
     report: HallucinationReport | None = None
-    """What the decision comes to, as the caller of the check gets it; none while there is none."""
+    """The report that the caller of the check gets after the decision; null while there is no decision."""
 
 
 class ReasonBody(_Body):
-    """Why, where that is worth saying."""
+    """An optional reason."""
 
     reason: Annotated[str, Field(max_length=LONGEST_REASON)] | None = None
 
 
 class AssignBody(_Body):
-    """Whom an item is given to."""
+    """To whom an item is assigned."""
 
     to: str | None = Field(default=None, min_length=1, max_length=200)
-    """The name of a reviewer; nobody in particular where it is left out."""
+    """The name of a reviewer; no particular one if it is left out."""
     expertise: str | None = Field(default=None, min_length=1, max_length=100)
-    """What a reviewer has to know."""
+    """The expertise that a reviewer needs."""
     reason: Annotated[str, Field(max_length=LONGEST_REASON)] | None = None
 
 
 class DecisionBody(_Body):
-    """What a reviewer decides."""
+    """The decision of a reviewer."""
 
     act: str = Field(pattern="^(approve|edit|reject|ask_evidence)$")
-    """Let it out as it is; let other words out in its place; keep it withheld; ask the caller for evidence."""
+    """Release the output as it is; release an edited text instead; keep it withheld; ask the caller for evidence."""
     reason: Reason
-    """Why; kept in the record."""
+    """Why; stored with the decision."""
     text: str | None = None
-    """The words that are to go out, for `edit`."""
+    """For `edit`: the text to release."""
     accept: StrictBool = False
-    """For `edit`: let the words out although the gate does not emit them. What it blocks cannot be released."""
+    """For `edit`: release the text even if the gate would not emit it. A text that it blocks cannot be released."""
     response: str | None = Field(default=None, max_length=LONGEST_REASON)
-    """For `reject`: what the caller gets in its place."""
-    claims: dict[Annotated[str, StringConstraints(pattern=_PLACE)], Verdict] = Field(
+    """For `reject`: the text that the caller gets instead."""
+    claims: dict[Annotated[str, StringConstraints(pattern=_POSITION)], Verdict] = Field(
         default_factory=dict, max_length=MOST_LABELS, json_schema_extra={"additionalProperties": False}
     )
-    """What they say of single claims, by their places: labels to learn from."""
+    """Verdicts on single claims, by the positions of the claims; used as labels for training and calibration."""
 
 
 class EvidenceBody(_Body):
     """Evidence that a reviewer asked for."""
 
     evidence: list[str | dict[str, Any]] = Field(min_length=1, max_length=1_000)
-    """Texts, or objects as `POST /v1/check` takes them, with ids that the run does not have yet."""
+    """Texts, or objects as in `POST /v1/check`; their ids must be new to the run."""
 
 
 class EditBody(_Body):
-    """Words to be checked in the place of the output; nothing is decided."""
+    """A text to be checked in place of the output; nothing is decided."""
 
     text: str

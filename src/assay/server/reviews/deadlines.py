@@ -1,4 +1,4 @@
-"""The task of a server that settles deadlines as they pass."""
+"""The background task of a server that settles the deadlines of review items as they pass."""
 
 import asyncio
 from datetime import timedelta
@@ -7,16 +7,17 @@ from typing import Final
 from assay.server.services import Services
 from assay.store.reviews import Reviews, next_sweep, sweep
 
-LONGEST: Final = timedelta(seconds=10)
-"""The longest pause between two sweeps: items come in, and clocks are set."""
-SHORTEST_S: Final = 0.2
+LONGEST_PAUSE: Final = timedelta(seconds=10)
+"""The longest pause between two sweeps, since new items may arrive and the clock may be set."""
+SHORTEST_PAUSE_S: Final = 0.2
+"""The shortest pause in seconds, however soon the next deadline is."""
 
 
 async def settle_deadlines(services: Services) -> None:
-    """Sweep until the server stops."""
+    """Settles deadlines until the task is cancelled."""
     reviews = Reviews(services.store)
     while True:
-        done = await asyncio.to_thread(sweep, reviews)
-        pause = LONGEST if done.settled == 0 else timedelta(0)
-        left = await asyncio.to_thread(next_sweep, reviews, pause)
-        await asyncio.sleep(max(SHORTEST_S, left.total_seconds()))
+        swept = await asyncio.to_thread(sweep, reviews)
+        longest = LONGEST_PAUSE if swept.settled == 0 else timedelta(0)
+        pause = await asyncio.to_thread(next_sweep, reviews, longest)
+        await asyncio.sleep(max(SHORTEST_PAUSE_S, pause.total_seconds()))

@@ -1,9 +1,9 @@
-"""The desk of the reviewers: deciding, with all that a decision sets going.
+"""Decisions on review items, and everything that a decision triggers.
 
-A text goes out only in one of three ways: the output as it is, which a person approves; words of a person that the gate
-emits; words of a person that the gate would not emit but does not block, which that person has to accept expressly.
-What the gate blocks nobody can release here. Each way ends in a report with the action `emit`, stored with the
-decision, and a receipt where the server signs.
+A text is released in one of three ways only. A reviewer approves the output as it is; a reviewer edits it and the gate
+emits the edited text; or the gate would not emit the edited text, does not block it either, and the reviewer expressly
+accepts its findings. Nobody can release here what the gate blocks. Each way ends in a report with the action `emit`,
+which is stored with the decision, and in a receipt if the server has signing keys.
 """
 
 import logging
@@ -25,6 +25,7 @@ from assay.schema import (
     Verdict,
 )
 from assay.server.reviews.edited_text import recheck
+from assay.server.services import Services
 from assay.store.db import Store, StoredCheck, read_check
 from assay.store.reviews import (
     Reviewer,
@@ -39,27 +40,34 @@ from assay.store.reviews import (
 )
 
 GuardOf = Callable[[str | None], Guard]
+"""The guard of the policy with a name; `None` stands for the server's own policy."""
 
 _log = logging.getLogger("assay.server")
-_MOST_TOLD = 3
+_MOST_REASONS = 3
+"""Reasons of the gate that a refusal quotes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """An item with everything that it is about."""
+class ReviewCase:
+    """A review item with the check that led to it."""
 
     item: ReviewItem
     check: StoredCheck
     report: HallucinationReport
-    """The newest report of it."""
+    """The newest report of the run."""
     evidence: tuple[Evidence, ...]
 
 
+def make_review_service(services: Services) -> "ReviewService":
+    """The review service of a server that has a database."""
+    return ReviewService(Reviews(services.store), services.guard_of)
+
+
 class ReviewService:
-    """Decides on items of the queue. Keeps nothing; may be shared by threads."""
+    """Reads items of the review queue and decides on them. Has no state of its own, so threads may share it."""
 
     def __init__(self, reviews: Reviews, guard_of: GuardOf) -> None:
-        """A desk over a queue; `guard_of` gives the guard of a policy by its name."""
+        """Over a queue; `guard_of` gives the guard of a policy by its name."""
         self.reviews, self._guard_of = reviews, guard_of
 
     @property
@@ -69,25 +77,25 @@ class ReviewService:
     # Reading
 
     def item(self, tenant: str, id_: str) -> ReviewItem | None:
-        """An item, or none that the tenant has."""
+        """An item, or `None` where the tenant has none with this id."""
         with self._store.reading(tenant) as connection:
             return read_item(connection, tenant, id_)
 
     def package(self, tenant: str, id_: str) -> EscalationPackage | None:
-        """All that a reviewer needs to decide; none where the item is not there or was erased."""
+        """Everything that a reviewer needs to decide; `None` where there is no such item, or its content was erased."""
         with self._store.reading(tenant) as connection:
             return read_package(connection, tenant, id_)
 
     def events(self, tenant: str, id_: str) -> list[ReviewEvent]:
-        """Every act on an item, in order."""
+        """Every action on an item, the earliest first."""
         with self._store.reading(tenant) as connection:
             return read_events(connection, tenant, id_)
 
-    def case(self, tenant: str, id_: str) -> Case:
-        """An item with what it is about.
+    def case(self, tenant: str, id_: str) -> ReviewCase:
+        """An item with the check that led to it.
 
         Raises:
-            ReviewError: it is not there, or its content was erased.
+            ReviewError: there is no such item, or its content was erased.
         """
         with self._store.reading(tenant) as connection:
             row = read_row(connection, tenant, id_)
@@ -98,10 +106,10 @@ class ReviewService:
             report = newest_report(connection, tenant, row)
             if check is None or check.asked is None or report is None:
                 raise ReviewError("the content of this item was erased; nothing can be decided on it", "decided")
-            return Case(item, check, report, evidence_of(connection, tenant, check))
+            return ReviewCase(item, check, report, evidence_of(connection, tenant, check))
 
-    def answer(self, item: ReviewItem) -> HallucinationReport | None:
-        """The report that a decision comes to: what the waiting caller gets; none while there is no decision."""
+    def final_report(self, item: ReviewItem) -> HallucinationReport | None:
+        """The report that the caller of the check gets after the decision; `None` while there is no decision."""
         if not item.state.decided:
             return None
         with self._store.reading(item.tenant) as connection:
@@ -117,77 +125,77 @@ class ReviewService:
         self,
         tenant: str,
         id_: str,
-        who: Reviewer,
+        reviewer: Reviewer,
         reason: str,
         *,
         claims: Mapping[int, Verdict] | None = None,
         version: int | None = None,
     ) -> ReviewItem:
-        """Let the output out as it is.
+        """Releases the output as it is.
 
         Raises:
-            ReviewError: it is not there, somebody else's, changed, decided already, or the gate blocks the output.
-            StoreError: it cannot be stored.
+            ReviewError: there is no such item, somebody else holds it, it has another version or is decided already,
+                or the gate blocks the output.
+            StoreError: the decision cannot be stored.
         """
         case = self.case(tenant, id_)
         if case.report.action is Action.BLOCK:
-            found = " ".join(case.report.decision.reasons[:_MOST_TOLD])
+            reasons = " ".join(case.report.decision.reasons[:_MOST_REASONS])
             raise ReviewError(
-                f"the gate blocks this output, and nobody can release it as it is: {found} Edit it, ask for evidence, "
-                "or reject it.",
+                f"the gate blocks this output, and nobody can release it as it is: {reasons} Edit it, ask for "
+                "evidence, or reject it.",
                 "refused",
             )
-        verdict = Verdicts(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
-        return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
+        decision = Verdicts(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
+        return self._with_receipt(self.reviews.decide(tenant, id_, reviewer, decision, version))
 
     def reject(
         self,
         tenant: str,
         id_: str,
-        who: Reviewer,
+        reviewer: Reviewer,
         reason: str,
         *,
         response: str | None = None,
         claims: Mapping[int, Verdict] | None = None,
         version: int | None = None,
     ) -> ReviewItem:
-        """Keep the output withheld.
+        """Keeps the output withheld for good.
 
         Args:
-            tenant: whose.
-            id_: the item.
-            who: the reviewer.
-            reason: why; for the record.
-            response: what the caller gets in its place.
-            claims: what they say of single claims.
-            version: the version that they have seen.
+            tenant: the tenant.
+            id_: the id of the item.
+            reviewer: the reviewer.
+            reason: why; it is stored.
+            response: the text that the caller gets instead; the fallback response by default.
+            claims: the reviewer's verdicts on single claims, by their positions.
+            version: the version of the item that the reviewer has seen.
 
         Raises:
             ReviewError: as for `approve`.
         """
-        verdict = Verdicts(ReviewAct.REJECT, reason, response=response, claims=claims or {})
-        return self.reviews.decide(tenant, id_, who, verdict, version)
+        decision = Verdicts(ReviewAct.REJECT, reason, response=response, claims=claims or {})
+        return self.reviews.decide(tenant, id_, reviewer, decision, version)
 
-    def edited(self, tenant: str, id_: str, text: str) -> HallucinationReport:
-        """The report of a reviewer's words in the place of the output; nothing is decided yet.
+    def check_edit(self, tenant: str, id_: str, text: str) -> HallucinationReport:
+        """Checks an edited text in place of the output; nothing is decided or stored.
 
         Raises:
-            ReviewError: the item is not there or was erased, or the text is blank.
+            ReviewError: there is no such item, its content was erased, or the text is blank.
             InputError: the text cannot be read.
         """
         if not text.strip():
             raise ReviewError("expected the text to release, and it is blank; reject the item instead", "refused")
         case = self.case(tenant, id_)
-        # A person's words go out as they are: they decide what the reader is told.
-        return without_disclosure(
-            recheck(self._guard(case.report, case.item.tenant), case.check.asked or {}, case.evidence, text)
-        )
+        # The reviewer's text is released as it is: whether to add a disclosure is for the reviewer to decide.
+        guard = self._guard(case.report, case.item.tenant)
+        return without_disclosure(recheck(guard, case.check.asked or {}, case.evidence, text))
 
     def edit(
         self,
         tenant: str,
         id_: str,
-        who: Reviewer,
+        reviewer: Reviewer,
         reason: str,
         report: HallucinationReport,
         *,
@@ -195,37 +203,37 @@ class ReviewService:
         claims: Mapping[int, Verdict] | None = None,
         version: int | None = None,
     ) -> ReviewItem:
-        """Let a reviewer's words out in place of the output.
+        """Releases an edited text in place of the output.
 
         Args:
-            tenant: whose.
-            id_: the item.
-            who: the reviewer.
-            reason: why.
-            report: what `edited` found of the words.
-            accept: whether the reviewer lets them out although the gate would not, short of what it blocks.
-            claims: what they say of single claims of the first output.
-            version: the version that they have seen.
+            tenant: the tenant.
+            id_: the id of the item.
+            reviewer: the reviewer.
+            reason: why; it is stored.
+            report: the report of the edited text, from `check_edit`.
+            accept: whether the reviewer releases the text even if the gate would revise or escalate it.
+            claims: the reviewer's verdicts on single claims of the original output, by their positions.
+            version: the version of the item that the reviewer has seen.
 
         Raises:
-            ReviewError: the gate blocks the words, or does not emit them and nobody accepted that; or as for `approve`.
+            ReviewError: the gate blocks the text, or does not emit it and `accept` is false; or as for `approve`.
         """
         action = report.action
         if action is Action.BLOCK or (action is not Action.EMIT and not accept):
-            found = " ".join(report.decision.reasons[:_MOST_TOLD])
+            reasons = " ".join(report.decision.reasons[:_MOST_REASONS])
             hint = "" if action is Action.BLOCK else " Accept the findings expressly to release it all the same."
             raise ReviewError(
-                f"the edited text was checked, and the gate says {action.value}: {found}{hint}", "refused"
+                f"the edited text was checked, and the gate says {action.value}: {reasons}{hint}", "refused"
             )
         released = report if action is Action.EMIT else approved(report)
-        verdict = Verdicts(ReviewAct.EDIT, reason, released, claims=claims or {})
-        return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
+        decision = Verdicts(ReviewAct.EDIT, reason, released, claims=claims or {})
+        return self._with_receipt(self.reviews.decide(tenant, id_, reviewer, decision, version))
 
-    def with_evidence(self, tenant: str, id_: str, evidence: Sequence[Evidence]) -> HallucinationReport:
-        """The report of the output checked against further evidence too; nothing is stored yet.
+    def check_with_evidence(self, tenant: str, id_: str, evidence: Sequence[Evidence]) -> HallucinationReport:
+        """Checks the output against further evidence as well; nothing is stored.
 
         Raises:
-            ReviewError: the item is not there or was erased, or evidence with such an id is there already.
+            ReviewError: there is no such item, its content was erased, or the run has evidence with one of these ids.
             InputError: the evidence cannot be read.
         """
         case = self.case(tenant, id_)
@@ -235,48 +243,45 @@ class ReviewService:
                 raise ReviewError(
                     f"expected a new id for the evidence {item.id!r}: the run has one so called", "refused"
                 )
-        everything = (*case.evidence, *evidence)
-        return recheck(
-            self._guard(case.report, case.item.tenant), case.check.asked or {}, everything, case.report.output
-        )
+        all_evidence = (*case.evidence, *evidence)
+        guard = self._guard(case.report, case.item.tenant)
+        return recheck(guard, case.check.asked or {}, all_evidence, case.report.output)
 
-    def receipt(self, tenant: str, id_: str) -> ReviewItem:
-        """The item with the receipt of what was released, issued now where that was not done yet.
+    def item_with_receipt(self, tenant: str, id_: str) -> ReviewItem:
+        """The item with the receipt of what was released; the receipt is issued now if that has not been done yet.
 
         Raises:
-            ReviewError: it is not there.
+            ReviewError: there is no such item.
         """
         item = self.item(tenant, id_)
         if item is None:
             raise ReviewError(f"expected an item of {tenant}, and there is none with this id", "missing")
-        return self._signed(item)
+        return self._with_receipt(item)
 
-    def _signed(self, item: ReviewItem) -> ReviewItem:
-        """What was released with its receipt: first the decision is on disk, then it is signed, then the log knows."""
+    def _with_receipt(self, item: ReviewItem) -> ReviewItem:
+        """Issues the receipt of a released item. The decision is stored before it is signed, the receipt after."""
         outcome = item.outcome
         if not item.state.released or outcome is None or outcome.output is None or outcome.receipt is not None:
             return item
-        report = self.answer(item)
+        report = self.final_report(item)
         if report is None:
             return item
-        receipt = self._issued(report)
-        if receipt is None:
-            return item
-        return self.reviews.keep_receipt(item.tenant, item.id, receipt)
+        receipt = self._issue_receipt(report)
+        return item if receipt is None else self.reviews.keep_receipt(item.tenant, item.id, receipt)
 
-    def _issued(self, report: HallucinationReport) -> Receipt | None:
+    def _issue_receipt(self, report: HallucinationReport) -> Receipt | None:
         try:
             guard = self._guard(report, None)
             if not guard.has_keys or refusal(report) is not None:
                 return None
             return guard.issue(report)
         except (ReceiptError, PolicyError) as error:
-            # The decision stands; whoever asks for the receipt later gets it once it can be issued.
+            # The decision stands without a receipt: `item_with_receipt` tries again whenever the item is read.
             _log.warning("no receipt was issued for a released output: %s", error)
             return None
 
     def _guard(self, report: HallucinationReport, tenant: str | None) -> Guard:
-        """The guard of the policy that decided, or the server's own where it has no such policy any more."""
+        """The guard of the policy that decided, or of the server's own policy if that one no longer exists."""
         try:
             return self._guard_of(report.policy.name).for_tenant(tenant)
         except PolicyError:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from assay.errors import AssayError
 from assay.schema.report_parts import Tier
 from assay.server.panels.calibration import METRICS, bins_of, calibration_error
-from assay.server.panels.six import RULES
+from assay.server.panels.watched_metrics import METRIC_RULES
 from assay.server.telemetry.watched import Watched
 from assay.store.db import Store, alerts, outbox, review_items
 from assay.store.records import micros
@@ -105,14 +105,14 @@ class Gauges:
         yield _single(
             "assay_monitor_lag_entries", "Entries of the record that panels do not count yet.", sum(behind.values())
         )
-        from assay.server.panels.watching import tenants
+        from assay.server.panels.worker import tenants
 
         first = tenants(self._store)[:MOST_TENANTS]
         yield from self._measured(first)
         yield from self._watched.read(first)
 
     def _measured(self, tenants: Sequence[str]) -> "Iterable[Metric]":
-        now, names = self._store.now(), (*(rule.metric for rule in RULES), COMPOSITE)
+        now, names = self._store.now(), (*(rule.metric for rule in METRIC_RULES), COMPOSITE)
         of_day: dict[str, list[Sketch]] = {name: [] for name in names}
         judged: dict[str, list[Sketch]] = {name: [] for name in METRICS}
         for tenant in tenants:

@@ -1,4 +1,4 @@
-"""An experiment beside what was recorded, or beside another one: both rates, and the runs that flipped."""
+"""The page of an experiment, compared with the recorded decisions or another experiment: both rates, flipped runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.reporting import Child, Markup, foreign, group, tag
-from assay.schema import Action, Permission
+from assay.schema import Permission
 from assay.server.console.charts import split_bar
-from assay.server.console.datasets.page import LABEL_BADGES, PATH, refused_as_error, state_badge
+from assay.server.console.datasets.page import LABEL_BADGES, PATH, state_badge
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
+    DASH,
     Column,
     action_badge,
     badge,
@@ -38,7 +40,6 @@ from assay.server.console.parts import (
 from assay.server.datasets.comparing import Comparison, Flipped, Rate, compare, pairs_of
 from assay.server.services import Services
 from assay.store.datasets import (
-    Dataset,
     DatasetRow,
     Experiment,
     ExperimentState,
@@ -53,14 +54,14 @@ from assay.store.datasets import (
 )
 
 MOST_FLIPPED: Final = 200
-"""Runs that flipped, listed by name."""
-ORDER: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
+"""The most flipped runs that are listed."""
 _ID: Final = re.compile("[0-9a-f]{32}")
-_MEANING: Final = {
+_REGRESSION_BADGES: Final = {
     True: ("worse", "bad", "✗"),
     False: ("better", "good", "✓"),
     None: ("another", "quiet", "·"),
 }
+"""The badge of a flipped run: whether the new decision is a regression; `None` if the run has no label."""
 _EXPERIMENTS: Final = "/console/experiments"
 _FAULTS: Final = {
     Fault.ERASED: "erased since",
@@ -86,72 +87,66 @@ def make_experiment_pages(services: Services) -> APIRouter:
             rows = read_rows(connection, caller.tenant, found.dataset)
             others = [one for one in list_experiments(connection, caller.tenant, found.dataset) if one.id != id_]
             after = read_outcomes(connection, caller.tenant, id_)
-            other = next((one for one in others if one.id == against), None)
-            before = None if other is None else read_outcomes(connection, caller.tenant, other.id)
-        made = compare(rows, after, before)
-        names = ("recorded" if other is None else other.name, found.name)
+            baseline = next((one for one in others if one.id == against), None)
+            before = None if baseline is None else read_outcomes(connection, caller.tenant, baseline.id)
+        comparison = compare(rows, after, before)
+        names = ("recorded" if baseline is None else baseline.name, found.name)
         live = found.state is ExperimentState.RUNNING
         return render(
             request,
             found.name,
-            _about(found),
-            _against(id_, others, other),
+            _facts(found),
+            _baseline_form(id_, others, baseline),
             tag(
                 "div",
-                _sides(rows, after, before, names, made),
-                _flipped(made, rows, names),
+                _rates(rows, after, before, names, comparison),
+                _flipped_runs(comparison, rows, names),
                 _left_out(after),
                 data_live=live or None,
             ),
-            _stop(request, found) if live and caller.may(Permission.CHECK) else None,
+            _stop_form(request, found) if live and caller.may(Permission.CHECK) else None,
             current="datasets",
             heading=foreign(found.name),
-            parent=(_parent(dataset), f"{PATH}/{dataset.id}"),
+            parent=(shorten(dataset.name, 40), f"{PATH}/{dataset.id}"),
             scripts=("live.js",) if live else (),
         )
 
     @router.post(f"{_EXPERIMENTS}/{{id_}}/stop")
     async def stop(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.CHECK)
-        await form_of(request)
-        with refused_as_error():
-            await run_in_threadpool(
-                end_experiment, store, caller.tenant, id_, ExperimentState.STOPPED, actor=caller.actor
-            )
+        await read_form(request)
+        await run_in_threadpool(end_experiment, store, caller.tenant, id_, ExperimentState.STOPPED, actor=caller.actor)
         return redirect(f"{_EXPERIMENTS}/{id_}", "experiment.stopped")
 
     return router
 
 
-def _parent(dataset: Dataset) -> str:
-    return shorten(dataset.name, 40)
-
-
-def _about(found: Experiment) -> Markup:
-    judge = "as the policy says" if found.judge == "policy" else "every claim"
+def _facts(experiment: Experiment) -> Markup:
+    judge = "as the policy says" if experiment.judge == "policy" else "every claim"
     pairs: list[tuple[str, Child]] = [
-        ("State", state_badge(found)),
-        ("Policy", _policy(found)),
+        ("State", state_badge(experiment)),
+        ("Policy", _policy(experiment)),
         ("Judge", judge),
-        ("Verifier", line(found.verifier, 60)),
-        ("Runs", f"{found.done:,} of {found.count:,}"),
-        ("Begun", group(moment(found.created), " by ", foreign(found.maker or "somebody"))),
+        ("Verifier", line(experiment.verifier, 60)),
+        ("Runs", f"{experiment.done:,} of {experiment.count:,}"),
+        ("Begun", group(moment(experiment.created), " by ", foreign(experiment.maker or "somebody"))),
     ]
     return tag("section", facts(pairs), class_="panel box state", data_live=True)
 
 
-def _policy(found: Experiment) -> Markup:
-    digest = None if found.policy == found.policy_name else tag("code", found.policy[:12])
-    return group(foreign(shorten(found.policy_name, 60)), " ", digest)
+def _policy(experiment: Experiment) -> Markup:
+    digest = None if experiment.policy == experiment.policy_name else tag("code", experiment.policy[:12])
+    return group(foreign(shorten(experiment.policy_name, 60)), " ", digest)
 
 
-def _against(id_: str, others: Sequence[Experiment], other: Experiment | None) -> Markup | None:
+def _baseline_form(id_: str, others: Sequence[Experiment], baseline: Experiment | None) -> Markup | None:
+    """A form that chooses what to compare the experiment with; `None` where there is nothing to choose."""
     if not others:
         return None
     choices = [("", "What was recorded"), *((one.id, shorten(one.name, 60)) for one in others)]
     return tag(
         "form",
-        field("Beside", select("against", choices, "" if other is None else other.id)),
+        field("Beside", select("against", choices, "" if baseline is None else baseline.id)),
         button("Compare"),
         method="get",
         action=f"{_EXPERIMENTS}/{id_}",
@@ -160,14 +155,14 @@ def _against(id_: str, others: Sequence[Experiment], other: Experiment | None) -
     )
 
 
-def _sides(
+def _rates(
     rows: Sequence[DatasetRow],
     after: Mapping[str, Outcome],
     before: Mapping[str, Outcome] | None,
     names: tuple[str, str],
-    made: Comparison,
+    comparison: Comparison,
 ) -> Markup:
-    """Both rates, and what was decided, in two rows."""
+    """A row for the baseline and one for the experiment, each with both rates and its decisions."""
     pairs = list(pairs_of(rows, after, before).values())
     columns = (
         Column("Side"),
@@ -175,25 +170,25 @@ def _sides(
         Column("Wrong stopped", "num"),
         Column("Decisions", "main"),
     )
-    drawn = (
-        _side(name, side.honest_emitted, side.wrong_stopped, [pair[place] for pair in pairs])
-        for place, (name, side) in enumerate(zip(names, (made.before, made.after), strict=True))
+    sides = (
+        _side(name, side.honest_emitted, side.wrong_stopped, [pair[at] for pair in pairs])
+        for at, (name, side) in enumerate(zip(names, (comparison.before, comparison.after), strict=True))
     )
-    labelled = made.after.honest_emitted.of + made.after.wrong_stopped.of
+    labelled = comparison.after.honest_emitted.of + comparison.after.wrong_stopped.of
     words = (
         f"Over {labelled:,} labelled runs; in brackets the 95 % interval (Wilson)."
         if labelled
-        else "No run is labelled: label some to see how many honest outputs are emitted and wrong ones stopped."
+        else "Label some runs to see the share of honest outputs that are emitted and of wrong ones that are stopped."
     )
     return panel(
         "Side by side",
-        table("Both rates of each side", columns, drawn, style="bars-table sides"),
+        table("Both rates of each side", columns, sides, style="bars-table sides"),
         tag("p", words, class_="soft"),
     )
 
 
 def _side(name: str, honest: Rate, wrong: Rate, actions: Sequence[str]) -> list[Child]:
-    counts = [(one, sum(action == one.value for action in actions)) for one in ORDER]
+    counts = [(one, sum(action == one.value for action in actions)) for one in ACTION_ORDER]
     counted = ", ".join(f"{count} {one.value}" for one, count in counts)
     bar = split_bar([(one.value, float(count), ACTION_TONES[one]) for one, count in counts], f"{name}: {counted}")
     return [foreign(shorten(name, 60)), _rate(honest), _rate(wrong), [bar, tag("small", counted)]]
@@ -201,14 +196,14 @@ def _side(name: str, honest: Rate, wrong: Rate, actions: Sequence[str]) -> list[
 
 def _rate(rate: Rate) -> Child:
     if rate.rate is None or rate.low is None or rate.high is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     interval = tag("small", f" {rate.count:,} of {rate.of:,} [{number(rate.low)}, {number(rate.high)}]")
     return group(share(rate.count, rate.of), " ", meter(rate.rate), interval)
 
 
-def _flipped(made: Comparison, rows: Sequence[DatasetRow], names: tuple[str, str]) -> Markup:
-    if not made.flipped:
-        return note("quiet", f"No decision differs over {made.compared:,} runs.")
+def _flipped_runs(comparison: Comparison, rows: Sequence[DatasetRow], names: tuple[str, str]) -> Markup:
+    if not comparison.flipped:
+        return note("quiet", f"No decision differs over {comparison.compared:,} runs.")
     questions = {row.run: row.question for row in rows}
     columns = (
         Column("What it means"),
@@ -217,25 +212,25 @@ def _flipped(made: Comparison, rows: Sequence[DatasetRow], names: tuple[str, str
         Column(f"{shorten(names[0], 30)}"),
         Column(f"{shorten(names[1], 30)}"),
     )
-    listed = (_flip(one, questions.get(one.run)) for one in made.flipped[:MOST_FLIPPED])
-    worse = sum(one.regression is True for one in made.flipped)
-    better = sum(one.regression is False for one in made.flipped)
-    words = f"{len(made.flipped):,} of {made.compared:,} decisions flipped"
+    listed = (_flipped_run(one, questions.get(one.run)) for one in comparison.flipped[:MOST_FLIPPED])
+    worse = sum(one.regression is True for one in comparison.flipped)
+    better = sum(one.regression is False for one in comparison.flipped)
+    words = f"{len(comparison.flipped):,} of {comparison.compared:,} decisions flipped"
     words += f": {worse:,} for the worse, {better:,} for the better"
     return panel(
         "Runs that flipped", tag("p", words), table("Runs that flipped", columns, listed, style="rows"), id_="flipped"
     )
 
 
-def _flip(one: Flipped, question: str | None) -> list[Child]:
-    label: Child = tag("span", "–", class_="soft") if one.label is None else badge(*LABEL_BADGES[one.label])
-    words = shorten(question, 160) if question else f"Run {one.run[:12]}"
+def _flipped_run(flip: Flipped, question: str | None) -> list[Child]:
+    label: Child = DASH if flip.label is None else badge(*LABEL_BADGES[flip.label])
+    words = shorten(question, 160) if question else f"Run {flip.run[:12]}"
     return [
-        badge(*_MEANING[one.regression]),
-        tag("a", foreign(words), href=f"/console/runs/{one.run}", class_="row"),
+        badge(*_REGRESSION_BADGES[flip.regression]),
+        tag("a", foreign(words), href=f"/console/runs/{flip.run}", class_="row"),
         label,
-        action_badge(one.before),
-        action_badge(one.after),
+        action_badge(flip.before),
+        action_badge(flip.after),
     ]
 
 
@@ -245,5 +240,5 @@ def _left_out(after: Mapping[str, Outcome]) -> Markup | None:
     return tag("p", f"Left out: {counted}.", class_="soft") if counted else None
 
 
-def _stop(request: Request, found: Experiment) -> Markup:
-    return form(request, f"{_EXPERIMENTS}/{found.id}/stop", button("Stop it", "danger"), class_="inline under")
+def _stop_form(request: Request, experiment: Experiment) -> Markup:
+    return form(request, f"{_EXPERIMENTS}/{experiment.id}/stop", button("Stop it", "danger"), class_="inline under")

@@ -1,4 +1,4 @@
-"""Datasets: runs that people keep under a name, label, export, and have checked again."""
+"""The pages of datasets: named collections of runs that people label, export, and check again in experiments."""
 
 import re
 from collections import Counter
@@ -12,19 +12,28 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import DatasetError
 from assay.policy import PRESETS
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
-from assay.server.console.datasets.labelling import NO_ROW, label_page, labels_of
+from assay.server.console.datasets.label_page import NO_ROW, label_page, labels_of
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, fields_of, form, form_of, redirect, render
-from assay.server.console.pages.run_bulk import STATUS
+from assay.server.console.layout import (
+    address,
+    allowed,
+    form,
+    read_form,
+    read_form_fields,
+    redirect,
+    render,
+    whole_number,
+)
 from assay.server.console.parts import (
+    DASH,
     Column,
     action_badge,
     badge,
+    bulk_actions,
     button,
     details,
     empty_state,
@@ -34,6 +43,7 @@ from assay.server.console.parts import (
     moment,
     note,
     panel,
+    row_box,
     score,
     select,
     shorten,
@@ -64,7 +74,7 @@ from assay.store.db import read_check
 from assay.store.insights import PolicyVersion, policy_history
 
 PATH: Final = "/console/datasets"
-PAGE: Final = 100
+PAGE_SIZE: Final = 100
 """Rows of one page."""
 _ID: Final = re.compile("[0-9a-f]{32}")
 LABEL_BADGES: Final = {Label.RIGHT: ("right", "good", "✓"), Label.WRONG: ("wrong", "bad", "✗")}
@@ -79,16 +89,16 @@ STATE_TONES: Final = {
 
 
 def make_dataset_pages(services: Services) -> APIRouter:
-    """The pages of datasets, and what is done there."""
+    """The pages of datasets, and the routes of their forms."""
     router, pages = page_router(), _Pages(services)
-    router.add_api_route(PATH, pages.sets, methods=["GET"])
+    router.add_api_route(PATH, pages.datasets, methods=["GET"])
     router.add_api_route(PATH, pages.make, methods=["POST"])
-    router.add_api_route(f"{PATH}/{{id_}}", pages.one, methods=["GET"])
+    router.add_api_route(f"{PATH}/{{id_}}", pages.dataset, methods=["GET"])
     router.add_api_route(f"{PATH}/{{id_}}/rows", pages.rows, methods=["POST"])
     router.add_api_route(f"{PATH}/{{id_}}/rows/{{run}}", pages.row, methods=["GET"])
     router.add_api_route(f"{PATH}/{{id_}}/rows/{{run}}", pages.label, methods=["POST"])
     router.add_api_route(f"{PATH}/{{id_}}/export.jsonl", pages.export, methods=["GET"])
-    router.add_api_route(f"{PATH}/{{id_}}/experiments", pages.begin, methods=["POST"])
+    router.add_api_route(f"{PATH}/{{id_}}/experiments", pages.start_experiment, methods=["POST"])
     router.add_api_route(f"{PATH}/{{id_}}/drop", pages.drop, methods=["POST"])
     return router
 
@@ -97,11 +107,11 @@ class _Pages:
     def __init__(self, services: Services) -> None:
         self._store = services.store
 
-    def sets(self, request: Request) -> Response:
+    def datasets(self, request: Request) -> Response:
         """All datasets."""
         caller, now = allowed(request, Permission.READ), self._store.now()
         with self._store.reading(caller.tenant) as connection:
-            found = list_datasets(connection, caller.tenant)
+            datasets = list_datasets(connection, caller.tenant)
         columns = (
             Column("Dataset", "main"),
             Column("Runs", "num"),
@@ -117,167 +127,164 @@ class _Pages:
                 line(one.maker, 40),
                 moment(one.created, now),
             ]
-            for one in found
+            for one in datasets
         ]
         words = "Choose runs in the list of runs and save them into one, or make an empty one here."
         return render(
             request,
             "Datasets",
             table("Datasets", columns, rows, empty=("No dataset yet", words), style="rows"),
-            self._new(request) if caller.may(Permission.FEEDBACK) else read_only(),
+            self._new_form(request) if caller.may(Permission.FEEDBACK) else read_only(),
             current="datasets",
             about="Runs to label, to measure and calibrate with, and to check again under another policy.",
         )
 
-    def _new(self, request: Request) -> Markup:
+    def _new_form(self, request: Request) -> Markup:
         name = text_input("name", maxlength=LONGEST_NAME, required=True, placeholder="Such as: leave, March")
         return panel(
             "Make one", form(request, PATH, field("Name", name), button("Make it", "primary"), class_="inline")
         )
 
     async def make(self, request: Request) -> Response:
-        """Makes an empty one."""
+        """Makes an empty dataset."""
         caller = allowed(request, Permission.FEEDBACK)
-        fields = await form_of(request)
-        with refused_as_error():
-            id_ = await run_in_threadpool(
-                make_dataset,
-                self._store,
-                caller.tenant,
-                fields.get("name", ""),
-                maker=caller.name,
-                actor=caller.actor,
-            )
+        fields = await read_form(request)
+        id_ = await run_in_threadpool(
+            make_dataset,
+            self._store,
+            caller.tenant,
+            fields.get("name", ""),
+            maker=caller.name,
+            actor=caller.actor,
+        )
         return redirect(f"{PATH}/{id_}", "dataset.made")
 
-    def one(self, request: Request, id_: str) -> Response:
+    def dataset(self, request: Request, id_: str) -> Response:
         """One dataset: its rows and experiments."""
         caller, now = allowed(request, Permission.READ), self._store.now()
-        found = self._found(caller, id_)
+        dataset = self._dataset_or_404(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             experiments = list_experiments(connection, caller.tenant, id_)
         first = _first(request, len(rows))
-        shown, may = rows[first : first + PAGE], caller.may(Permission.FEEDBACK)
+        shown, may_label = rows[first : first + PAGE_SIZE], caller.may(Permission.FEEDBACK)
         versions = policy_history(self._store, caller.tenant, 0) if caller.may(Permission.CHECK) and rows else []
         return render(
             request,
-            found.name,
-            _about_rows(found, rows),
+            dataset.name,
+            _about_rows(dataset, rows),
             _left_out(rows),
-            _rows(request, id_, shown, now, may=may) if rows else _empty(),
+            _rows(request, id_, shown, now, may_label=may_label) if rows else _empty(),
             _pages(id_, first, len(rows)),
             _experiments(experiments, now),
-            _begin(request, id_, versions) if caller.may(Permission.CHECK) and rows else None,
-            _drop(request, found) if may else read_only(),
+            _start_form(request, id_, versions) if caller.may(Permission.CHECK) and rows else None,
+            _remove_form(request, dataset) if may_label else read_only(),
             current="datasets",
-            heading=foreign(found.name),
+            heading=foreign(dataset.name),
             parent=("Datasets", PATH),
-            actions=_actions(id_, rows, may=may),
+            actions=_actions(id_, rows, may_label=may_label),
             scripts=("choose.js", "live.js"),
         )
 
     async def rows(self, request: Request, id_: str) -> Response:
-        """Labels several rows, or takes them out."""
+        """Labels several rows, or removes them from the dataset."""
         caller = allowed(request, Permission.FEEDBACK)
-        pairs = await fields_of(request)
+        pairs = await read_form_fields(request)
         runs = list(dict.fromkeys(value for name, value in pairs if name == "run"))
         act = dict(pairs).get("act", "")
         if not runs:
             return redirect(f"{PATH}/{id_}", "runs.none")
-        who = {"actor": caller.actor}
-        with refused_as_error():
-            if act == "out":
-                await run_in_threadpool(drop_rows, self._store, caller.tenant, id_, runs, **who)
-                return redirect(f"{PATH}/{id_}", "dataset.taken")
-            if act not in ("right", "wrong", "none"):
-                raise HTTPException(422, "expected one of the acts right, wrong, none, out")
-            said = None if act == "none" else Label(act)
-            labels: dict[str, tuple[Label | None, Sequence[int]]] = dict.fromkeys(runs, (said, ()))
-            await run_in_threadpool(label_rows, self._store, caller.tenant, id_, labels, labeller=caller.name, **who)
+        if act == "out":
+            await run_in_threadpool(drop_rows, self._store, caller.tenant, id_, runs, actor=caller.actor)
+            return redirect(f"{PATH}/{id_}", "dataset.taken")
+        if act not in ("right", "wrong", "none"):
+            raise HTTPException(422, "expected one of the acts right, wrong, none, out")
+        label = None if act == "none" else Label(act)
+        labels: dict[str, tuple[Label | None, Sequence[int]]] = dict.fromkeys(runs, (label, ()))
+        await run_in_threadpool(
+            label_rows, self._store, caller.tenant, id_, labels, labeller=caller.name, actor=caller.actor
+        )
         return redirect(f"{PATH}/{id_}", "dataset.labelled")
 
     def row(self, request: Request, id_: str, run: str) -> Response:
-        """One row, to be read and labelled."""
+        """The page of one row."""
         caller = allowed(request, Permission.READ)
-        found = self._found(caller, id_)
+        dataset = self._dataset_or_404(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             check = read_check(connection, caller.tenant, run) if _ID.fullmatch(run) else None
-        at = next((place for place, one in enumerate(rows) if one.run == run), None)
+        at = next((index for index, one in enumerate(rows) if one.run == run), None)
         if at is None:
             raise HTTPException(404, "this dataset has no such run")
-        return label_page(request, found, rows, at, check, may=caller.may(Permission.FEEDBACK))
+        return label_page(request, dataset, rows, at, check, may_label=caller.may(Permission.FEEDBACK))
 
     async def label(self, request: Request, id_: str, run: str) -> Response:
-        """Labels one row, and leads to the next one without a label."""
+        """Labels one row, and redirects to the next one without a label."""
         caller = allowed(request, Permission.FEEDBACK)
-        label, claims = labels_of(await fields_of(request))
-        with refused_as_error():
-            await run_in_threadpool(
-                label_rows,
-                self._store,
-                caller.tenant,
-                id_,
-                {run: (label, claims)},
-                labeller=caller.name,
-                actor=caller.actor,
-            )
-        following = await run_in_threadpool(self._next, caller, id_, run)
-        return redirect(f"{PATH}/{id_}" + (f"/rows/{following}" if following else ""), "dataset.labelled")
+        label, claims = labels_of(await read_form_fields(request))
+        await run_in_threadpool(
+            label_rows,
+            self._store,
+            caller.tenant,
+            id_,
+            {run: (label, claims)},
+            labeller=caller.name,
+            actor=caller.actor,
+        )
+        unlabelled = await run_in_threadpool(self._next_unlabelled, caller, id_, run)
+        return redirect(f"{PATH}/{id_}" + (f"/rows/{unlabelled}" if unlabelled else ""), "dataset.labelled")
 
-    def _next(self, caller: Caller, id_: str, run: str) -> str | None:
-        """The next row without a label, behind this one and then from the first one on."""
+    def _next_unlabelled(self, caller: Caller, id_: str, run: str) -> str | None:
+        """The run of the next row without a label, after this one and then from the first row on."""
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
-        at = next((place for place, one in enumerate(rows) if one.run == run), 0)
+        at = next((index for index, one in enumerate(rows) if one.run == run), 0)
         return next((one.run for one in (*rows[at + 1 :], *rows[:at]) if one.label is None and not one.gone), None)
 
     def export(self, request: Request, id_: str) -> Response:
         """The rows as `assay eval` and `assay calibrate` read them."""
         caller = allowed(request, Permission.READ)
-        found = self._found(caller, id_)
+        dataset = self._dataset_or_404(caller, id_)
         with self._store.reading(caller.tenant) as connection:
             rows = read_rows(connection, caller.tenant, id_)
             labelled = request.query_params.get("labelled") == "true"
-            made = export_rows(connection, caller.tenant, found.name, rows, labelled=labelled)
+            file = export_rows(connection, caller.tenant, dataset.name, rows, labelled=labelled)
         headers = {"content-disposition": f'attachment; filename="assay-dataset-{id_[:12]}.jsonl"'}
-        headers |= made.headers | {"cache-control": "no-store"}
-        return Response(made.text, media_type="application/x-ndjson", headers=headers)
+        headers |= file.headers | {"cache-control": "no-store"}
+        return Response(file.text, media_type="application/x-ndjson", headers=headers)
 
-    async def begin(self, request: Request, id_: str) -> Response:
-        """Begins an experiment."""
+    async def start_experiment(self, request: Request, id_: str) -> Response:
+        """Starts an experiment: the runs of the dataset are checked again under a policy."""
         caller = allowed(request, Permission.CHECK)
-        fields = await form_of(request)
+        fields = await read_form(request)
         chosen, judge = fields.get("policy", ""), fields.get("judge", "policy")
         policy = await run_in_threadpool(policy_called, self._store, caller.tenant, chosen)
         if policy is None or judge not in ("policy", "all"):
             raise HTTPException(422, "expected a policy that is known here")
-        name = fields.get("name", "").strip() or f"{policy.name}, judge of all claims" * (judge == "all") or policy.name
-        with refused_as_error():
-            made = await run_in_threadpool(
-                start_experiment,
-                self._store,
-                caller.tenant,
-                id_,
-                name[:LONGEST_NAME],
-                policy=chosen,
-                policy_name=policy.name,
-                judge=judge,
-                maker=caller.name,
-                actor=caller.actor,
-            )
-        return redirect(f"/console/experiments/{made}", "experiment.begun")
+        default = f"{policy.name}, judge of all claims" if judge == "all" else policy.name
+        name = fields.get("name", "").strip() or default
+        experiment = await run_in_threadpool(
+            start_experiment,
+            self._store,
+            caller.tenant,
+            id_,
+            name[:LONGEST_NAME],
+            policy=chosen,
+            policy_name=policy.name,
+            judge=judge,
+            maker=caller.name,
+            actor=caller.actor,
+        )
+        return redirect(f"/console/experiments/{experiment}", "experiment.begun")
 
     async def drop(self, request: Request, id_: str) -> Response:
-        """Drops a dataset."""
+        """Deletes a dataset; its runs stay stored."""
         caller = allowed(request, Permission.FEEDBACK)
-        await form_of(request)
-        with refused_as_error():
-            await run_in_threadpool(drop_dataset, self._store, caller.tenant, id_, actor=caller.actor)
+        await read_form(request)
+        await run_in_threadpool(drop_dataset, self._store, caller.tenant, id_, actor=caller.actor)
         return redirect(PATH, "dataset.dropped")
 
-    def _found(self, caller: Caller, id_: str) -> Dataset:
+    def _dataset_or_404(self, caller: Caller, id_: str) -> Dataset:
         found = None
         if _ID.fullmatch(id_):
             with self._store.reading(caller.tenant) as connection:
@@ -287,18 +294,8 @@ class _Pages:
         return found
 
 
-class refused_as_error:  # noqa: N801 it reads as a statement
-    """Shows refusals of the store as pages."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, DatasetError):
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
-
-
 def read_only() -> Markup:
-    """What who may only read is told where others can change something."""
+    """The note in place of the forms for a caller who may only read."""
     return note("quiet", "You may read this and change nothing. Ask an administrator for another role to do more.")
 
 
@@ -306,12 +303,11 @@ def read_only() -> Markup:
 
 
 def _first(request: Request, count: int) -> int:
-    said = request.query_params.get("from", "")
-    first = int(said) if re.fullmatch("[0-9]{1,6}", said) else 0
+    first = whole_number(request.query_params.get("from"), 6) or 0
     return first if first < count else 0
 
 
-def _about_rows(found: Dataset, rows: Sequence[DatasetRow]) -> Markup:
+def _about_rows(dataset: Dataset, rows: Sequence[DatasetRow]) -> Markup:
     right = sum(row.label is Label.RIGHT for row in rows)
     wrong = sum(row.label is Label.WRONG for row in rows)
     open_ = len(rows) - right - wrong
@@ -319,19 +315,19 @@ def _about_rows(found: Dataset, rows: Sequence[DatasetRow]) -> Markup:
         "p",
         f"{len(rows):,} runs: {right:,} right, {wrong:,} wrong, {open_:,} without a label. ",
         "Made by ",
-        foreign(found.maker or "somebody"),
+        foreign(dataset.maker or "somebody"),
         ".",
         class_="soft",
     )
 
 
 def _left_out(rows: Sequence[DatasetRow]) -> Markup | None:
-    """How many runs no export has, and why, as far as that is known without reading them."""
-    why = Counter(row.no_row for row in rows if row.no_row is not None)
-    if not why:
+    """How many runs an export leaves out, and why, as far as the rows of the dataset tell."""
+    reasons = Counter(row.no_row for row in rows if row.no_row is not None)
+    if not reasons:
         return None
-    counted = ", ".join(f"{count:,} {NO_ROW[one]}" for one, count in sorted(why.items()))
-    words = "Rows for assay eval leave out {}. A row has all of the evidence that its answer was held against, or none."
+    counted = ", ".join(f"{count:,} {NO_ROW[reason]}" for reason, count in sorted(reasons.items()))
+    words = "Rows for assay eval leave out {}. A row has all of the evidence of its check, or is left out."
     return note("doubt", words.format(counted))
 
 
@@ -343,27 +339,27 @@ def _empty() -> Markup:
     )
 
 
-def _actions(id_: str, rows: Sequence[DatasetRow], *, may: bool) -> list[Markup]:
-    made = []
+def _actions(id_: str, rows: Sequence[DatasetRow], *, may_label: bool) -> list[Markup]:
+    actions = []
     first = next((row.run for row in rows if row.label is None and not row.gone), None)
-    if may and first is not None:
-        made.append(link_button("Label the next", f"{PATH}/{id_}/rows/{first}", "primary"))
+    if may_label and first is not None:
+        actions.append(link_button("Label the next", f"{PATH}/{id_}/rows/{first}", "primary"))
     if rows:
-        made.append(link_button("Rows for assay eval", f"{PATH}/{id_}/export.jsonl"))
+        actions.append(link_button("Rows for assay eval", f"{PATH}/{id_}/export.jsonl"))
     if any(row.label is not None for row in rows):
-        made.append(link_button("Labelled rows for calibrate", f"{PATH}/{id_}/export.jsonl?labelled=true"))
-    return made
+        actions.append(link_button("Labelled rows for calibrate", f"{PATH}/{id_}/export.jsonl?labelled=true"))
+    return actions
 
 
 def label_badge(row: DatasetRow) -> Child:
-    """The label of a row, and how many claims it names."""
+    """The label of a row, with the numbers of the claims that it calls wrong."""
     if row.label is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     claims = ", ".join(str(at + 1) for at in row.wrong_claims[:5])
     return group(badge(*LABEL_BADGES[row.label]), tag("small", f" claim {claims}") if claims else None)
 
 
-def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime, *, may: bool) -> Markup:
+def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime, *, may_label: bool) -> Markup:
     columns = (
         Column("Label"),
         Column("Question", "main"),
@@ -372,9 +368,9 @@ def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime,
         Column("Labelled by", "less"),
         Column("Added", "num less"),
     )
-    listed = (_row(id_, row, now, may=may) for row in rows)
-    shown = table("Runs of the dataset", columns, listed, style="rows chosen" if may else "rows")
-    if not may:
+    listed = (_row(id_, row, now, may_label=may_label) for row in rows)
+    shown = table("Runs of the dataset", columns, listed, style="rows chosen" if may_label else "rows")
+    if not may_label:
         return shown
     acts = (
         button("Right", name_="act", value="right"),
@@ -382,24 +378,17 @@ def _rows(request: Request, id_: str, rows: Sequence[DatasetRow], now: datetime,
         button("No label", name_="act", value="none"),
         button("Take out", name_="act", value="out"),
     )
-    bar = tag(
-        "div",
-        tag("p", "With the chosen runs", class_="label", data_chosen=True, role="status"),
-        tag("div", acts, class_="actions"),
-        class_="bulk",
-        role="group",
-        aria_label="With the chosen runs",
-    )
-    return form(request, f"{PATH}/{id_}/rows", shown, bar, data_choose=True)
+    actions = bulk_actions("With the chosen runs", acts)
+    return form(request, f"{PATH}/{id_}/rows", shown, actions, data_choose=True)
 
 
-def _row(id_: str, row: DatasetRow, now: datetime, *, may: bool) -> list[Child]:
+def _row(id_: str, row: DatasetRow, now: datetime, *, may_label: bool) -> list[Child]:
     words = shorten(row.question, 160) if row.question else ("erased" if row.erased else f"Run {row.run[:12]}")
     label: Child = label_badge(row)
-    if may:
+    if may_label:
         hint = f"Choose the run: {words[:80]}"
         label = [
-            tag("input", type_="checkbox", name_="run", value=row.run, aria_label=hint, class_="choose"),
+            row_box("run", row.run, hint),
             label,
         ]
     return [
@@ -416,16 +405,16 @@ def _row(id_: str, row: DatasetRow, now: datetime, *, may: bool) -> list[Child]:
 
 
 def _pages(id_: str, first: int, count: int) -> Markup | None:
-    if count <= PAGE:
+    if count <= PAGE_SIZE:
         return None
     links = [
         tag(
             "a",
-            f"{begin + 1:,} to {min(begin + PAGE, count):,}",
+            f"{begin + 1:,} to {min(begin + PAGE_SIZE, count):,}",
             href=address(f"{PATH}/{id_}", from_=begin or None),
             aria_current="true" if begin == first else None,
         )
-        for begin in range(0, count, PAGE)
+        for begin in range(0, count, PAGE_SIZE)
     ]
     return tag("nav", links, class_="tabs", aria_label="Pages of the list")
 
@@ -458,13 +447,17 @@ def _experiments(experiments: Sequence[Experiment], now: datetime) -> Markup | N
     return panel("Experiments", tag("div", table("Experiments", columns, rows, style="rows"), data_live=True))
 
 
-def state_badge(one: Experiment) -> Markup:
-    """Where an experiment stands."""
-    words = f"{one.done:,} of {one.count:,}" if one.state is ExperimentState.RUNNING else one.state.value
-    return badge(words, STATE_TONES[one.state])
+def state_badge(experiment: Experiment) -> Markup:
+    """The state of an experiment, or its progress while it runs."""
+    words = (
+        f"{experiment.done:,} of {experiment.count:,}"
+        if experiment.state is ExperimentState.RUNNING
+        else experiment.state.value
+    )
+    return badge(words, STATE_TONES[experiment.state])
 
 
-def _begin(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Markup:
+def _start_form(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Markup:
     known = {version.digest for version in versions}
     choices = [
         (version.digest, f"{shorten(version.name, 50)} · {version.digest[:8]}")
@@ -473,7 +466,7 @@ def _begin(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Mar
     ]
     choices += [(name, f"{name} · preset") for name, one in PRESETS.items() if one.digest not in known]
     judges = [("policy", "As the policy says"), ("all", "Of every claim")]
-    begun = form(
+    start = form(
         request,
         f"{PATH}/{id_}/experiments",
         field("Policy", select("policy", choices)),
@@ -483,10 +476,10 @@ def _begin(request: Request, id_: str, versions: Sequence[PolicyVersion]) -> Mar
         class_="inline",
     )
     about = "Each output is checked again under that policy, by the verifier that this server has now."
-    return panel("Run it again", tag("p", about, class_="soft"), begun)
+    return panel("Run it again", tag("p", about, class_="soft"), start)
 
 
-def _drop(request: Request, found: Dataset) -> Markup:
+def _remove_form(request: Request, dataset: Dataset) -> Markup:
     words = tag("p", "Its labels and experiments go with it. The runs stay on record.")
-    gone = form(request, f"{PATH}/{found.id}/drop", words, button("Remove the dataset", "danger"), class_="stack")
-    return details("Remove this dataset", gone)
+    remove = form(request, f"{PATH}/{dataset.id}/drop", words, button("Remove the dataset", "danger"), class_="stack")
+    return details("Remove this dataset", remove)

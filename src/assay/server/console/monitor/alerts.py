@@ -1,8 +1,7 @@
-"""Alerts in the console: what holds, one alert with what can be done about it, and all of them."""
+"""The pages of alerts: the list of all alerts, one alert with its actions, and the list for other pages."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 from fastapi import APIRouter
@@ -11,11 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import AlertError
 from assay.reporting import Child, Markup, foreign, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, read_form, redirect, render
 from assay.server.console.parts import (
     Column,
     badge,
@@ -28,6 +26,7 @@ from assay.server.console.parts import (
     select,
     shorten,
     table,
+    title_words,
 )
 from assay.server.services import Services
 from assay.store.alerts import (
@@ -46,17 +45,17 @@ from assay.store.db import Store
 _TONES: Final = {Urgency.INFO: "quiet", Urgency.WARNING: "doubt", Urgency.CRITICAL: "bad"}
 _STATES: Final = {AlertState.OPEN: "bad", AlertState.ACKNOWLEDGED: "accent", AlertState.CLOSED: "quiet"}
 _HOURS: Final = {"1": "1 hour", "8": "8 hours", "24": "a day", "168": "a week", "0": "no longer"}
-_STATUS: Final = {"missing": 404, "stale": 412, "closed": 409, "refused": 422}
+"""How long notifications can be silenced, by hours."""
 
 
 def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Child = None) -> Markup:
     """Alerts as a table, the newest first.
 
     Args:
-        title: what these are.
-        alerts: those that are shown.
-        now: what times are told from.
-        more: a link beside the title.
+        title: what the alerts have in common.
+        alerts: the alerts.
+        now: the moment that times are relative to.
+        more: a link next to the title.
     """
     columns = (
         Column("What", "main"),
@@ -67,20 +66,20 @@ def alert_list(title: str, alerts: Sequence[AlertItem], now: datetime, more: Chi
     )
     rows: list[list[Child]] = [
         [
-            tag("a", foreign(shorten(one.summary, 160)), href=f"/console/monitor/alerts/{one.id}"),
-            badge(one.urgency.value, _TONES[one.urgency]),
-            _state(one),
-            moment(one.opened, now),
-            moment(one.seen, now),
+            tag("a", foreign(shorten(alert.summary, 160)), href=f"/console/monitor/alerts/{alert.id}"),
+            badge(alert.urgency.value, _TONES[alert.urgency]),
+            _state(alert),
+            moment(alert.opened, now),
+            moment(alert.seen, now),
         ]
-        for one in alerts
+        for alert in alerts
     ]
     return panel(title, table(title, columns, rows, empty=("No alert", "No alert condition holds.")), actions=more)
 
 
-def _state(one: AlertItem) -> Markup:
-    words = one.state.value if one.silenced_until is None else f"{one.state.value}, silenced"
-    return badge(words, _STATES[one.state])
+def _state(alert: AlertItem) -> Markup:
+    words = alert.state.value if alert.silenced_until is None else f"{alert.state.value}, silenced"
+    return badge(words, _STATES[alert.state])
 
 
 def make_alert_pages(services: Services) -> APIRouter:
@@ -88,7 +87,7 @@ def make_alert_pages(services: Services) -> APIRouter:
     router = page_router()
     store = services.store
 
-    def found(tenant: str, id_: str) -> AlertItem:
+    def alert_or_404(tenant: str, id_: str) -> AlertItem:
         with store.reading(tenant) as connection:
             item = read_alert(connection, tenant, id_, store.now())
         if item is None:
@@ -111,7 +110,7 @@ def make_alert_pages(services: Services) -> APIRouter:
     @router.get("/console/monitor/alerts/{id_}")
     def alert(request: Request, id_: str) -> Response:
         caller, now = allowed(request, Permission.READ), store.now()
-        item = found(caller.tenant, id_)
+        item = alert_or_404(caller.tenant, id_)
         acts = _acts(request, item) if caller.may(Permission.REVIEW) else None
         return render(
             request,
@@ -123,29 +122,30 @@ def make_alert_pages(services: Services) -> APIRouter:
             about=tag("span", badge(item.urgency.value, _TONES[item.urgency]), " ", _state(item)),
         )
 
-    def act(path: str, done: Callable[[AlertItem, str, str, str, int], str]) -> Callable[..., Awaitable[Response]]:
-        async def acting(request: Request, id_: str) -> Response:
+    def route_of(act: Act) -> Callable[..., Awaitable[Response]]:
+        async def handle(request: Request, id_: str) -> Response:
             caller = allowed(request, Permission.REVIEW)
-            hours = (await form_of(request)).get("hours", "0")
+            hours = (await read_form(request)).get("hours", "0")
             if hours not in _HOURS:
                 raise HTTPException(422, f"hours are one of {', '.join(_HOURS)}")
-            item = await run_in_threadpool(found, caller.tenant, id_)
-            try:
-                said = await run_in_threadpool(done, item, caller.tenant, caller.name, caller.actor, int(hours))
-            except AlertError as error:
-                raise HTTPException(_STATUS.get(error.code, 422), str(error)) from error
-            return redirect(f"/console/monitor/alerts/{item.id}", said)
+            item = await run_in_threadpool(alert_or_404, caller.tenant, id_)
+            message = await run_in_threadpool(act, store, item, caller.tenant, caller.name, caller.actor, int(hours))
+            return redirect(f"/console/monitor/alerts/{item.id}", message)
 
-        router.add_api_route(f"/console/monitor/alerts/{{id_}}/{path}", acting, methods=["POST"])
-        return acting
+        return handle
 
-    for path, done in (("acknowledge", _acknowledge), ("close", _close), ("silence", _silence)):
-        act(path, partial(done, store))
+    for name, act in (("acknowledge", _acknowledge), ("close", _close), ("silence", _silence)):
+        router.add_api_route(f"/console/monitor/alerts/{{id_}}/{name}", route_of(act), methods=["POST"])
     return router
 
 
-def _acknowledge(store: Store, item: AlertItem, tenant: str, who: str, actor: str, _: int) -> str:
-    acknowledge(store, tenant, item.id, who, actor)
+Act = Callable[[Store, AlertItem, str, str, str, int], str]
+"""Changes an alert and returns the code of the message to show. The arguments are the store, the alert, the tenant, the
+name and the actor of the caller, and the hours of a silence."""
+
+
+def _acknowledge(store: Store, item: AlertItem, tenant: str, name: str, actor: str, _: int) -> str:
+    acknowledge(store, tenant, item.id, name, actor)
     return "alert.acknowledged"
 
 
@@ -155,9 +155,9 @@ def _close(store: Store, item: AlertItem, tenant: str, _: str, actor: str, __: i
     return "alert.closed"
 
 
-def _silence(store: Store, item: AlertItem, tenant: str, who: str, actor: str, hours: int) -> str:
+def _silence(store: Store, item: AlertItem, tenant: str, name: str, actor: str, hours: int) -> str:
     until = None if hours == 0 else store.now() + timedelta(hours=hours)
-    silence(store, tenant, item.key, until, who, actor)
+    silence(store, tenant, item.key, until, name, actor)
     return "alert.silenced" if hours else "alert.unsilenced"
 
 
@@ -173,14 +173,9 @@ def _facts(item: AlertItem, now: datetime) -> Markup:
         ("Over since", "–" if item.closed is None else moment(item.closed, now)),
         ("Silenced until", "–" if item.silenced_until is None else moment(item.silenced_until, now)),
         ("What to do", tag("code", runbook_of(item.kind))),
-        *((_named(str(name)), line(_words(value))) for name, value in item.facts.items()),
+        *((title_words(str(name)), line(_words(value))) for name, value in item.facts.items()),
     ]
     return facts(pairs, "list")
-
-
-def _named(name: str) -> str:
-    words = name.replace("_", " ")
-    return words[:1].upper() + words[1:]
 
 
 def _words(value: object) -> str:
@@ -189,11 +184,11 @@ def _words(value: object) -> str:
 
 def _acts(request: Request, item: AlertItem) -> Markup:
     base = f"/console/monitor/alerts/{item.id}"
-    made: list[Child] = []
+    forms: list[Child] = []
     if item.state is AlertState.OPEN:
-        made.append(form(request, f"{base}/acknowledge", button("Acknowledge", "primary")))
+        forms.append(form(request, f"{base}/acknowledge", button("Acknowledge", "primary")))
     if item.state is not AlertState.CLOSED:
-        made.append(form(request, f"{base}/close", button("Close it")))
+        forms.append(form(request, f"{base}/close", button("Close it")))
     choice = select("hours", _HOURS.items(), "8")
-    made.append(form(request, f"{base}/silence", field("Silence for", choice), button("Silence"), class_="actions"))
-    return panel("What to do about it", tag("div", made, class_="actions"))
+    forms.append(form(request, f"{base}/silence", field("Silence for", choice), button("Silence"), class_="actions"))
+    return panel("What to do about it", tag("div", forms, class_="actions"))

@@ -1,4 +1,4 @@
-"""The page of the monitor: the six metrics and eight panels, each as a drawing, a table, JSON and CSV."""
+"""The page of the monitor: alerts, the six metrics and the other panels, each as a chart, a table, JSON and CSV."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,10 +13,11 @@ from assay.schema import Permission
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render
 from assay.server.console.monitor.alerts import alert_list
-from assay.server.console.monitor.drawing import Mark, drawn, interval_words
+from assay.server.console.monitor.panel_charts import ChartMark, interval_words, panel_chart
 from assay.server.console.parts import (
     Column,
     badge,
+    capitalized,
     details,
     empty_state,
     line,
@@ -34,17 +35,18 @@ from assay.server.services import Services
 from assay.store.alerts import AlertState, list_alerts
 from assay.store.sketches import Stretch, counted_until
 
-_WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
+_RANGE_WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 _WIDE: Final = ("trend", "worst", "metrics", "cusum")
-"""Panels that take the whole width."""
-_TONES: Final = {"ok": "good", "alert": "bad", "too few": "quiet"}
-_BEHIND: Final = 1_000
-"""Entries of the log beyond which the page says that it is behind."""
-_LONGEST_CLAIM: Final = 160
+"""Panels that take the whole width of the page."""
+_STATE_TONES: Final = {"ok": "good", "alert": "bad", "too few": "quiet"}
+_MOST_LAG: Final = 1_000
+"""Entries of the log that may be uncounted before the page says so."""
+_LONGEST_TEXT: Final = 160
+"""The most characters of a text in a table."""
 _KINDS: Final = {"claims": "main", "hour": "num less", "claims that failed": "num less"}
-"""Columns that are more or less than a number: what is read, and what a narrow screen has no room for."""
-_RUN: Final = 12
-"""Characters of the id of a run, as lists of runs show it."""
+"""The kinds of columns that do not just hold a number: text, and columns that a narrow screen leaves out."""
+_RUN_ID: Final = 12
+"""Characters of the id of a run that are shown."""
 
 
 def make_monitor_page(services: Services) -> APIRouter:
@@ -59,41 +61,41 @@ def make_monitor_page(services: Services) -> APIRouter:
         chosen = chosen if chosen in RANGES else "7d"
         now = store.now()
         with store.reading(caller.tenant) as connection:
-            made = {name: make_panel(connection, caller.tenant, name, chosen, now) for name in PANELS}
+            panels = {name: make_panel(connection, caller.tenant, name, chosen, now) for name in PANELS}
             alerts = list_alerts(
                 connection, caller.tenant, now, (AlertState.OPEN, AlertState.ACKNOWLEDGED), _MOST_ALERTS
             )
             counted, entries = counted_until(connection, caller.tenant)
         ranges = tabs(
-            "Period", ((_WORDS[name], address("/console/monitor", range=name), name == chosen) for name in RANGES)
+            "Period", ((_RANGE_WORDS[name], address("/console/monitor", range=name), name == chosen) for name in RANGES)
         )
-        everything = tag("a", "All alerts", href="/console/monitor/alerts")
-        behind = None
-        if entries - counted > _BEHIND:
-            said = f"{entries - counted:,} entries of the record are not counted yet; these figures are behind it."
-            behind = note("doubt", said)
+        all_alerts = tag("a", "All alerts", href="/console/monitor/alerts")
+        lag_note = None
+        if entries - counted > _MOST_LAG:
+            words = f"{entries - counted:,} entries of the record are not counted yet; these figures are behind it."
+            lag_note = note("doubt", words)
         stretch = Stretch.until(now, *RANGES[chosen])
-        narrow = [_panel(made[name], chosen, stretch, now) for name in PANELS if name not in _WIDE]
+        narrow = [_panel(panels[name], chosen, stretch, now) for name in PANELS if name not in _WIDE]
         return render(
             request,
             "Monitor",
-            behind,
-            tag("div", alert_list("Alerts that hold", alerts, now, everything), data_live=True),
+            lag_note,
+            tag("div", alert_list("Alerts that hold", alerts, now, all_alerts), data_live=True),
             tag(
                 "div",
-                _panel(made["metrics"], chosen, stretch, now),
-                _panel(made["trend"], chosen, stretch, now),
+                _panel(panels["metrics"], chosen, stretch, now),
+                _panel(panels["trend"], chosen, stretch, now),
                 data_live=True,
             ),
             tag("div", narrow, class_="columns", data_live=True),
             tag(
                 "div",
-                _panel(made["cusum"], chosen, stretch, now),
-                _panel(made["worst"], chosen, stretch, now),
+                _panel(panels["cusum"], chosen, stretch, now),
+                _panel(panels["worst"], chosen, stretch, now),
                 data_live=True,
             ),
             current="monitor",
-            about=f"What was measured in the last {_WORDS[chosen]}, in UTC",
+            about=f"What was measured in the last {_RANGE_WORDS[chosen]}, in UTC",
             actions=ranges,
             scripts=("live.js",),
         )
@@ -102,85 +104,92 @@ def make_monitor_page(services: Services) -> APIRouter:
 
 
 _MOST_ALERTS: Final = 20
+"""Alerts that the page lists."""
 
 
-def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
+def _panel(data: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
     exports = group(
         *(
             tag(
                 "a",
                 words,
-                href=address(f"/v1/monitor/panels/{made.name}", range=chosen, format=kind),
+                href=address(f"/v1/monitor/panels/{data.name}", range=chosen, format=kind),
                 class_="soft",
-                aria_label=f"{made.title} as {words}",
+                aria_label=f"{data.title} as {words}",
             )
             for words, kind in (("CSV", "csv"), ("JSON", "json"))
         )
     )
-    links = _links(made, stretch)
+    links = _links(data, stretch)
     chart = None
-    if made.drawing is not None:
-        marks = [_mark(one.at, f"{one.kind}: {one.ref}", stretch) for one in made.markers]
-        chart = drawn(made.title, made.drawing, marks, links)
-    shown = _table(made, links, now)
-    if made.name in ("metrics", "worst") or (made.name == "cusum" and chart is None):
-        body: Child = group(chart, shown)
-    elif chart is None and not any(_says_something(row) for row in made.rows):
-        body = empty_state("Nothing measured", made.note or "Nothing was measured of this in the period.")
+    if data.drawing is not None:
+        marks = [_mark(one.at, f"{one.kind}: {one.ref}", stretch) for one in data.markers]
+        chart = panel_chart(data.title, data.drawing, marks, links)
+    figures = _table(data, links, now)
+    if data.name in ("metrics", "worst") or (data.name == "cusum" and chart is None):
+        body: Child = group(chart, figures)
+    elif chart is None and not any(_says_something(row) for row in data.rows):
+        body = empty_state("Nothing measured", data.note or "Nothing was measured in this period.")
     else:
-        body = group(chart, details("As a table", shown)) if chart is not None else shown
+        body = group(chart, details("As a table", figures)) if chart is not None else figures
     changes = None
-    if made.markers:
+    if data.markers:
         named = [
-            tag("li", moment(one.at, now), " ", one.kind, " ", foreign(shorten(one.ref, 80))) for one in made.markers
+            tag("li", moment(one.at, now), " ", one.kind, " ", foreign(shorten(one.ref, 80))) for one in data.markers
         ]
-        count = len(made.markers)
+        count = len(data.markers)
         changes = details(f"{count:,} {'change' if count == 1 else 'changes'} in this period", tag("ul", named))
-    note = tag("p", made.note, class_="soft") if made.note is not None and chart is not None else None
+    note = tag("p", data.note, class_="soft") if data.note is not None and chart is not None else None
     return panel(
-        made.title, tag("p", made.about, class_="soft"), body, note, changes, actions=exports, id_=f"panel-{made.name}"
+        data.title,
+        tag("p", data.about, class_="soft"),
+        body,
+        note,
+        changes,
+        actions=exports,
+        id_=f"panel-{data.name}",
     )
 
 
 def _says_something(row: Sequence[Cell]) -> bool:
-    """Whether a row counts anything: its first whole number is not nought."""
+    """Whether a row counts anything: whether its first integer is not 0."""
     return bool(next((cell for cell in row if isinstance(cell, int)), 0))
 
 
-def _mark(at: datetime, words: str, stretch: Stretch) -> Mark:
+def _mark(at: datetime, words: str, stretch: Stretch) -> ChartMark:
     hours = (at - stretch.begins[0]).total_seconds() / 3600
-    return Mark(hours / stretch.hours, f"{at.astimezone(UTC):%Y-%m-%d %H:%M} {words}")
+    return ChartMark(hours / stretch.hours, f"{at.astimezone(UTC):%Y-%m-%d %H:%M} {words}")
 
 
-def _links(made: Panel, stretch: Stretch) -> list[str]:
-    """Where the rows of a panel lead to: the runs behind them."""
-    if made.name == "trend":
+def _links(data: Panel, stretch: Stretch) -> list[str]:
+    """The addresses that the rows of a panel link to: the runs that they count."""
+    if data.name == "trend":
         return [address("/console/runs", hour=f"{begin:%Y-%m-%dT%H}", hours=stretch.hours) for begin in stretch.begins]
-    if made.name == "agents":
-        return [address("/console/runs", caller=str(row[0])) for row in made.rows]
-    return [f"/console/runs/{made.runs[at]}" for at in range(len(made.rows)) if at in made.runs]
+    if data.name == "agents":
+        return [address("/console/runs", caller=str(row[0])) for row in data.rows]
+    return [f"/console/runs/{data.runs[at]}" for at in range(len(data.rows)) if at in data.runs]
 
 
-def _table(made: Panel, links: Sequence[str], now: datetime) -> Markup:
-    if made.name == "metrics":
-        return _metrics(made)
-    columns = [Column(_shown(name), _KINDS.get(name, "num") if at else "") for at, name in enumerate(made.columns)]
+def _table(data: Panel, links: Sequence[str], now: datetime) -> Markup:
+    if data.name == "metrics":
+        return _metrics(data)
+    columns = [Column(capitalized(name), _KINDS.get(name, "num") if at else "") for at, name in enumerate(data.columns)]
     rows = []
-    for at, row in enumerate(made.rows):
-        if made.name == "trend" and not row[1]:
+    for at, row in enumerate(data.rows):
+        if data.name == "trend" and not row[1]:
             continue
         cells: list[Child] = [_cell(cell, now) for cell in row]
         if at < len(links):
             first = row[0]
             words = f"{first:%Y-%m-%d %H:%M}" if isinstance(first, datetime) else shorten(str(first), 40)
-            words = words[:_RUN] if at in made.runs else words
+            words = words[:_RUN_ID] if at in data.runs else words
             cells[0] = tag("a", foreign(words), href=links[at])
         rows.append(cells)
-    empty = made.note or "Nothing was measured of this in the period."
-    return table(made.title, columns, rows, empty=("Nothing measured", empty), style="tight")
+    empty = data.note or "Nothing was measured in this period."
+    return table(data.title, columns, rows, empty=("Nothing measured", empty), style="tight")
 
 
-def _metrics(made: Panel) -> Markup:
+def _metrics(data: Panel) -> Markup:
     columns = (
         Column("Metric"),
         Column("State"),
@@ -191,11 +200,11 @@ def _metrics(made: Panel) -> Markup:
         Column("Rule", "less"),
     )
     rows: list[list[Child]] = []
-    for name, outputs, value, low, high, before, change, least, most, state, rule in made.rows:
+    for name, outputs, value, low, high, before, change, least, most, state, rule in data.rows:
         rows.append(
             [
                 str(name),
-                badge(str(state), _TONES[str(state)]),
+                badge(str(state), _STATE_TONES[str(state)]),
                 interval_words(_number(value), _number(low), _number(high)),
                 number(_number(before), 3),
                 _change(_number(change), _number(least), _number(most)),
@@ -203,7 +212,7 @@ def _metrics(made: Panel) -> Markup:
                 str(rule),
             ]
         )
-    return table(made.title, columns, rows, style="tight")
+    return table(data.title, columns, rows, style="tight")
 
 
 def _change(value: float | None, low: float | None, high: float | None) -> str:
@@ -221,8 +230,4 @@ def _cell(cell: Cell, now: datetime) -> Child:
         return moment(cell, now)
     if isinstance(cell, float):
         return f"{cell:.3f}"
-    return f"{cell:,}" if isinstance(cell, int) else line(cell, _LONGEST_CLAIM)
-
-
-def _shown(name: str) -> str:
-    return name[:1].upper() + name[1:]
+    return f"{cell:,}" if isinstance(cell, int) else line(cell, _LONGEST_TEXT)

@@ -1,1 +1,1 @@
-"""The pages of the console, a file each."""
+"""The pages of the console, one file for each."""

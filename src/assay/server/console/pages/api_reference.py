@@ -1,7 +1,7 @@
-"""`/console/api`: the REST routes of this server as its OpenAPI document describes them, and where the gateway stands.
+"""`/console/api`: the reference of this server's REST routes, from its OpenAPI document, and the routes of the gateway.
 
-Drawn on the server from the same document that `/openapi.json` gives: no scripts of others, nothing to load elsewhere.
-`/docs` leads here, and `/` to the console.
+It is drawn on the server from the document at `/openapi.json`, so it needs no third-party script and loads nothing from
+elsewhere. `/docs` redirects here, and `/` to the console.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,20 +28,20 @@ _GATEWAY: Final = (
 )
 
 
-def make_api_pages(services: Services) -> APIRouter:  # noqa: ARG001 every part is made of the services
-    """The reference, and the short ways to it."""
+def make_api_pages(services: Services) -> APIRouter:  # noqa: ARG001 the signature of every part
+    """The reference, and the redirects from `/docs` and `/`."""
     router = page_router()
     router.add_api_route(PATH, _reference, methods=["GET"])
-    router.add_api_route("/docs", _docs, methods=["GET"])
-    router.add_api_route("/", _home, methods=["GET"])
+    router.add_api_route("/docs", _to_reference, methods=["GET"])
+    router.add_api_route("/", _to_console, methods=["GET"])
     return router
 
 
-def _home() -> Response:
+def _to_console() -> Response:
     return RedirectResponse("/console", 307)
 
 
-def _docs() -> Response:
+def _to_reference() -> Response:
     return RedirectResponse(PATH, 307)
 
 
@@ -71,7 +71,9 @@ def _reference(request: Request) -> Response:
 
 def _route(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> Markup:
     summary = str(operation.get("description") or operation.get("summary") or "").strip()
-    head = group(badge(method.upper(), _METHODS[method]), " ", tag("code", path), " ", tag("span", _first(summary)))
+    head = group(
+        badge(method.upper(), _METHODS[method]), " ", tag("code", path), " ", tag("span", _first_sentence(summary))
+    )
     parameters: list[list[Child]] = [
         [
             tag("code", str(one.get("name", ""))),
@@ -82,20 +84,20 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
         for one in operation.get("parameters", ())
     ]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-    answers = (
-        tag("li", tag("code", str(status)), " ", str(one.get("description", "")))
-        for status, one in operation.get("responses", {}).items()
+    responses = (
+        tag("li", tag("code", str(status)), " ", str(response.get("description", "")))
+        for status, response in operation.get("responses", {}).items()
     )
     return details(
         head,
         tag("p", summary) if summary else None,
         _fields(f"Parameters of {method.upper()} {path}", parameters) if parameters else None,
         _fields(f"The body of {method.upper()} {path}, as JSON", _members(document, body)) if body else None,
-        tag("ul", answers, class_="plainlist"),
+        tag("ul", responses, class_="plainlist"),
     )
 
 
-def _first(text: str) -> str:
+def _first_sentence(text: str) -> str:
     return text.partition("\n")[0].partition(". ")[0][:120]
 
 
@@ -105,8 +107,8 @@ def _fields(title: str, rows: Iterable[list[Child]]) -> Markup:
 
 
 def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> list[list[Child]]:
-    found = _resolved(document, schema)
-    required = set(found.get("required", ()))
+    resolved = _resolved(document, schema)
+    required = set(resolved.get("required", ()))
     return [
         [
             tag("code", name),
@@ -114,14 +116,15 @@ def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> list[lis
             _type(document, one),
             str(_resolved(document, one).get("description") or "")[:400],
         ]
-        for name, one in found.get("properties", {}).items()
+        for name, one in resolved.get("properties", {}).items()
     ]
 
 
 def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema with its reference to a component replaced by the component."""
     name = str(schema.get("$ref", "")).rpartition("/")[2]
-    found = document.get("components", {}).get("schemas", {}).get(name) if name else None
-    return {**found, **{key: one for key, one in schema.items() if key != "$ref"}} if found else schema
+    component = document.get("components", {}).get("schemas", {}).get(name) if name else None
+    return {**component, **{key: one for key, one in schema.items() if key != "$ref"}} if component else schema
 
 
 def _type(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The first page: what was decided over time, what claims turned out to be, and what waits for people."""
+"""The first page of the console: decisions over time, verdicts of claims, latency, and what waits for a reviewer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +11,20 @@ from starlette.responses import Response
 
 from assay.reporting import WORDS, Child, Markup, group, tag
 from assay.schema import Action, Permission, Verdict
-from assay.server.console.charts import Series, bar_list, legend, sparkline, split_bar, stacked
+from assay.server.console.charts import Series, bar_list, legend, sparkline, split_bar, stacked_bars
 from assay.server.console.errors import page_router
 from assay.server.console.layout import address, allowed, render
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
     VERDICT_TONES,
     Column,
+    duration_words,
     empty_state,
     link_button,
     millis,
     panel,
     share,
-    span_words,
     stat,
     stats,
     table,
@@ -35,10 +36,9 @@ from assay.store.db import Store
 from assay.store.insights import ACTION, CATEGORY, VERDICT, Backlog, Counts, describe, period, read_backlog, read_counts
 from assay.store.records import ReportFilter, read_page
 
-_LENGTHS: Final = {"24h": timedelta(days=1), "7d": timedelta(days=7), "30d": timedelta(days=30)}
-_WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days"}
-_STACK: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
-_VERDICTS: Final = (
+_RANGES: Final = {"24h": timedelta(days=1), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+_RANGE_WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days"}
+_VERDICT_ORDER: Final = (
     Verdict.SUPPORTED,
     Verdict.NOT_CHECKABLE,
     Verdict.UNSUPPORTED,
@@ -46,6 +46,7 @@ _VERDICTS: Final = (
     Verdict.CONTRADICTED,
 )
 _RECENT: Final = 6
+"""Runs that the list of recently withheld outputs shows."""
 
 
 def make_overview_pages(services: Services) -> APIRouter:
@@ -57,21 +58,23 @@ def make_overview_pages(services: Services) -> APIRouter:
     def overview(request: Request) -> Response:
         caller = allowed(request, Permission.READ)
         chosen = request.query_params.get("range", "24h")
-        chosen = chosen if chosen in _LENGTHS else "24h"
+        chosen = chosen if chosen in _RANGES else "24h"
         now = store.now()
         with store.reading(caller.tenant) as connection:
-            parts, hours = period(_LENGTHS[chosen])
+            parts, hours = period(_RANGES[chosen])
             counts = read_counts(connection, caller.tenant, now, parts, hours)
-            # The stretch before, cut alike, so that what is told of this one can be told as a change.
+            # The period before this one, of the same length, for the change since then.
             earlier = read_counts(connection, caller.tenant, now - timedelta(hours=parts * hours), parts, hours)
             backlog = read_backlog(connection, caller.tenant, now)
-        ranges = tabs("Period", ((_WORDS[name], address("/console", range=name), name == chosen) for name in _LENGTHS))
+        ranges = tabs(
+            "Period", ((_RANGE_WORDS[name], address("/console", range=name), name == chosen) for name in _RANGES)
+        )
         return render(
             request,
             "Overview",
-            *_body(store, caller.tenant, Both(counts, earlier), backlog, chosen, now),
+            *_body(store, caller.tenant, TwoPeriods(counts, earlier), backlog, chosen, now),
             current="overview",
-            about=f"What was checked in the last {_WORDS[chosen]}, in UTC",
+            about=f"What was checked in the last {_RANGE_WORDS[chosen]}, in UTC",
             actions=ranges,
         )
 
@@ -79,26 +82,26 @@ def make_overview_pages(services: Services) -> APIRouter:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    """What was counted in a stretch of time, and in the one before it."""
+class TwoPeriods:
+    """What was counted in a period, and in the period of the same length before it."""
 
     now: Counts
     before: Counts
 
 
-def _body(store: Store, tenant: str, both: Both, backlog: Backlog, chosen: str, now: datetime) -> list[Child]:
-    counts = both.now
+def _body(store: Store, tenant: str, periods: TwoPeriods, backlog: Backlog, chosen: str, now: datetime) -> list[Child]:
+    counts = periods.now
     if not counts.totals(ACTION) and not store.page(tenant, limit=1):
-        return [_nothing_yet()]
+        return [_empty()]
     return [
-        _figures(both, backlog, now),
+        _figures(periods, backlog, now),
         _decisions(counts, chosen),
         tag("div", _verdicts(counts), _categories(counts), _latency(counts), class_="columns"),
         _recent(store, tenant, now),
     ]
 
 
-def _nothing_yet() -> Markup:
+def _empty() -> Markup:
     return empty_state(
         "Nothing was checked yet",
         "Send an output to POST /v1/check, put the gateway before your model, or paste an answer and its evidence.",
@@ -106,21 +109,21 @@ def _nothing_yet() -> Markup:
     )
 
 
-def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
-    counts = both.now
-    actions, earlier = counts.totals(ACTION), both.before.totals(ACTION)
+def _figures(periods: TwoPeriods, backlog: Backlog, now: datetime) -> Markup:
+    counts = periods.now
+    actions, earlier = counts.totals(ACTION), periods.before.totals(ACTION)
     whole, whole_before = sum(actions.values()), sum(earlier.values())
 
-    def of(name: Action) -> Markup:
+    def figure(name: Action) -> Markup:
         number, before = actions.get(name.value, 0), earlier.get(name.value, 0)
-        words = {Action.EMIT: "Emitted", Action.BLOCK: "Blocked"}[name]
-        figure = group(share(number, whole), _points(number, whole, before, whole_before))
-        return stat(words, f"{number:,}", figure, address("/console/runs", action=name.value))
+        title = {Action.EMIT: "Emitted", Action.BLOCK: "Blocked"}[name]
+        detail = group(share(number, whole), _points(number, whole, before, whole_before))
+        return stat(title, f"{number:,}", detail, address("/console/runs", action=name.value))
 
-    late = f"{backlog.overdue:,} past the deadline" if backlog.overdue else None
-    ahead = None
+    overdue = f"{backlog.overdue:,} past the deadline" if backlog.overdue else None
+    upcoming = None
     if backlog.next_deadline is not None:
-        ahead = f"next deadline in {span_words((backlog.next_deadline - now).total_seconds())}"
+        upcoming = f"next deadline in {duration_words((backlog.next_deadline - now).total_seconds())}"
     return stats(
         stat(
             "Decisions",
@@ -128,12 +131,12 @@ def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
             f"{sum(counts.totals(VERDICT).values()):,} claims"
             + (f" · {whole_before:,} decisions before" if whole_before else ""),
         ),
-        of(Action.EMIT),
-        of(Action.BLOCK),
+        figure(Action.EMIT),
+        figure(Action.BLOCK),
         stat(
             "Waiting for review",
             f"{backlog.waiting:,}",
-            tag("span", late, class_="bad") if late else ahead or "nothing is due",
+            tag("span", overdue, class_="bad") if overdue else upcoming or "nothing is due",
             "/console/review",
         ),
         stat("Time of a check, median", millis(counts.latency(0.5)), f"95% within {millis(counts.latency(0.95))}"),
@@ -141,7 +144,7 @@ def _figures(both: Both, backlog: Backlog, now: datetime) -> Markup:
 
 
 def _points(number: int, whole: int, before: int, whole_before: int) -> Markup | None:
-    """How much a share has changed since the stretch before, in points of percent."""
+    """The change of a share since the period before, in percentage points; `None` if either period is empty."""
     if not whole or not whole_before:
         return None
     points = 100 * (number / whole - before / whole_before)
@@ -150,12 +153,13 @@ def _points(number: int, whole: int, before: int, whole_before: int) -> Markup |
 
 
 _LEAST_POINTS: Final = 0.05
+"""A smaller change is shown as none: it would be rounded to 0.0."""
 
 
 def _decisions(counts: Counts, chosen: str) -> Markup:
-    series = [Series(one.value, ACTION_TONES[one], counts.of(ACTION, one.value)) for one in _STACK]
+    series = [Series(one.value, ACTION_TONES[one], counts.of(ACTION, one.value)) for one in ACTION_ORDER]
     labels = [f"{when:%a %d %b}" if chosen == "30d" else f"{when:%a %d %b %H:%M}" for when in counts.begins]
-    chart = stacked(f"Decisions in the last {_WORDS[chosen]}", labels, series, _ticks(counts.begins, chosen))
+    chart = stacked_bars(f"Decisions in the last {_RANGE_WORDS[chosen]}", labels, series, _ticks(counts.begins, chosen))
     return panel("Decisions", chart, legend(series), _as_table(labels, series))
 
 
@@ -168,7 +172,7 @@ def _ticks(begins: Sequence[datetime], chosen: str) -> list[tuple[int, str]]:
 
 
 def _as_table(labels: Sequence[str], series: Sequence[Series]) -> Markup:
-    """The figures of the chart for who cannot see it."""
+    """The figures of the chart as a table, for screen readers and for copying."""
     columns = [Column("Begins"), *(Column(one.name, "num") for one in series)]
     rows = (
         [label, *(f"{one.values[at]:g}" for one in series)]
@@ -185,9 +189,11 @@ def _verdicts(counts: Counts) -> Markup:
     if not whole:
         return panel("Claims by verdict", empty_state("No claims", "No claim was checked in this period."))
     bar = split_bar(
-        [(WORDS[one], totals.get(one.value, 0), VERDICT_TONES[one]) for one in _VERDICTS], "Claims by verdict"
+        [(WORDS[one], totals.get(one.value, 0), VERDICT_TONES[one]) for one in _VERDICT_ORDER], "Claims by verdict"
     )
-    rows = [(WORDS[one], f"{totals.get(one.value, 0):,}", share(totals.get(one.value, 0), whole)) for one in _VERDICTS]
+    rows = [
+        (WORDS[one], f"{totals.get(one.value, 0):,}", share(totals.get(one.value, 0), whole)) for one in _VERDICT_ORDER
+    ]
     columns = (Column("Verdict"), Column("Claims", "num"), Column("Share", "num"))
     return panel("Claims by verdict", bar, table("Claims by verdict", columns, rows, style="tight"))
 
@@ -213,15 +219,17 @@ def _latency(counts: Counts) -> Markup:
 
 
 def _recent(store: Store, tenant: str, now: datetime) -> Markup:
-    """The last runs that were not simply let through."""
+    """The latest runs whose output was not simply emitted."""
     with store.reading(tenant) as connection:
-        held = [
+        withheld = [
             row
             for action in (Action.BLOCK, Action.ESCALATE, Action.REVISE)
             for row in read_page(connection, tenant, ReportFilter(action=action.value), limit=_RECENT).items
         ]
-        held = sorted(held, key=lambda row: (row.created, row.id), reverse=True)[:_RECENT]
-        about = describe(connection, tenant, [row.id for row in held])
+        withheld = sorted(withheld, key=lambda row: (row.created, row.id), reverse=True)[:_RECENT]
+        about = describe(connection, tenant, [row.id for row in withheld])
     everything = tag("a", "All runs", href="/console/runs")
-    shown = run_rows("Recently withheld", held, about, now, ("Nothing was withheld", "Every output was let through."))
+    shown = run_rows(
+        "Recently withheld", withheld, about, now, ("Nothing was withheld", "Every output was let through.")
+    )
     return panel("Recently withheld", shown, actions=everything)

@@ -1,4 +1,4 @@
-"""The playground: an answer and its evidence, and the report as they are written. Nothing of it is recorded."""
+"""The playground: checks an answer against its evidence while both are written. Nothing is recorded."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from assay.policy import PRESETS
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Evidence, HallucinationReport, Permission, Stakes
 from assay.server.console.errors import page_router
-from assay.server.console.layout import HEADERS, allowed, form, form_of, render
+from assay.server.console.layout import HEADERS, allowed, form, read_form, render
 from assay.server.console.parts import (
     button,
     empty_state,
@@ -31,10 +31,10 @@ from assay.server.console.views.report_sections import citations_view, coverage_
 from assay.server.services import Services
 
 PART_HEADER: Final = "x-assay-part"
-"""A request with it is answered with the report alone, for the script that puts it into the page."""
+"""With this header a request is answered with the report alone, for the script that inserts it into the page."""
 MOST_PASSAGES: Final = 200
-_BORDER: Final = re.compile(r"(?m)^[ \t]*-{3,}[ \t]*$")
-_NAMED: Final = re.compile(r"\[([^\[\]\n]{1,120})\][ \t]*")
+_SEPARATOR: Final = re.compile(r"(?m)^[ \t]*-{3,}[ \t]*$")
+_ID: Final = re.compile(r"\[([^\[\]\n]{1,120})\][ \t]*")
 
 EXAMPLES: Final[Mapping[str, Mapping[str, str]]] = {
     "leave": {
@@ -77,7 +77,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, str]]] = {
         "evidence": "[site] The office is in Graz, next to the station.",
     },
 }
-"""Answers to begin with; a test holds them against what they are to be judged."""
+"""Answers to start with; a test checks that each gets the decision that it illustrates."""
 
 
 def make_playground(services: Services) -> APIRouter:
@@ -88,53 +88,53 @@ def make_playground(services: Services) -> APIRouter:
     def empty(request: Request) -> Response:
         allowed(request, Permission.CHECK)
         chosen = request.query_params.get("example")
-        given = {} if chosen is None else EXAMPLES.get(chosen, EXAMPLES["leave"])
-        return _page(request, given, _waiting())
+        fields = {} if chosen is None else EXAMPLES.get(chosen, EXAMPLES["leave"])
+        return _page(request, fields, _instructions())
 
     @router.post("/console/playground")
     async def check(request: Request) -> Response:
         allowed(request, Permission.CHECK)
-        given = await form_of(request)
-        shown = await _checked(services, given)
+        fields = await read_form(request)
+        report = await _checked(services, fields)
         if request.headers.get(PART_HEADER) == "report":
-            return HTMLResponse(group(shown).html, headers=HEADERS)
-        return _page(request, given, shown)
+            return HTMLResponse(group(report).html, headers=HEADERS)
+        return _page(request, fields, report)
 
     return router
 
 
-async def _checked(services: Services, given: dict[str, str]) -> Child:
-    """The report as a part of a page, or why there is none."""
-    answer = given.get("answer", "")
+async def _checked(services: Services, fields: dict[str, str]) -> Child:
+    """The report on the answer in the form, or why there is none."""
+    answer = fields.get("answer", "")
     if not answer.strip():
-        return _waiting()
+        return _instructions()
     try:
-        evidence = passages(given.get("evidence", ""))
-        guard = services.guard_of(given.get("policy") or None)
-        stakes = Stakes(given.get("stakes") or "medium")
-        asked = CheckRequest(answer, evidence, given.get("question") or None, stakes, asks=False)
-        report = await services.checker.run(lambda: next(iter(guard.check_many([asked]))))
+        evidence = passages(fields.get("evidence", ""))
+        guard = services.guard_of(fields.get("policy") or None)
+        stakes = Stakes(fields.get("stakes") or "medium")
+        check = CheckRequest(answer, evidence, fields.get("question") or None, stakes, asks=False)
+        report = await services.checker.run(lambda: next(iter(guard.check_many([check]))))
     except (AssayError, ValueError) as error:
         return note("bad", tag("b", "It was not checked. "), foreign(str(error)[:1_000]))
     return _report(report, {one.id: one for one in evidence})
 
 
 def passages(text: str) -> tuple[Evidence, ...]:
-    """The evidence out of one text: passages are parted by a line of dashes, and may begin with their id in brackets.
+    """The passages in a text: a line of dashes separates them, and each may begin with its id in brackets.
 
     >>> [(one.id, one.text) for one in passages("[hr-2] Two weeks.\\n---\\nEight weeks.")]
     [('hr-2', 'Two weeks.'), ('2', 'Eight weeks.')]
     """
-    found: dict[str, Evidence] = {}
-    for number, part in enumerate(_BORDER.split(text)[:MOST_PASSAGES], 1):
+    by_id: dict[str, Evidence] = {}
+    for number, part in enumerate(_SEPARATOR.split(text)[:MOST_PASSAGES], 1):
         body = part.strip()
-        named = _NAMED.match(body)
-        name = named[1] if named is not None else str(number)
+        prefix = _ID.match(body)
+        id_ = prefix[1] if prefix is not None else str(number)
         if body:
-            while name in found:
-                name += "′"
-            found[name] = Evidence(id=name, text=body[named.end() :] if named is not None else body)
-    return tuple(found.values())
+            while id_ in by_id:
+                id_ += "′"
+            by_id[id_] = Evidence(id=id_, text=body[prefix.end() :] if prefix is not None else body)
+    return tuple(by_id.values())
 
 
 def _report(report: HallucinationReport, evidence: dict[str, Evidence]) -> Child:
@@ -149,10 +149,10 @@ def _report(report: HallucinationReport, evidence: dict[str, Evidence]) -> Child
     ]
 
 
-def _waiting() -> Markup:
+def _instructions() -> Markup:
     return empty_state(
         "Write or paste an answer",
-        "Each claim is tested against the evidence as you write. Nothing is recorded, and no chat model is asked.",
+        "Each claim is checked against the evidence as you write. Nothing is recorded, and no chat model is asked.",
         tag("div", _examples(), class_="actions"),
     )
 
@@ -161,20 +161,20 @@ def _examples() -> list[Markup]:
     return [link_button(one["title"], f"/console/playground?example={name}") for name, one in EXAMPLES.items()]
 
 
-def _page(request: Request, given: Mapping[str, str], shown: Child) -> Response:
+def _page(request: Request, fields: Mapping[str, str], report: Child) -> Response:
     policies = [("", "Policy of the server"), *((name, name) for name in PRESETS)]
     stakes = [(one.value, f"{one.value.capitalize()} stakes") for one in Stakes]
-    hint = "Passages are parted by a line of ---. One may begin with its id: [hr-2]"
-    fields = form(
+    hint = "A line of --- separates passages. A passage may begin with its id: [hr-2]"
+    inputs = form(
         request,
         "/console/playground",
-        field("Question", text_input("question", given.get("question", ""), placeholder="Optional")),
-        field("Answer", text_area("answer", given.get("answer", ""), rows=9, required=True)),
-        field("Evidence", text_area("evidence", given.get("evidence", ""), rows=12), hint),
+        field("Question", text_input("question", fields.get("question", ""), placeholder="Optional")),
+        field("Answer", text_area("answer", fields.get("answer", ""), rows=9, required=True)),
+        field("Evidence", text_area("evidence", fields.get("evidence", ""), rows=12), hint),
         tag(
             "div",
-            field("Policy", select("policy", policies, given.get("policy"))),
-            field("Stakes", select("stakes", stakes, given.get("stakes", "medium"))),
+            field("Policy", select("policy", policies, fields.get("policy"))),
+            field("Stakes", select("stakes", stakes, fields.get("stakes", "medium"))),
             class_="pair",
         ),
         tag(
@@ -186,11 +186,11 @@ def _page(request: Request, given: Mapping[str, str], shown: Child) -> Response:
         class_="stack",
         data_playground=True,
     )
-    live = tag("div", shown, class_="report", data_report=True)
+    live = tag("div", report, class_="report", data_report=True)
     return render(
         request,
         "Playground",
-        tag("div", fields, live, class_="bench"),
+        tag("div", inputs, live, class_="bench"),
         current="playground",
         about="Check an answer against its evidence. Nothing is recorded.",
         scripts=("run.js", "playground.js"),

@@ -1,4 +1,4 @@
-"""`/console/policies`: the policies that decided, what changed between them, and what others would have decided."""
+"""`/console/policies`: the policies that made decisions, changes between versions, and trials of other thresholds."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,11 +13,12 @@ from assay.policy import PRESETS
 from assay.policy.calibration import standing_of
 from assay.reporting import Markup, foreign, group, tag
 from assay.schema import Permission
-from assay.server.console.charts import split_bar, trade
+from assay.server.console.charts import split_bar, trade_off_curve
 from assay.server.console.errors import page_router
 from assay.server.console.layout import HEADERS, allowed, render
-from assay.server.console.pages.policy_trials import ACTION_ORDER, decision_count, draw_trial, what_if_page
+from assay.server.console.pages.policy_trials import decision_count, draw_trial, what_if_page
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
     Column,
     badge,
@@ -47,17 +48,18 @@ from assay.store.insights import (
 )
 
 LATEST: Final = 500
-"""Decisions of each policy whose actions the list shows."""
+"""The latest decisions of each policy whose actions the list counts."""
 _MOST_CHANGES: Final = 3
-_NAMES: Final = ("name", "description")
-"""Settings that decide nothing."""
+"""Changed settings that a row of the list names."""
+_WITHOUT_EFFECT: Final = ("name", "description")
+"""Settings that do not influence decisions."""
 _PARENT: Final = ("Policies", "/console/policies")
 
 
 def make_policy_pages(services: Services) -> APIRouter:
     """The pages of policies."""
     router = page_router()
-    trying = WhatIf(services.store)
+    trials = WhatIf(services.store)
 
     @router.get("/console/policies")
     def policies(request: Request) -> Response:
@@ -67,26 +69,26 @@ def make_policy_pages(services: Services) -> APIRouter:
     @router.get("/console/policies/{name}")
     def policy(request: Request, name: str) -> Response:
         caller = allowed(request, Permission.READ)
-        version = _found(services, caller.tenant, name)
+        version = _policy_or_404(services, caller.tenant, name)
         others = [one for one in policy_history(services.store, caller.tenant, most=0) if one.digest != version.digest]
         return _version(request, version, others, services)
 
     @router.get("/console/policies/{name}/what-if")
     def what_if(request: Request, name: str) -> Response:
         caller = allowed(request, Permission.READ)
-        version = _found(services, caller.tenant, name)
+        version = _policy_or_404(services, caller.tenant, name)
         if not request.query_params:
-            # The decisions are read when a script, or a person without one, asks for them: the page itself is quick.
+            # The page itself is quick: decisions are read only when its script, or its form without one, asks for them.
             return what_if_page(request, version, tag("p", "Move a threshold, then try it.", data_ask=True))
-        drawn = draw_trial(request, trying, caller.tenant, version)
+        result = draw_trial(request, trials, caller.tenant, version)
         if request.query_params.get("part") == "result":
-            return HTMLResponse(drawn.html, headers=HEADERS)
-        return what_if_page(request, version, drawn)
+            return HTMLResponse(result.html, headers=HEADERS)
+        return what_if_page(request, version, result)
 
     return router
 
 
-def _found(services: Services, tenant: str, name: str) -> PolicyVersion:
+def _policy_or_404(services: Services, tenant: str, name: str) -> PolicyVersion:
     version = find_policy(services.store, tenant, name[:64])
     if version is None:
         raise HTTPException(404, "no policy with this digest has decided anything here")
@@ -108,7 +110,7 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
     )
     now = services.store.now()
     with services.store.reading(tenant) as connection:
-        mixes = {one.digest: latest_actions(connection, tenant, one.digest, LATEST) for one in versions}
+        latest = {one.digest: latest_actions(connection, tenant, one.digest, LATEST) for one in versions}
     rows = [
         (
             tag(
@@ -121,7 +123,7 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
             moment(one.created, now),
             moment(one.last, now) if one.last else "–",
             decision_count(one.decisions),
-            _mix(mixes[one.digest]),
+            _action_bar(latest[one.digest]),
             tag("a", "What if…", href=f"/console/policies/{one.digest}/what-if"),
         )
         for one in versions
@@ -140,7 +142,7 @@ def _list(request: Request, versions: list[PolicyVersion], services: Services, t
 
 
 def _before(version: PolicyVersion, versions: Sequence[PolicyVersion]) -> PolicyVersion | None:
-    """The version of the same name that came before."""
+    """The latest earlier version of the same policy whose settings are known."""
     earlier = [
         one
         for one in versions
@@ -150,11 +152,13 @@ def _before(version: PolicyVersion, versions: Sequence[PolicyVersion]) -> Policy
 
 
 def _changed_settings(version: PolicyVersion, versions: Sequence[PolicyVersion]) -> Markup:
-    """What differs from the version before it, in a line."""
+    """The settings that differ from the version before it, on one line."""
     earlier = _before(version, versions)
     if earlier is None or version.settings is None:
         return tag("span", "first version" if version.settings is not None else "settings not kept", class_="soft")
-    changes = [one for one in setting_changes(earlier.settings or {}, version.settings) if one.name not in _NAMES]
+    changes = [
+        one for one in setting_changes(earlier.settings or {}, version.settings) if one.name not in _WITHOUT_EFFECT
+    ]
     shown = (
         tag(
             "span",
@@ -171,8 +175,8 @@ def _changed_settings(version: PolicyVersion, versions: Sequence[PolicyVersion])
     return group(joined(shown, ", "), tag("span", f" and {rest} more", class_="soft") if rest > 0 else None)
 
 
-def _mix(actions: Mapping[str, int]) -> Markup:
-    """What the latest decisions were, as one bar."""
+def _action_bar(actions: Mapping[str, int]) -> Markup:
+    """The actions of the latest decisions as one bar."""
     parts = [(one.value, float(actions.get(one.value, 0)), ACTION_TONES[one]) for one in ACTION_ORDER]
     counted = ", ".join(f"{name} {n:g}" for name, n, _ in parts if n)
     return split_bar(parts, counted or "no decisions")
@@ -220,40 +224,44 @@ def _version(request: Request, version: PolicyVersion, others: list[PolicyVersio
 
 
 def _standing(version: PolicyVersion) -> Markup | None:
-    """The two rates of a preset on labelled answers, and the curve that it stands on."""
-    found = standing_of(version.digest)
-    if found is None:
+    """Both rates of a preset on labelled answers, and their trade-off at other thresholds; `None` if unknown."""
+    standing = standing_of(version.digest)
+    if standing is None:
         return None
-    points = [(honest, wrong) for _, honest, wrong in found.curve]
-    own = (found.emitted / found.honest, found.stopped / found.wrong)
+    points = [(honest, wrong) for _, honest, wrong in standing.curve]
+    own = (standing.emitted / standing.honest, standing.stopped / standing.wrong)
     names = ("honest answers emitted", "wrong ones stopped")
     return panel(
         "Where it stands",
         tag(
             "p",
-            f"This preset {found.words}: answers that people labelled and that nothing was fitted on, judged by "
-            f"{found.verifier}. The curve is what other values of emit_threshold would do; on your own answers "
+            f"This preset {standing.words}: answers that people labelled and that nothing was fitted on, judged by "
+            f"{standing.verifier}. The curve is what other values of emit_threshold would do; on your own answers "
             "assay eval tells it.",
         ),
-        trade(points, own, names, f"{own[0]:.0%} of honest answers emitted, {own[1]:.0%} of wrong ones stopped"),
+        trade_off_curve(
+            points, own, names, f"{own[0]:.0%} of honest answers emitted, {own[1]:.0%} of wrong ones stopped"
+        ),
     )
 
 
 def _difference(request: Request, version: PolicyVersion, others: list[PolicyVersion]) -> Markup | None:
-    """What differs from the policy before it, or from the one that is asked for."""
+    """The settings that differ from another policy: the one in the query, or the one before it by default."""
     comparable = {one.digest: (one.name, one.settings) for one in others if one.settings is not None}
     comparable |= {
         f"preset:{name}": (f"preset {name}", preset.model_dump(mode="json")) for name, preset in PRESETS.items()
     }
-    asked = request.query_params.get("against", "")
+    against = request.query_params.get("against", "")
     earlier = sorted(
         (one for one in others if one.settings is not None and one.created <= version.created),
         key=lambda one: (one.name == version.name, one.created),
     )
-    chosen = asked if asked in comparable else earlier[-1].digest if earlier else next(iter(comparable), "")
+    chosen = against if against in comparable else earlier[-1].digest if earlier else next(iter(comparable), "")
     if not chosen or version.settings is None:
         return None
-    changes = [one for one in setting_changes(comparable[chosen][1] or {}, version.settings) if one.name not in _NAMES]
+    changes = [
+        one for one in setting_changes(comparable[chosen][1] or {}, version.settings) if one.name not in _WITHOUT_EFFECT
+    ]
     columns = (Column("Setting"), Column(shorten(comparable[chosen][0], 40)), Column("This version"))
     rows = (
         (
@@ -280,9 +288,9 @@ def _difference(request: Request, version: PolicyVersion, others: list[PolicyVer
 
 
 def _versions(version: PolicyVersion, others: Sequence[PolicyVersion], now: datetime) -> Markup | None:
-    """The history of a policy: its versions, the latest first, and what each changed."""
-    known = sorted((one for one in (version, *others) if one.name == version.name), key=lambda one: one.created)
-    if len(known) < 2:
+    """The versions of a policy, the latest first, and what each changed; `None` if there is only one."""
+    versions = sorted((one for one in (version, *others) if one.name == version.name), key=lambda one: one.created)
+    if len(versions) < 2:
         return None
     columns = (Column("Version", "named"), Column("What changed", "main"), Column("First decided", "num less"))
     rows = (
@@ -292,15 +300,16 @@ def _versions(version: PolicyVersion, others: Sequence[PolicyVersion], now: date
                 " ",
                 badge("this", "accent") if one.digest == version.digest else None,
             ),
-            _changed_settings(one, known),
+            _changed_settings(one, versions),
             moment(one.created, now),
         )
-        for one in reversed(known[-_MOST_VERSIONS:])
+        for one in reversed(versions[-_MOST_VERSIONS:])
     )
     return panel("History", table("Versions of this policy, the latest first", columns, rows, style="policies"))
 
 
 _MOST_VERSIONS: Final = 50
+"""The most versions that a history lists."""
 
 
 def _settings(settings: Mapping[str, Any]) -> Markup:

@@ -1,4 +1,4 @@
-"""What if a policy had other thresholds: the form, and what would have been decided."""
+"""Trials of other thresholds for a policy: the form, and what the latest decisions would have been."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from assay.policy import Policy
 from assay.reporting import Child, Markup, foreign, group, tag
-from assay.schema import Action
 from assay.server.console.charts import split_bar
 from assay.server.console.layout import render
 from assay.server.console.parts import (
+    ACTION_ORDER,
     ACTION_TONES,
     Column,
     action_badge,
@@ -43,32 +43,37 @@ SLIDERS: Final[Mapping[str, str]] = {
     "contradiction_threshold": "Contradicted from",
     "escalation.threshold": "A person decides from a risk above",
 }
-"""The thresholds that may be moved, and what each does."""
+"""The thresholds that the form can change, and what each does."""
 RATES: Final[Mapping[str, str]] = {
     "warn_rate": "Not passed from a share without support of",
     "fail_rate": "Withheld from a share without support of",
 }
-"""Those of a policy that goes by the share of claims without support."""
+"""The thresholds of a policy that decides by the share of unsupported claims."""
 SWITCHES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "aggregation": ("Claims become one score by", ("joint", "minimum", "weighted_mean", "unsupported_rate")),
     "critical_action": ("A contradicted critical claim leads to", ("revise", "block")),
     "weak_action": ("A weak claim leads to", ("revise", "escalate")),
     "unchecked_action": ("What was not checked leads to", ("revise", "escalate")),
 }
-"""The switches that may be set."""
+"""The switches that the form can set: the label and the options of each."""
 
-TRIED_S: Final = 0.08
-"""Seconds after which a page tells what a trial has come to so far; the script of the page asks on."""
-ACTION_ORDER: Final = (Action.EMIT, Action.REVISE, Action.ESCALATE, Action.BLOCK)
+PARTIAL_AFTER_S: Final = 0.08
+"""Seconds after which a trial shows its result so far; the script of the page then asks for the rest."""
 
 
 def decision_count(number_: int) -> str:
-    """How many decisions, or that there are more than are counted."""
+    """A number of decisions; `10,000+` and the like beyond the number up to which they are counted."""
     return f"{MOST_DECISIONS:,}+" if number_ > MOST_DECISIONS else f"{number_:,}"
 
 
-def what_if_page(request: Request, version: PolicyVersion, drawn: Markup) -> Response:
-    """The page on which thresholds are moved, with what was drawn for those asked for."""
+def what_if_page(request: Request, version: PolicyVersion, result: Markup) -> Response:
+    """The page of a trial.
+
+    Args:
+        request: the request, whose query has the thresholds to try.
+        version: the policy.
+        result: the drawn result of the trial.
+    """
     policy = version.policy
     about = group(
         "The latest ",
@@ -79,11 +84,11 @@ def what_if_page(request: Request, version: PolicyVersion, drawn: Markup) -> Res
         nothing = empty_state("This policy cannot be tried", "Its settings were not kept, or are of another version.")
         return render(request, "What if", nothing, current="policies")
     controls = _controls(request, version, policy)
-    result = tag("div", drawn, id="result", aria_live="polite", data_result=True)
+    shown = tag("div", result, id="result", aria_live="polite", data_result=True)
     return render(
         request,
         "What if",
-        tag("div", controls, result, class_="what-if"),
+        tag("div", controls, shown, class_="what-if"),
         current="policies",
         about=about,
         heading=group("What if ", foreign(version.name[:60]), " had other thresholds"),
@@ -93,16 +98,16 @@ def what_if_page(request: Request, version: PolicyVersion, drawn: Markup) -> Res
 
 
 def _controls(request: Request, version: PolicyVersion, policy: Policy) -> Markup:
-    now = policy.model_dump(mode="json")
+    settings = policy.model_dump(mode="json")
     sliders = {**SLIDERS, **(RATES if policy.aggregation == "unsupported_rate" else {})}
-    ranges = (_slider(request, name, words, _of(now, name)) for name, words in sliders.items())
+    ranges = (_slider(request, name, words, _setting(settings, name)) for name, words in sliders.items())
     switches = (
         field(
             words,
             select(
                 _field(name),
                 ((one, one.replace("_", " ")) for one in options),
-                request.query_params.get(_field(name), str(now[name])),
+                request.query_params.get(_field(name), str(settings[name])),
             ),
         )
         for name, (words, options) in SWITCHES.items()
@@ -120,9 +125,9 @@ def _controls(request: Request, version: PolicyVersion, policy: Policy) -> Marku
     )
 
 
-def _slider(request: Request, name: str, words: str, now: float) -> Markup:
-    value = _read_number(request.query_params.get(_field(name)), now)
-    output = tag("output", f"{value:.2f}", for_=_field(name), data_was=f"{now:.2f}")
+def _slider(request: Request, name: str, words: str, present: float) -> Markup:
+    value = _read_number(request.query_params.get(_field(name)), present)
+    output = tag("output", f"{value:.2f}", for_=_field(name), data_was=f"{present:.2f}")
     control = tag(
         "input",
         type_="range",
@@ -134,93 +139,99 @@ def _slider(request: Request, name: str, words: str, now: float) -> Markup:
         value=f"{value:.2f}",
         aria_describedby=f"{_field(name)}-was",
     )
-    was = tag("small", f"now {now:.2f}", id=f"{_field(name)}-was")
+    was = tag("small", f"now {present:.2f}", id=f"{_field(name)}-was")
     return tag(
         "div",
         tag("label", words, for_=_field(name)),
         output,
         control,
         was,
-        class_="slider changed" if abs(value - now) > _STEP / 2 else "slider",
+        class_="slider changed" if abs(value - present) > _STEP / 2 else "slider",
     )
 
 
 _STEP: Final = 0.01
+"""The step of a slider."""
 
 
 def _field(name: str) -> str:
     return name.replace(".", "-")
 
 
-def _of(settings: Mapping[str, Any], name: str) -> Any:
+def _setting(settings: Mapping[str, Any], name: str) -> Any:
     value: Any = settings
     for part in name.split("."):
         value = value[part]
     return value
 
 
-def _read_number(text: str | None, otherwise: float) -> float:
+def _read_number(text: str | None, default: float) -> float:
     try:
-        value = float(text) if text else otherwise
+        value = float(text) if text else default
     except ValueError:
-        return otherwise
-    return value if 0 <= value <= 1 else otherwise
+        return default
+    return value if 0 <= value <= 1 else default
 
 
-def _asked_policy(request: Request, policy: Policy) -> Policy | str:
-    """The policy that the form describes, or why there can be none such."""
+def _policy_of_form(request: Request, policy: Policy) -> Policy | str:
+    """The policy that the form describes, or the reason why it is invalid."""
     settings = policy.model_dump(mode="json")
-    given = request.query_params
+    query = request.query_params
     for name in (*SLIDERS, *RATES):
         parts = name.split(".")
         inner = settings
         for part in parts[:-1]:
             inner = inner[part]
-        value = _read_number(given.get(_field(name)), inner[parts[-1]])
-        # A slider has two digits: one that was not moved must not round the policy.
+        value = _read_number(query.get(_field(name)), inner[parts[-1]])
+        # A slider has two decimals: a threshold that was not moved must not be rounded to them.
         inner[parts[-1]] = value if abs(value - inner[parts[-1]]) > _STEP / 2 else inner[parts[-1]]
     for name, (_, options) in SWITCHES.items():
-        if given.get(name) in options:
-            settings[name] = given[name]
+        if query.get(name) in options:
+            settings[name] = query[name]
     try:
         return Policy.model_validate(settings)
     except ValidationError as error:
         return "; ".join(one["msg"] for one in error.errors())
 
 
-def draw_trial(request: Request, trying: WhatIf, tenant: str, version: PolicyVersion) -> Markup:
-    """What came of the policy that the form describes, or why it cannot be tried."""
+def draw_trial(request: Request, trials: WhatIf, tenant: str, version: PolicyVersion) -> Markup:
+    """The result of a trial of the policy that the form describes, or why it cannot be tried."""
     policy = version.policy
     if policy is None:
         return note("doubt", "This policy cannot be tried: its settings were not kept.")
-    after = _asked_policy(request, policy)
+    after = _policy_of_form(request, policy)
     if isinstance(after, str):
-        return note("doubt", "There can be no such policy: ", after)
-    return draw_tried(trying.ask(tenant, version, policy, after, TRIED_S), same=after == policy)
+        return note("doubt", "Such a policy is not valid: ", after)
+    return draw_result(trials.ask(tenant, version, policy, after, PARTIAL_AFTER_S), same=after == policy)
 
 
-def draw_tried(tried: Tried, *, same: bool = False) -> Markup:
-    """What came of it: two bars, the moves between actions, and the decisions that change."""
+def draw_result(tried: Tried, *, same: bool = False) -> Markup:
+    """The result of a trial: the actions before and after, the moves between actions, and the changed decisions.
+
+    Args:
+        tried: the result.
+        same: whether the tried policy is the present one.
+    """
     if not tried.decided and not tried.left:
         return empty_state("Nothing to decide again", _left_out(tried) or "This policy has not decided anything yet.")
     changed = f"{tried.different:,} of {tried.decided:,} decisions would change"
     return group(
         tag("p", tag("strong", "As it is: move a threshold" if same else changed), class_="verdict"),
-        _to_come(tried),
-        _bars(tried),
+        _remaining(tried),
+        _actions_table(tried),
         tag("p", _left_out(tried), class_="soft") if _left_out(tried) else None,
         _moves(tried),
         _changed(tried),
     )
 
 
-def _to_come(tried: Tried) -> Markup | None:
+def _remaining(tried: Tried) -> Markup | None:
     if not tried.left:
         return None
-    # Without its script the page is asked for again, and goes on where it was.
+    # Without a script the reader reloads the page, which continues the trial.
     return tag(
         "p",
-        f"The latest ones so far; {tried.left:,} more are to come. ",
+        f"The latest decisions so far; {tried.left:,} more to come. ",
         tag("a", "Go on", href=""),
         class_="soft",
         data_more=True,
@@ -236,7 +247,7 @@ def _left_out(tried: Tried) -> str:
     return "; ".join(parts) + ("." if parts else "")
 
 
-def _bars(tried: Tried) -> Markup:
+def _actions_table(tried: Tried) -> Markup:
     columns = (
         Column("When", hidden=True),
         *(Column(one.value, "num") for one in ACTION_ORDER),

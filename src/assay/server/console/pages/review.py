@@ -1,4 +1,4 @@
-"""`/console/review`: the queue of outputs that wait for a person, by deadline."""
+"""`/console/review`: the queue of outputs that wait for a reviewer, by deadline."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from assay.schema import Permission, ReviewItem, ReviewState
 from assay.schema.report_parts import Tier
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, render
+from assay.server.console.layout import address, allowed, hidden_input, render
 from assay.server.console.parts import (
     Column,
     ago,
@@ -25,6 +25,7 @@ from assay.server.console.parts import (
     moment,
     number,
     pager,
+    row_box,
     shorten,
     stat,
     stats,
@@ -35,7 +36,8 @@ from assay.server.console.parts import (
 from assay.server.console.parts import (
     select as select_field,
 )
-from assay.server.console.reviewing.assigning import bulk_view, read_only
+from assay.server.console.review_actions.assign import bulk_view, read_only
+from assay.server.console.review_actions.confirm import PATH
 from assay.server.console.views.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store.db import tables
@@ -43,7 +45,7 @@ from assay.store.insights import Described, describe
 from assay.store.redteam import count_proposals
 from assay.store.reviews import ReviewFilter, counts, list_items
 
-SHOWN: Final = 50
+PAGE_SIZE: Final = 50
 """Items of one page."""
 TIER_TONES: Final = {Tier.ASYNC: "quiet", Tier.SYNC: "doubt", Tier.BLOCKING: "bad"}
 TIER_WORDS: Final = {Tier.ASYNC: "hours", Tier.SYNC: "minutes", Tier.BLOCKING: "at once"}
@@ -56,16 +58,15 @@ STATE_TONES: Final = {
     ReviewState.ERASED: "quiet",
 }
 _SOON_S: Final = 900
-"""From so many seconds before its deadline on, an item is pressing."""
+"""An item is highlighted from this many seconds before its deadline on."""
 _DECIDED: Final = tuple(state.value for state in ReviewState if state.decided)
-_PATH: Final = "/console/review"
 
 
 def make_review_list(services: Services) -> APIRouter:
     """The page of the queue."""
     router = page_router()
 
-    @router.get(_PATH)
+    @router.get(PATH)
     def queue(request: Request) -> Response:
         caller = allowed(request, Permission.READ)
         return _queue(request, services, caller)
@@ -74,19 +75,19 @@ def make_review_list(services: Services) -> APIRouter:
 
 
 def _queue(request: Request, services: Services, caller: Caller) -> Response:
-    given, now = request.query_params, services.store.now()
-    show = given.get("show", "waiting")
-    wanted = _wanted(show, given.get("tier", ""), given.get("expertise", "").strip()[:60], caller, now)
-    after = given.get("after", "")[:64] or None
+    query, now = request.query_params, services.store.now()
+    show = query.get("show", "waiting")
+    filters = _filter(show, query.get("tier", ""), query.get("expertise", "").strip()[:60], caller, now)
+    after = query.get("after", "")[:64] or None
     with services.store.reading(caller.tenant) as connection:
-        items = list_items(connection, caller.tenant, wanted, after=after, limit=SHOWN + 1)
+        items = list_items(connection, caller.tenant, filters, after=after, limit=PAGE_SIZE + 1)
         waiting = counts(connection, caller.tenant)
         proposed = count_proposals(connection, caller.tenant).get("open", 0)
         runs = [item.run for item in items]
         questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
-    shown = items[:SHOWN]
-    may = caller.may(Permission.REVIEW)
-    chooses = may and show != "decided" and bool(shown)
+    shown = items[:PAGE_SIZE]
+    may_review = caller.may(Permission.REVIEW)
+    selectable = may_review and show != "decided" and bool(shown)
     columns = (
         Column("Deadline"),
         Column("What was asked", "main"),
@@ -97,22 +98,23 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         Column("Since", "num less"),
     )
     rows = (
-        _row(item, questions.get(item.run), about.get(item.run, Described()), now, chooses=chooses) for item in shown
+        _row(item, questions.get(item.run), about.get(item.run, Described()), now, selectable=selectable)
+        for item in shown
     )
     empty = _EMPTY.get(show, _EMPTY["waiting"])
-    style = "rows chosen" if chooses else "rows"
+    style = "rows chosen" if selectable else "rows"
     listed = tag(
         "div", table("Outputs that wait for a person", columns, rows, empty=empty, style=style), data_live=True
     )
-    following = address(_PATH, **_kept(request), after=shown[-1].id) if len(items) > SHOWN else None
+    following = address(PATH, **_query_of(request), after=shown[-1].id) if len(items) > PAGE_SIZE else None
     return render(
         request,
         "Review",
         tag("div", _figures(waiting), data_live=True),
-        _filters(request, show),
-        None if may else read_only(),
-        bulk_view(request, services.store, caller, listed) if chooses else listed,
-        pager(following, address(_PATH, **_kept(request)) if after else None),
+        _filter_form(request, show),
+        None if may_review else read_only(),
+        bulk_view(request, services.store, caller, listed) if selectable else listed,
+        pager(following, address(PATH, **_query_of(request)) if after else None),
         current="review",
         scripts=("choose.js", "live.js"),
         actions=_proposals(proposed),
@@ -121,7 +123,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
 
 
 def _proposals(count: int) -> Markup | None:
-    """The way to what the red team proposes, where anything waits."""
+    """The link to the open proposals of the red team; `None` if there are none."""
     words = f"{count:,} {'proposal' if count == 1 else 'proposals'} of the red team"
     return tag("a", words, href="/console/redteam/proposals", class_="button") if count else None
 
@@ -134,21 +136,22 @@ _EMPTY: Final[dict[str, tuple[str, Child]]] = {
 }
 
 
-def _wanted(show: str, tier: str, expertise: str, caller: Caller, now: datetime) -> ReviewFilter:
-    chosen = Tier(tier) if tier in set(Tier) else None
-    known = expertise or None
+def _filter(show: str, tier: str, expertise: str, caller: Caller, now: datetime) -> ReviewFilter:
+    chosen_tier = Tier(tier) if tier in set(Tier) else None
+    needed_expertise = expertise or None
     match show:
         case "mine":
-            return ReviewFilter(tier=chosen, expertise=known, holder=caller.name)
+            return ReviewFilter(tier=chosen_tier, expertise=needed_expertise, holder=caller.name)
         case "overdue":
-            return ReviewFilter(tier=chosen, expertise=known, overdue_at=now)
+            return ReviewFilter(tier=chosen_tier, expertise=needed_expertise, overdue_at=now)
         case "decided":
-            return ReviewFilter(states=_DECIDED, tier=chosen, expertise=known)
+            return ReviewFilter(states=_DECIDED, tier=chosen_tier, expertise=needed_expertise)
         case _:
-            return ReviewFilter(tier=chosen, expertise=known)
+            return ReviewFilter(tier=chosen_tier, expertise=needed_expertise)
 
 
-def _kept(request: Request) -> dict[str, str]:
+def _query_of(request: Request) -> dict[str, str]:
+    """The filters of a request as parameters of an address."""
     return {name: request.query_params.get(name, "")[:60] for name in ("show", "tier", "expertise")}
 
 
@@ -160,43 +163,43 @@ def _figures(waiting: dict[str, int]) -> Markup:
                 tier.value.capitalize(),
                 f"{waiting.get(tier.value, 0):,}",
                 f"to decide in {TIER_WORDS[tier]}" if tier is not Tier.BLOCKING else "to decide at once",
-                address(_PATH, tier=tier.value),
+                address(PATH, tier=tier.value),
             )
             for tier in (Tier.BLOCKING, Tier.SYNC, Tier.ASYNC)
         ),
     )
 
 
-def _filters(request: Request, show: str) -> Markup:
-    kept = _kept(request)
-    sorts = (("waiting", "Waiting"), ("mine", "Mine"), ("overdue", "Overdue"), ("decided", "Decided"))
-    here = show if show in dict(sorts) else "waiting"
-    choose = tabs("Which", ((words, address(_PATH, **{**kept, "show": key}), key == here) for key, words in sorts))
+def _filter_form(request: Request, show: str) -> Markup:
+    filters = _query_of(request)
+    views = (("waiting", "Waiting"), ("mine", "Mine"), ("overdue", "Overdue"), ("decided", "Decided"))
+    current = show if show in dict(views) else "waiting"
+    entries = ((words, address(PATH, **{**filters, "show": key}), key == current) for key, words in views)
+    view_tabs = tabs("Which", entries)
     tiers = [("", "Every tier"), *((tier.value, tier.value) for tier in Tier)]
-    narrow = tag(
+    filter_form = tag(
         "form",
-        tag("input", type_="hidden", name_="show", value=here),
-        field("Tier", select_field("tier", tiers, kept["tier"])),
-        field("Expertise", text_input("expertise", kept["expertise"], placeholder="any", maxlength=60)),
+        hidden_input("show", current),
+        field("Tier", select_field("tier", tiers, filters["tier"])),
+        field("Expertise", text_input("expertise", filters["expertise"], placeholder="any", maxlength=60)),
         button("Filter"),
         class_="inline",
         method="get",
-        action=_PATH,
+        action=PATH,
         data_auto=True,
     )
-    return tag("div", choose, narrow, class_="bar")
+    return tag("div", view_tabs, filter_form, class_="bar")
 
 
 def _row(
-    item: ReviewItem, question: str | None, about: Described, now: datetime, *, chooses: bool = False
+    item: ReviewItem, question: str | None, about: Described, now: datetime, *, selectable: bool = False
 ) -> list[Child]:
     words = question or about.first_claim or "No question was given"
     deadline: Child = deadline_view(item, now)
-    if chooses:
+    if selectable:
         label = f"Choose the item: {shorten(words, 80)}"
-        box = tag("input", type_="checkbox", name_="item", value=item.id, aria_label=label, class_="choose")
-        deadline = [box, deadline]
-    link = tag("a", line(words, 160), href=f"{_PATH}/{item.id}", class_="row")
+        deadline = [row_box("item", item.id, label), deadline]
+    link = tag("a", line(words, 160), href=f"{PATH}/{item.id}", class_="row")
     return [
         deadline,
         link,
@@ -209,7 +212,7 @@ def _row(
 
 
 def deadline_view(item: ReviewItem, now: datetime) -> Markup:
-    """When an item has to be decided, or what was decided."""
+    """The deadline of an item, or its state if it is decided."""
     if item.state.decided:
         return badge(item.state.value, STATE_TONES[item.state])
     if item.deadline is None:
@@ -217,7 +220,7 @@ def deadline_view(item: ReviewItem, now: datetime) -> Markup:
     left = (item.deadline - now).total_seconds()
     words = f"{ago(item.deadline, now).removesuffix(' ago')} late" if left < 0 else ago(item.deadline, now)
     tone = "bad" if left < 0 else "doubt" if left < _SOON_S else "quiet"
-    late = item.due <= now <= item.deadline
+    extended = item.due <= now <= item.deadline
     return group(
         tag(
             "time",
@@ -226,17 +229,17 @@ def deadline_view(item: ReviewItem, now: datetime) -> Markup:
             title=f"{item.deadline:%Y-%m-%d %H:%M:%S} UTC",
             data_due=now.isoformat(timespec="seconds"),
         ),
-        tag("small", " late once", class_="bad") if late else None,
+        tag("small", " late once", class_="bad") if extended else None,
     )
 
 
 def tier_badge(tier: Tier) -> Markup:
-    """A tier of review."""
+    """The badge of a tier."""
     return badge(tier.value, TIER_TONES[tier])
 
 
 def holder_view(item: ReviewItem, now: datetime) -> Child:
-    """Who has an item, or whom it was given to."""
+    """Who decided an item, holds it, or is assigned to it."""
     if item.state.decided:
         return foreign((item.outcome.actor if item.outcome else "–")[:60])
     if item.state is ReviewState.EVIDENCE:
@@ -249,10 +252,10 @@ def holder_view(item: ReviewItem, now: datetime) -> Child:
 
 
 def _questions(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, str]:
-    table_ = tables.runs.c
+    columns = tables.runs.c
     rows = connection.execute(
-        select(table_.id, table_.question).where(
-            table_.tenant == tenant, table_.id.in_(ids), table_.question.is_not(None)
+        select(columns.id, columns.question).where(
+            columns.tenant == tenant, columns.id.in_(ids), columns.question.is_not(None)
         )
     )
     return {row.id: row.question for row in rows}

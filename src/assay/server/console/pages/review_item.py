@@ -1,7 +1,7 @@
-"""`/console/review/{id}`: one output that waits for a person: the whole package, and what may be done with it.
+"""`/console/review/{id}`: one output that waits for a reviewer, with everything needed to decide, and its actions.
 
-A decision takes two steps. A key or a button leads to a page that says what is going to happen, shows the difference
-that an edit makes, and asks for the reason; only from there it is decided, once, on the version that was looked at.
+A decision takes two steps. A key or a button opens a page that says what is going to happen, shows the difference that
+an edit makes, and asks for the reason. Only that page submits the decision, for the version that the reviewer has seen.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ from assay.schema.escalation import (
     Suggestion,
 )
 from assay.server.caller import Caller
-from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.pages.review import deadline_view, holder_view, tier_badge
 from assay.server.console.parts import (
     act_badge,
@@ -42,25 +42,24 @@ from assay.server.console.parts import (
     panel,
     text_area,
 )
-from assay.server.console.reviewing.assigning import assign_view, read_only
-from assay.server.console.reviewing.confirm import ACTS, PATH, confirm_page
+from assay.server.console.review_actions.assign import assign_view, read_only
+from assay.server.console.review_actions.confirm import ACTS, PATH, confirm_page
 from assay.server.console.views.answer_text import text_view
 from assay.server.console.views.report import answer_view
 from assay.server.console.views.report_sections import coverage_view, evidence_view
 from assay.server.console.views.tool_calls import tools_view
-from assay.server.reviews.service import ReviewService
+from assay.server.reviews.router import reviewer_of
+from assay.server.reviews.service import make_review_service
 from assay.server.services import Services
-from assay.store.reviews import Reviewer, Reviews, read_events, read_item, read_package
+from assay.store.reviews import read_events, read_item, read_package
 
-STATUSES: Final = {"missing": 404, "held": 409, "decided": 409, "stale": 412, "refused": 422}
-"""What each refusal of the queue is as a status."""
 LONGEST_OUTPUT: Final = 2_000_000
 """The most characters of an edited output."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:
-    """An item with what there is to see of it."""
+    """An item with what the page shows of it."""
 
     item: ReviewItem
     package: EscalationPackage | None
@@ -68,7 +67,7 @@ class ShownItem:
 
 
 def make_review_pages(services: Services) -> APIRouter:
-    """The pages of one item."""
+    """The pages of one item, and the routes of their forms."""
     router = page_router()
     pages = _Pages(services)
     router.add_api_route(f"{PATH}/{{id_}}", pages.item, methods=["GET"])
@@ -81,7 +80,7 @@ def make_review_pages(services: Services) -> APIRouter:
 class _Pages:
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._desk = ReviewService(Reviews(services.store), services.guard_of)
+        self._review_service = make_review_service(services)
 
     def _read(self, caller: Caller, id_: str) -> ShownItem:
         with self._services.store.reading(caller.tenant) as connection:
@@ -92,7 +91,7 @@ class _Pages:
             return ShownItem(item, package, read_events(connection, caller.tenant, id_))
 
     def item(self, request: Request, id_: str) -> Response:
-        """The item with all that a reviewer needs."""
+        """The page of an item."""
         caller = allowed(request, Permission.READ)
         return self._item(request, caller, self._read(caller, id_))
 
@@ -129,9 +128,9 @@ class _Pages:
         )
 
     async def confirm(self, request: Request, id_: str) -> Response:
-        """What is going to happen, and the question for its reason."""
+        """The second step: what is going to happen, and the field for the reason."""
         caller = allowed(request, Permission.REVIEW)
-        fields = await form_of(request)
+        fields = await read_form(request)
         return await run_in_threadpool(self._confirm, request, caller, id_, fields)
 
     def _confirm(self, request: Request, caller: Caller, id_: str, fields: dict[str, str]) -> Response:
@@ -144,65 +143,64 @@ class _Pages:
             return confirm_page(request, shown.item, shown.package, act)
         output = fields.get("output", "")
         try:
-            checked = self._desk.edited(caller.tenant, id_, output)
+            checked = self._review_service.check_edit(caller.tenant, id_, output)
         except ReviewError as error:
-            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return confirm_page(request, shown.item, shown.package, act, checked)
 
     async def decide(self, request: Request, id_: str) -> Response:
-        """Decides, on the version that was looked at."""
+        """Makes the decision, for the version that the reviewer has seen."""
         caller = allowed(request, Permission.REVIEW)
-        fields = await form_of(request)
+        fields = await read_form(request)
         try:
             await run_in_threadpool(self._decide, caller, id_, fields)
         except ReviewError as error:
-            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return redirect(f"{PATH}/{id_}", f"review.{fields['act']}")
 
     def _decide(self, caller: Caller, id_: str, fields: dict[str, str]) -> ReviewItem:
-        who, tenant, labels = reviewer_of(caller), caller.tenant, _labels(fields)
-        act, reason, version = fields.get("act", ""), fields.get("reason", ""), _version(fields)
+        reviewer, tenant, labels = reviewer_of(caller), caller.tenant, _labels(fields)
+        act, reason, version = fields.get("act", ""), fields.get("reason", ""), whole_number(fields.get("version"))
         if version is None:
             raise ReviewError("expected the version that was looked at", "refused")
         match act:
             case "approve":
-                return self._desk.approve(tenant, id_, who, reason, claims=labels, version=version)
+                return self._review_service.approve(tenant, id_, reviewer, reason, claims=labels, version=version)
             case "reject":
                 response = fields.get("response", "").strip() or None
-                return self._desk.reject(tenant, id_, who, reason, response=response, claims=labels, version=version)
+                return self._review_service.reject(
+                    tenant, id_, reviewer, reason, response=response, claims=labels, version=version
+                )
             case "edit":
-                checked = self._desk.edited(tenant, id_, fields.get("output", ""))
-                return self._desk.edit(
-                    tenant, id_, who, reason, checked, accept="accept" in fields, claims=labels, version=version
+                checked = self._review_service.check_edit(tenant, id_, fields.get("output", ""))
+                return self._review_service.edit(
+                    tenant, id_, reviewer, reason, checked, accept="accept" in fields, claims=labels, version=version
                 )
             case "ask":
-                return self._desk.reviews.ask(tenant, id_, who, reason, version)
+                return self._review_service.reviews.ask(tenant, id_, reviewer, reason, version)
             case _:
                 raise ReviewError(f"expected one of the acts {', '.join(ACTS)}", "refused")
 
     async def hold(self, request: Request, id_: str, act: str) -> Response:
-        """Takes an item, or gives it back."""
+        """Claims an item, or releases it."""
         caller = allowed(request, Permission.REVIEW)
-        fields = await form_of(request)
+        fields = await read_form(request)
         if act not in ("claim", "release"):
             raise HTTPException(404, "there is no such act on an item")
-        queue, who = self._desk.reviews, reviewer_of(caller)
+        queue, reviewer = self._review_service.reviews, reviewer_of(caller)
         try:
             if act == "claim":
-                await run_in_threadpool(queue.claim, caller.tenant, id_, who, _version(fields))
+                await run_in_threadpool(queue.claim, caller.tenant, id_, reviewer, whole_number(fields.get("version")))
             else:
-                await run_in_threadpool(queue.release, caller.tenant, id_, who, version=_version(fields))
+                await run_in_threadpool(
+                    queue.release, caller.tenant, id_, reviewer, version=whole_number(fields.get("version"))
+                )
         except ReviewError as error:
-            return error_page(request, STATUSES.get(error.code, 422), str(error), "review")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "review")
         return redirect(f"{PATH}/{id_}", f"review.{act}")
 
 
-def reviewer_of(caller: Caller) -> Reviewer:
-    """A caller as the queue knows reviewers."""
-    return Reviewer(caller.name, frozenset(caller.expertise), admin=caller.may(Permission.ADMINISTER))
-
-
-# What stands above
+# The top of the page
 
 
 def _about(package: EscalationPackage | None) -> Child:
@@ -231,32 +229,32 @@ def _state(item: ReviewItem, package: EscalationPackage | None, now: datetime) -
 
 
 def _outcome(item: ReviewItem) -> Markup:
-    found = item.outcome
-    if found is None:
+    outcome = item.outcome
+    if outcome is None:
         return note("quiet", "Its content was erased before anybody decided; it stays withheld.")
     tone = "good" if item.state.released else "bad"
     return panel(
         "Decision",
-        tag("p", badge(item.state.value, tone), " by ", foreign(found.actor[:80], "b"), ", ", moment(found.at)),
-        foreign(found.reason[:10_000], "p", class_="text"),
-        details("The text that went out", foreign(found.output[:60_000], "div", class_="text"))
-        if found.output
+        tag("p", badge(item.state.value, tone), " by ", foreign(outcome.actor[:80], "b"), ", ", moment(outcome.at)),
+        foreign(outcome.reason[:10_000], "p", class_="text"),
+        details("The text that went out", foreign(outcome.output[:60_000], "div", class_="text"))
+        if outcome.output
         else None,
-        details("Its receipt", tag("pre", foreign(found.receipt[:20_000], "code"), tabindex=0, class_="pre"))
-        if found.receipt
+        details("Its receipt", tag("pre", foreign(outcome.receipt[:20_000], "code"), tabindex=0, class_="pre"))
+        if outcome.receipt
         else None,
         style="box",
     )
 
 
-# What may be done
+# The actions
 
 
 def _acts(
     request: Request, caller: Caller, item: ReviewItem, package: EscalationPackage | None, now: datetime
 ) -> Markup:
     holder = item.holder if item.held_until is not None and item.held_until > now else None
-    version = tag("input", type_="hidden", name_="version", value=item.version)
+    version = hidden_input("version", item.version)
     path = f"{PATH}/{item.id}"
     if holder not in (None, caller.name) and not caller.may(Permission.ADMINISTER):
         return tag(
@@ -268,7 +266,7 @@ def _acts(
             class_="note doubt",
         )
     mine = holder == caller.name
-    take = form(
+    hold = form(
         request,
         f"{path}/{'release' if mine else 'claim'}",
         version,
@@ -289,9 +287,9 @@ def _acts(
             class_=f"button {_style('edit', package)}".strip(),
             data_key="e",
         )
-    said = None
+    recommendation = None
     if package is not None:
-        said = tag(
+        recommendation = tag(
             "p",
             "Recommended: ",
             tag("b", package.suggested_action.replace("_", " ")),
@@ -302,15 +300,15 @@ def _acts(
     return tag(
         "section",
         tag("h2", "Decide", class_="hidden"),
-        tag("div", form(request, f"{path}/confirm", version, buttons, class_="inline"), edit, take, class_="actions"),
-        said,
+        tag("div", form(request, f"{path}/confirm", version, buttons, class_="inline"), edit, hold, class_="actions"),
+        recommendation,
         class_="acts",
         data_acts=True,
     )
 
 
 def _open_acts(package: EscalationPackage | None) -> frozenset[str]:
-    """What may be done with a button: nobody approves what the gate blocks; what was erased can only be rejected."""
+    """The actions that have a button. A blocked output cannot be approved, an erased one can only be rejected."""
     if package is None:
         return frozenset({"reject"})
     blocked = package.verification_report.action is Action.BLOCK
@@ -318,7 +316,8 @@ def _open_acts(package: EscalationPackage | None) -> frozenset[str]:
 
 
 def _style(act: str, package: EscalationPackage | None) -> str:
-    """What the findings speak for stands out, and nothing else does: nobody is led to approve what they contradict."""
+    """The style of the button of an action. Only the recommended one is highlighted, so that nobody is led to approve
+    what the findings contradict."""
     if package is not None and act == package.suggested_action.removesuffix("_evidence"):
         return "primary"
     return "danger" if act == "reject" else ""
@@ -364,8 +363,8 @@ def _edit_form(request: Request, item: ReviewItem, package: EscalationPackage) -
         form(
             request,
             f"{PATH}/{item.id}/confirm",
-            tag("input", type_="hidden", name_="version", value=item.version),
-            tag("input", type_="hidden", name_="act", value="edit"),
+            hidden_input("version", item.version),
+            hidden_input("act", "edit"),
             field("The text to release", area, tag("span", ACTS["edit"][2], id="edit-hint")),
             tag(
                 "div",
@@ -442,14 +441,10 @@ def _history(events: Sequence[ReviewEvent], now: datetime) -> Markup | None:
 
 
 def _labels(fields: dict[str, str]) -> dict[int, Verdict]:
-    found = {}
+    """The reviewer's verdicts on single claims, by their positions; fields that are no such label are ignored."""
+    labels = {}
     for name, value in fields.items():
-        place = name.removeprefix("claim.")
-        if name.startswith("claim.") and place.isdigit() and len(place) < 7 and value in set(Verdict):
-            found[int(place)] = Verdict(value)
-    return found
-
-
-def _version(fields: dict[str, str]) -> int | None:
-    text = fields.get("version", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+        position = whole_number(name.removeprefix("claim."), 6) if name.startswith("claim.") else None
+        if position is not None and value in set(Verdict):
+            labels[position] = Verdict(value)
+    return labels

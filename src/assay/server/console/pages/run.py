@@ -1,4 +1,4 @@
-"""The page of one run: what was said, what decides about each claim, what was done with it, and the proof of it."""
+"""The page of one run: the output, its claims with their evidence, the decisions, feedback, and the audit proof."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from assay.errors import AuditError
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import HallucinationReport, Permission
 from assay.server.caller import caller_of
 from assay.server.console.errors import page_router
 from assay.server.console.icons import icon
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.parts import (
     act_badge,
     action_badge,
@@ -59,10 +60,10 @@ from assay.store.db import StoredCheck, read_check, run_of
 from assay.store.insights import Decided, History, UserFeedback, read_history
 from assay.store.records import LONGEST_COMMENT, give_feedback, read_source_answers
 
-_ID: Final = re.compile(r"[0-9a-f]{32}")
+_RUN_ID: Final = re.compile(r"[0-9a-f]{32}")
 _PARENT: Final = ("Runs", "/console/runs")
-_HEADING: Final = 140
-"""Characters of a heading that others wrote."""
+_LONGEST_HEADING: Final = 140
+"""The most characters of foreign text in a heading."""
 
 
 def make_run_pages(services: Services) -> APIRouter:
@@ -83,16 +84,16 @@ def make_run_pages(services: Services) -> APIRouter:
     @router.post("/console/runs/{id_}/feedback")
     async def feedback(request: Request, id_: str) -> Response:
         caller = allowed(request, Permission.FEEDBACK)
-        fields = await form_of(request)
+        fields = await read_form(request)
         claim, comment = fields.get("claim", ""), fields.get("comment", "").strip()
         if fields.get("verdict") not in ("right", "wrong"):
             raise HTTPException(422, "expected the verdict right or wrong")
         if len(comment) > LONGEST_COMMENT:
             raise HTTPException(422, f"a comment has at most {LONGEST_COMMENT:,} characters")
-        if claim and not re.fullmatch(r"[0-9]{1,6}", claim):
+        position = whole_number(claim, 6)
+        if claim and position is None:
             raise HTTPException(422, "a claim is named by its number")
         check, _ = await run_in_threadpool(_read, services, caller.tenant, id_)
-        position = int(claim) if claim else None
         if position is not None and (check.report is None or position >= len(check.report.claims)):
             raise HTTPException(404, "this output has no such claim")
         await run_in_threadpool(
@@ -114,7 +115,10 @@ def make_run_pages(services: Services) -> APIRouter:
         if not any(one.index == index for one in history.entries):
             raise unknown("entry of this run")
         with store.reading(caller.tenant) as connection:
-            text = prove_entry(connection, caller.tenant, index).to_text()
+            try:
+                text = prove_entry(connection, caller.tenant, index).to_text()
+            except AuditError as error:
+                raise HTTPException(404, str(error)) from error
         name = f'attachment; filename="assay-{id_[:12]}-{index}.tlog-proof"'
         return Response(text, media_type="text/plain; charset=utf-8", headers={"content-disposition": name})
 
@@ -122,14 +126,14 @@ def make_run_pages(services: Services) -> APIRouter:
 
 
 def _read(services: Services, tenant: str, id_: str) -> tuple[StoredCheck, History]:
-    if not _ID.fullmatch(id_):
+    if not _RUN_ID.fullmatch(id_):
         raise unknown("run")
     with services.store.reading(tenant) as connection:
-        # A run has one page, whichever of its reports was asked for.
-        found = read_check(connection, tenant, run_of(connection, tenant, id_))
-        if found is None:
+        # The page of a run shows its newest report, whichever of its reports the address names.
+        check = read_check(connection, tenant, run_of(connection, tenant, id_))
+        if check is None:
             raise unknown("run")
-        return found, read_history(connection, tenant, found.run)
+        return check, read_history(connection, tenant, check.run)
 
 
 def _page(
@@ -141,14 +145,16 @@ def _page(
     answers: Sequence[dict[str, Any]],
 ) -> Response:
     texts = {name: one for name, _, one in check.evidence if one is not None}
-    may_say = caller_of(request.scope).may(Permission.FEEDBACK)
-    of_claims = {at: _claim_feedback(request, check.id, at) for at in range(len(report.claims))} if may_say else {}
+    may_give_feedback = caller_of(request.scope).may(Permission.FEEDBACK)
+    claim_feedback = (
+        {at: _claim_feedback(request, check.id, at) for at in range(len(report.claims))} if may_give_feedback else {}
+    )
     now = services.store.now()
     return render(
         request,
         f"Run {check.id[:12]}",
         decision_view(report),
-        answer_view(report, texts, of_claims, _long_question(report), coverage_view(report), text_view(request)),
+        answer_view(report, texts, claim_feedback, _long_question(report), coverage_view(report), text_view(request)),
         findings_view(report),
         omissions_view(report),
         trace_view(check.asked),
@@ -164,7 +170,7 @@ def _page(
         tag(
             "div",
             proof_view(services, check, history),
-            tag("div", _history(history, now), _feedback(request, check.id, history, may_say)),
+            tag("div", _history(history, now), _feedback(request, check.id, history, may_give_feedback)),
             class_="columns",
         ),
         metrics_view(report),
@@ -180,13 +186,13 @@ def _page(
 
 def _heading(report: HallucinationReport, check: StoredCheck) -> Child:
     words = report.question or (report.claims[0].text if report.claims else report.output)
-    return foreign(shorten(words, _HEADING)) if words.strip() else f"Run {check.id[:12]}"
+    return foreign(shorten(words, _LONGEST_HEADING)) if words.strip() else f"Run {check.id[:12]}"
 
 
 def _long_question(report: HallucinationReport) -> str | None:
-    """The question, where the heading does not have all of it."""
+    """The question, if the heading shows only a part of it."""
     question = report.question
-    return None if question is None or question == shorten(question, _HEADING) else question
+    return None if question is None or question == shorten(question, _LONGEST_HEADING) else question
 
 
 def _about(check: StoredCheck) -> Child:
@@ -198,46 +204,46 @@ def _about(check: StoredCheck) -> Child:
 
 
 def _actions(check: StoredCheck, history: History) -> list[Markup]:
-    made = []
+    actions = []
     if history.review is not None:
         item, _, state = history.review
         words = "Review" if state in ("open", "evidence") else f"Review: {state}"
-        made.append(link_button(words, f"/console/review/{item}", "primary" if words == "Review" else ""))
-    made.append(link_button("JSON", f"/v1/reports/{check.id}"))
-    return made
+        actions.append(link_button(words, f"/console/review/{item}", "primary" if words == "Review" else ""))
+    actions.append(link_button("JSON", f"/v1/reports/{check.id}"))
+    return actions
 
 
-# What happened since
+# The decisions
 
 
 def _history(history: History, now: datetime) -> Markup:
-    rows = [tag("li", _decided(one, now)) for one in history.decisions]
+    rows = [tag("li", _decision(one, now)) for one in history.decisions]
     return panel("History", tag("ol", rows, class_="timeline"))
 
 
-def _decided(one: Decided, now: datetime) -> Child:
-    reasons = "; ".join(one.reasons)
-    who = "The gate" if one.actor == "gate" else one.actor
+def _decision(decision: Decided, now: datetime) -> Child:
+    reasons = "; ".join(decision.reasons)
+    who = "The gate" if decision.actor == "gate" else decision.actor
     return [
         foreign(shorten(who, 80), "b"),
         " ",
-        act_badge(one.action) or action_badge(one.action),
+        act_badge(decision.action) or action_badge(decision.action),
         " ",
-        moment(one.created, now),
-        tag("p", foreign(shorten(reasons, 600)), class_="soft") if reasons and one.actor != "gate" else None,
+        moment(decision.created, now),
+        tag("p", foreign(shorten(reasons, 600)), class_="soft") if reasons and decision.actor != "gate" else None,
     ]
 
 
-# What users say
+# Feedback
 
 
-def _feedback(request: Request, id_: str, history: History, may_say: bool) -> Markup:
-    said = (
-        tag("ul", (tag("li", _said(one)) for one in history.feedback), class_="timeline") if history.feedback else None
-    )
-    ask = None
-    if may_say:
-        ask = form(
+def _feedback(request: Request, id_: str, history: History, may_give_feedback: bool) -> Markup:
+    entries = None
+    if history.feedback:
+        entries = tag("ul", (tag("li", _feedback_entry(one)) for one in history.feedback), class_="timeline")
+    feedback_form = None
+    if may_give_feedback:
+        feedback_form = form(
             request,
             f"/console/runs/{id_}/feedback",
             field(
@@ -254,30 +260,30 @@ def _feedback(request: Request, id_: str, history: History, may_say: bool) -> Ma
             ),
             class_="stack",
         )
-    empty = tag("p", "Nobody has said anything about this output yet.", class_="soft") if said is None else None
-    return panel("Feedback", said, empty, ask, id_="feedback")
+    empty = tag("p", "Nobody has said anything about this output yet.", class_="soft") if entries is None else None
+    return panel("Feedback", entries, empty, feedback_form, id_="feedback")
 
 
-def _said(one: UserFeedback) -> Child:
-    where = f" on claim {one.claim + 1}" if one.claim is not None else ""
-    tone, sign = ("good", "✓") if one.verdict == "right" else ("bad", "✗")
+def _feedback_entry(feedback: UserFeedback) -> Child:
+    where = f" on claim {feedback.claim + 1}" if feedback.claim is not None else ""
+    tone, sign = ("good", "✓") if feedback.verdict == "right" else ("bad", "✗")
     return [
-        badge(one.verdict, tone, sign),
+        badge(feedback.verdict, tone, sign),
         where,
         " ",
-        foreign(shorten(one.author or "somebody", 80)),
+        foreign(shorten(feedback.author or "somebody", 80)),
         " ",
-        moment(one.created),
-        tag("p", foreign(one.comment[:2_000]), class_="text") if one.comment else None,
+        moment(feedback.created),
+        tag("p", foreign(feedback.comment[:2_000]), class_="text") if feedback.comment else None,
     ]
 
 
 def _claim_feedback(request: Request, id_: str, at: int) -> Markup:
-    """Two buttons below the card of a claim."""
+    """The buttons at the end of a claim's card, which ask whether its verdict is right."""
     return form(
         request,
         f"/console/runs/{id_}/feedback",
-        tag("input", type_="hidden", name_="claim", value=at),
+        hidden_input("claim", at),
         tag("span", "Is this verdict right?", class_="soft"),
         button("Yes", "small", name_="verdict", value="right", aria_label=f"Yes, claim {at + 1} is judged rightly"),
         button("No", "small", name_="verdict", value="wrong", aria_label=f"No, claim {at + 1} is judged wrongly"),
@@ -285,7 +291,7 @@ def _claim_feedback(request: Request, id_: str, at: int) -> Markup:
     )
 
 
-# Erased
+# A run whose content was erased
 
 
 def _erased(request: Request, check: StoredCheck, history: History, services: Services) -> Response:

@@ -1,4 +1,4 @@
-"""What is done with many runs at once: kept in a dataset, judged by a person, exported; and views of the list."""
+"""Actions on several runs at once (save to a dataset, give feedback, export as CSV), and saved views of the list."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,11 +11,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.errors import DatasetError
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, fields_of, form_of, inside, redirect
+from assay.server.console.layout import allowed, read_form, read_form_fields, redirect, safe_path
 from assay.server.console.pages.runs import LIST, filters_of, owner_of_views
 from assay.server.http.spreadsheets import Cell, csv_text
 from assay.server.services import Services
@@ -24,13 +23,11 @@ from assay.store.insights import describe, read_figures
 from assay.store.records import ReportRow, give_feedback, has_run, read_listed, read_page
 
 MOST_EXPORTED: Final = 10_000
-"""Rows of one CSV file."""
-PART: Final = 500
-"""Rows that are read at once."""
+"""The most rows of a CSV file."""
+BATCH: Final = 500
+"""Rows that are read from the store at once."""
 MOST_CHOSEN: Final = 200
-"""Runs that something may be done with at once."""
-STATUS: Final = {"missing": 404, "taken": 409, "refused": 422}
-"""What each refusal of a dataset is as a status."""
+"""The most runs that one action may be applied to."""
 CSV_COLUMNS: Final = (
     "id",
     "created",
@@ -58,11 +55,11 @@ _VERDICTS: Final = CSV_COLUMNS[11:16]
 
 
 def make_run_bulk(services: Services) -> APIRouter:
-    """The routes below the list of runs that do something with several."""
+    """The routes of the forms on the list of runs, and its export."""
     router, routes = page_router(), _Routes(services)
     router.add_api_route(f"{LIST}.csv", routes.export, methods=["GET"])
     router.add_api_route(f"{LIST}/bulk", routes.bulk, methods=["POST"])
-    router.add_api_route(f"{LIST}/views", routes.keep_view, methods=["POST"])
+    router.add_api_route(f"{LIST}/views", routes.save_view, methods=["POST"])
     router.add_api_route(f"{LIST}/views/{{id_}}/drop", routes.drop_view, methods=["POST"])
     return router
 
@@ -72,38 +69,35 @@ class _Routes:
         self._store = services.store
 
     def export(self, request: Request) -> Response:
-        """The list with its filters, as a spreadsheet takes it."""
+        """The list with its filters as CSV."""
         caller = allowed(request, Permission.READ)
         filters, now, rows = filters_of(request), self._store.now(), list[Sequence[Cell]]()
-        place, name = None, "assay-runs.csv"
+        cursor, name = None, "assay-runs.csv"
         with self._store.reading(caller.tenant) as connection:
             while len(rows) < MOST_EXPORTED:
-                part = min(PART, MOST_EXPORTED - len(rows))
-                found = read_page(connection, caller.tenant, filters.wanted(now), place, part)
-                rows += csv_rows(connection, caller.tenant, found.items, str(request.base_url))
-                if found.next is None:
+                batch = min(BATCH, MOST_EXPORTED - len(rows))
+                page = read_page(connection, caller.tenant, filters.to_store_filter(now), cursor, batch)
+                rows += csv_rows(connection, caller.tenant, page.items, str(request.base_url))
+                if page.next is None:
                     break
-                place = found.next
+                cursor = page.next
             else:
-                # Who opens the file later sees that it is not all.
+                # The name of the file says that it does not contain all rows.
                 name = f"assay-runs-newest-{MOST_EXPORTED}.csv"
         return csv_file(csv_text(CSV_COLUMNS, rows), name)
 
     async def bulk(self, request: Request) -> Response:
-        """Does something with the chosen runs."""
+        """Applies an action to the chosen runs."""
         caller = allowed(request, Permission.FEEDBACK)
-        pairs = await fields_of(request)
+        pairs = await read_form_fields(request)
         runs = list(dict.fromkeys(value for name, value in pairs if name == "run"))
         fields = dict(pairs)
-        back = inside(fields.get("back", LIST))
+        back = safe_path(fields.get("back", LIST))
         if not runs:
             return redirect(back, "runs.none")
         if len(runs) > MOST_CHOSEN:
             raise HTTPException(422, f"expected at most {MOST_CHOSEN} runs at once, got {len(runs)}")
-        try:
-            return await run_in_threadpool(self._bulk, request, caller, runs, fields, back)
-        except DatasetError as error:
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
+        return await run_in_threadpool(self._bulk, request, caller, runs, fields, back)
 
     def _bulk(
         self, request: Request, caller: Caller, runs: Sequence[str], fields: dict[str, str], back: str
@@ -111,13 +105,13 @@ class _Routes:
         store, tenant, act = self._store, caller.tenant, fields.get("act", "")
         if act == "csv":
             with store.reading(tenant) as connection:
-                found = read_listed(connection, tenant, runs)
-                rows = csv_rows(connection, tenant, found, str(request.base_url))
+                listed = read_listed(connection, tenant, runs)
+                rows = csv_rows(connection, tenant, listed, str(request.base_url))
             return csv_file(csv_text(CSV_COLUMNS, rows), "assay-runs.csv")
         if act == "dataset":
-            who = {"actor": caller.actor}
-            id_ = fields.get("dataset") or make_dataset(store, tenant, fields.get("name", ""), maker=caller.name, **who)
-            add_rows(store, tenant, id_, runs, adder=caller.name, **who)
+            name, actor = caller.name, caller.actor
+            id_ = fields.get("dataset") or make_dataset(store, tenant, fields.get("name", ""), maker=name, actor=actor)
+            add_rows(store, tenant, id_, runs, adder=name, actor=actor)
             return redirect(f"/console/datasets/{id_}", "dataset.added")
         if act not in ("right", "wrong"):
             raise HTTPException(422, "expected one of the acts dataset, right, wrong, csv")
@@ -128,32 +122,26 @@ class _Routes:
             give_feedback(store, run, act, tenant=tenant, author=caller.name)
         return redirect(back, "feedback.many")
 
-    async def keep_view(self, request: Request) -> Response:
-        """Keeps the filters and columns of the list under a name."""
+    async def save_view(self, request: Request) -> Response:
+        """Saves the filters and columns of the list as a view with a name."""
         caller = allowed(request, Permission.READ)
-        fields = await form_of(request)
+        fields = await read_form(request)
         query = fields.get("query", "")
-        # What is kept is read as an address is: what the list would refuse is refused now.
+        # The query is read as that of the list, so that a view never has filters that the list refuses.
         filters = filters_of(Request({**request.scope, "query_string": query.encode("ascii", "replace")}))
         if dict(parse_qsl(query)).keys() - {"q"} and not filters.query:
             raise HTTPException(422, "expected the filters of a list of runs")
-        return await run_in_threadpool(self._keep, caller, fields.get("name", ""), filters.query)
+        return await run_in_threadpool(self._save_view, caller, fields.get("name", ""), filters.query)
 
-    def _keep(self, caller: Caller, name: str, query: str) -> Response:
-        try:
-            save_view(self._store, caller.tenant, owner_of_views(caller), "runs", name, query)
-        except DatasetError as error:
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
+    def _save_view(self, caller: Caller, name: str, query: str) -> Response:
+        save_view(self._store, caller.tenant, owner_of_views(caller), "runs", name, query)
         return redirect(f"{LIST}?{query}", "view.kept")
 
     async def drop_view(self, request: Request, id_: str) -> Response:
-        """Drops a view of one's own."""
+        """Deletes a view of the caller."""
         caller = allowed(request, Permission.READ)
-        await form_of(request)
-        try:
-            await run_in_threadpool(drop_view, self._store, caller.tenant, owner_of_views(caller), id_)
-        except DatasetError as error:
-            raise HTTPException(STATUS.get(error.code, 422), str(error)) from error
+        await read_form(request)
+        await run_in_threadpool(drop_view, self._store, caller.tenant, owner_of_views(caller), id_)
         return redirect(LIST, "view.dropped")
 
 
@@ -187,6 +175,6 @@ def csv_rows(connection: Connection, tenant: str, rows: Sequence[ReportRow], bas
 
 
 def csv_file(text: str, name: str) -> Response:
-    """A CSV file to be saved. Its mark of the byte order has spreadsheets read it as UTF-8."""
+    """A CSV file for download. Its byte order mark makes spreadsheets read it as UTF-8."""
     headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
     return Response("\ufeff" + text, media_type="text/csv; charset=utf-8", headers=headers)

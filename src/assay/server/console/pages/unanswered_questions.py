@@ -1,4 +1,4 @@
-"""`/console/gaps`: what users asked that the evidence could not answer, for those who keep the corpus."""
+"""`/console/gaps`: the questions that the evidence could not answer, for the maintainers of the corpus."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,8 @@ from starlette.responses import Response
 
 from assay.reporting import Child, Markup, foreign, tag
 from assay.schema import Permission
-from assay.server.console.layout import address, allowed, render
+from assay.server.console.errors import page_router
+from assay.server.console.layout import address, allowed, render, whole_number
 from assay.server.console.parts import (
     badge,
     empty_state,
@@ -32,13 +33,13 @@ from assay.store.db import Store
 from assay.store.insights import Gap, Gaps, UnansweredQuestion, Why, find_gaps
 
 PERIODS: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "all": "All"}
-"""How far back questions count, in days."""
-SHOWN: Final = 20
+"""The periods of which questions are shown, by days."""
+PAGE_SIZE: Final = 20
 """Gaps of one page."""
 MOST_LISTED: Final = 12
-"""Questions of a gap that are listed."""
-MOST_WORDS: Final = 600
-"""Characters of a passage or claim that are shown."""
+"""The most questions that are listed for a gap."""
+LONGEST_TEXT: Final = 600
+"""The most characters of a passage or claim that are shown."""
 
 _WORDS: Final = {Why.ABSTAINED: "no answer", Why.WITHHELD: "withheld", Why.WAITED: "held up"}
 _TONES: Final = {Why.ABSTAINED: "quiet", Why.WITHHELD: "bad", Why.WAITED: "doubt"}
@@ -46,8 +47,6 @@ _TONES: Final = {Why.ABSTAINED: "quiet", Why.WITHHELD: "bad", Why.WAITED: "doubt
 
 def make_gap_pages(services: Services) -> APIRouter:
     """The page of evidence gaps."""
-    from assay.server.console.errors import page_router
-
     router = page_router()
 
     @router.get("/console/gaps")
@@ -59,32 +58,32 @@ def make_gap_pages(services: Services) -> APIRouter:
 
 
 def _page(request: Request, store: Store, tenant: str) -> Response:
-    given = request.query_params
-    period = given.get("days", "30") if given.get("days", "30") in PERIODS else "30"
-    page = int(given["page"]) if given.get("page", "").isdigit() and len(given["page"]) < 5 else 0
+    query = request.query_params
+    period = query.get("days", "30") if query.get("days", "30") in PERIODS else "30"
+    page = whole_number(query.get("page"), 4) or 0
     since = None if period == "all" else store.now() - timedelta(days=int(period))
-    found = find_gaps(store, tenant, since=since, first=page * SHOWN, shown=SHOWN)
+    gaps = find_gaps(store, tenant, since=since, first=page * PAGE_SIZE, shown=PAGE_SIZE)
     body: list[Child] = []
-    if found.cut:
-        body.append(note("quiet", f"Only the latest {found.questions:,} questions are grouped."))
-    if not found.questions:
-        body.append(_nothing(period))
+    if gaps.cut:
+        body.append(note("quiet", f"Only the latest {gaps.questions:,} questions are grouped."))
+    if not gaps.questions:
+        body.append(_empty(period))
         return render(request, "Evidence gaps", *body, current="gaps", about=_ABOUT, actions=_periods(period))
-    body.append(_figures(found))
+    body.append(_figures(gaps))
     rows = tag(
         "ol",
-        (_gap(gap, store, first=at == 0) for at, gap in enumerate(found.gaps)),
+        (_gap(gap, store, first=at == 0) for at, gap in enumerate(gaps.gaps)),
         class_="gap-list",
-        start=page * SHOWN + 1,
+        start=page * PAGE_SIZE + 1,
     )
     body.append(panel("Asked most often", rows))
-    more = found.found > (page + 1) * SHOWN
-    leads = pager(
+    more = gaps.found > (page + 1) * PAGE_SIZE
+    pages = pager(
         address("/console/gaps", days=period, page=page + 1) if more else None,
         address("/console/gaps", days=period) if page else None,
-        f"{min(len(found.gaps), found.found):,} of {found.found:,} gaps",
+        f"{min(len(gaps.gaps), gaps.found):,} of {gaps.found:,} gaps",
     )
-    return render(request, "Evidence gaps", *body, leads, current="gaps", about=_ABOUT, actions=_periods(period))
+    return render(request, "Evidence gaps", *body, pages, current="gaps", about=_ABOUT, actions=_periods(period))
 
 
 _ABOUT: Final = "Questions whose answers had no support in the evidence. Those that ask for the same thing are grouped."
@@ -96,21 +95,21 @@ def _periods(period: str) -> Markup:
     )
 
 
-def _nothing(period: str) -> Markup:
+def _empty(period: str) -> Markup:
     wider = link_button("Look at all", address("/console/gaps", days="all")) if period != "all" else None
     return empty_state(
         "No gaps", "Every question of this period that was checked found its evidence, or none was recorded.", wider
     )
 
 
-def _figures(found: Gaps) -> Markup:
-    most = max((len(gap.asked) for gap in found.gaps), default=0)
+def _figures(gaps: Gaps) -> Markup:
+    most = max((len(gap.asked) for gap in gaps.gaps), default=0)
     return stats(
-        stat("Questions without support", f"{found.questions:,}"),
-        stat("Different gaps", f"{found.found:,}"),
-        stat("With nothing retrieved", f"{found.null_retrievals:,}"),
+        stat("Questions without support", f"{gaps.questions:,}"),
+        stat("Different gaps", f"{gaps.found:,}"),
+        stat("With nothing retrieved", f"{gaps.null_retrievals:,}"),
         stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
-        stat("Share of the largest", share(most, found.questions)),
+        stat("Share of the largest", share(most, gaps.questions)),
     )
 
 
@@ -138,12 +137,12 @@ def _gap(gap: Gap, store: Store, *, first: bool) -> Markup:
 
 def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
     sources = (
-        tag("li", foreign(one.text[:MOST_WORDS], "q"), tag("cite", foreign(one.evidence_id[:120])))
+        tag("li", foreign(one.text[:LONGEST_TEXT], "q"), tag("cite", foreign(one.evidence_id[:120])))
         for one in gap.sources
     )
-    claims = (tag("li", foreign(text[:MOST_WORDS])) for text in gap.claims[:MOST_LISTED])
+    claims = (tag("li", foreign(text[:LONGEST_TEXT])) for text in gap.claims[:MOST_LISTED])
     wordings = _wordings(gap.asked)
-    listed = tag("ul", (_asked(ones, store) for ones in wordings[:MOST_LISTED]), class_="plain asked")
+    listed = tag("ul", (_wording(ones, store) for ones in wordings[:MOST_LISTED]), class_="plain asked")
     more = sum(map(len, wordings[MOST_LISTED:]))
     return (
         tag(
@@ -158,7 +157,7 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
             tag("h3", "Said without support"),
             tag("ul", claims, class_="plain")
             if gap.claims
-            else tag("p", "Nothing: the answers said that they have none.", class_="soft"),
+            else tag("p", "Nothing: the answers said that there is no answer.", class_="soft"),
         ),
         tag(
             "section",
@@ -170,16 +169,16 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
     )
 
 
-def _wordings(asked: Sequence[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:
-    """The same words once, those asked most often first; each with the latest first."""
-    found: dict[str, list[UnansweredQuestion]] = {}
-    for one in asked:
-        found.setdefault(" ".join(one.question.casefold().split()), []).append(one)
-    return sorted(found.values(), key=len, reverse=True)
+def _wordings(questions: Sequence[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:
+    """The questions grouped by their words, the largest group first; within a group the latest comes first."""
+    by_words: dict[str, list[UnansweredQuestion]] = {}
+    for one in questions:
+        by_words.setdefault(" ".join(one.question.casefold().split()), []).append(one)
+    return sorted(by_words.values(), key=len, reverse=True)
 
 
-def _asked(ones: Sequence[UnansweredQuestion], store: Store) -> Markup:
-    """Questions in the same words: how often, what became of them, and the latest run."""
+def _wording(ones: Sequence[UnansweredQuestion], store: Store) -> Markup:
+    """Questions with the same words: their outcomes, and a link to the latest run."""
     latest = ones[0]
     counts = Counter(one.why for one in ones)
     signs = (badge(f"{counts[why]:,} {_WORDS[why]}", _TONES[why]) for why in Why if counts[why])

@@ -1,4 +1,4 @@
-"""`/console/users`: the people of a tenant, their roles and sessions, and the keys of its programs."""
+"""`/console/users`: the users of a tenant, their roles and sessions, and its API keys."""
 
 import asyncio
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from assay.reporting import Markup, foreign, group, tag
 from assay.schema import PERMISSIONS, Permission, Role
 from assay.server.caller import Caller
 from assay.server.console.errors import page_router
-from assay.server.console.layout import allowed, form, form_of, redirect, render
+from assay.server.console.layout import allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.parts import (
     Column,
     badge,
@@ -53,9 +53,9 @@ from assay.store.access import (
 from assay.store.db import MOST_LISTED, Store
 
 RESET_LASTS: Final = timedelta(hours=24)
-"""How long the link is good with which a person sets the password."""
-DAYS: Final = (("", "as long as it is not revoked"), ("30", "30 days"), ("90", "90 days"), ("365", "one year"))
-"""How long a key may be good."""
+"""How long a link to set a password is valid."""
+KEY_LIFETIMES: Final = (("", "as long as it is not revoked"), ("30", "30 days"), ("90", "90 days"), ("365", "one year"))
+"""The lifetimes that a key can be given, in days; an empty value is no limit."""
 ROLE_WORDS: Final = {
     Role.VIEWER: "reads reports",
     Role.REVIEWER: "decides on what waits",
@@ -70,13 +70,13 @@ KEY_PERMISSIONS: Final = (
     Permission.REVIEW,
     Permission.AUDIT,
 )
-"""What a program may be given here; who administers signs in."""
+"""The permissions that an API key can have here; administration is for users who sign in."""
 
 _PATH: Final = "/console/users"
 
 
 def make_user_pages(services: Services) -> APIRouter:
-    """The pages of people, keys and sessions."""
+    """The pages of users, keys and sessions, and the routes of their forms."""
     router = page_router()
     pages = _Pages(services)
     router.add_api_route(_PATH, pages.people, methods=["GET"])
@@ -101,13 +101,16 @@ class _Pages:
     # People
 
     def people(self, request: Request) -> Response:
-        """Everybody who may sign in."""
+        """The page of all users."""
         return self._people(request, allowed(request, Permission.ADMINISTER))
 
     def _people(self, request: Request, caller: Caller, message: Markup | None = None, status: int = 200) -> Response:
         users = list_users(self._store, caller.tenant, limit=MOST_LISTED)
         columns = (Column("Name", "main"), Column("Roles"), Column("Since", "less"), Column("Change", hidden=True))
-        rows = ((_named(user, caller), _roles(user), moment(user.created), _changes(request, user)) for user in users)
+        rows = (
+            (_user_name(user, caller), _roles(user), moment(user.created), _user_actions(request, user))
+            for user in users
+        )
         empty = ("Nobody yet", "Until there is a user, anyone who can reach this machine is let in.")
         return render(
             request,
@@ -115,19 +118,19 @@ class _Pages:
             _tabs("people"),
             message,
             table("People", columns, rows, empty=empty),
-            panel("Add a person", _new_user(request), style="box"),
+            panel("Add a person", _new_user_form(request), style="box"),
             current="users",
             about=_ABOUT,
             status=status,
         )
 
     async def new_user(self, request: Request) -> Response:
-        """Make a user, and the link with which the password is set."""
+        """Make a user, and a link to set the password."""
         caller = allowed(request, Permission.ADMINISTER)
-        fields = await form_of(request)
-        return await asyncio.to_thread(self._made_user, request, caller, fields)
+        fields = await read_form(request)
+        return await asyncio.to_thread(self._create_user, request, caller, fields)
 
-    def _made_user(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
+    def _create_user(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
         roles = _chosen_roles(fields)
         try:
             user = create_user(
@@ -159,28 +162,35 @@ class _Pages:
         )
 
     async def change_user(self, request: Request, id_: str, act: str) -> Response:
-        """Change, disable, let in again, forget, or give a new link."""
+        """Change the roles of a user, disable, enable or forget the user, or make a new link for the password."""
         caller = allowed(request, Permission.ADMINISTER)
-        fields = await form_of(request)
-        return await asyncio.to_thread(self._changed_user, request, caller, id_, act, fields)
+        fields = await read_form(request)
+        return await asyncio.to_thread(self._apply_to_user, request, caller, id_, act, fields)
 
-    def _changed_user(self, request: Request, caller: Caller, id_: str, act: str, fields: dict[str, str]) -> Response:
+    def _apply_to_user(self, request: Request, caller: Caller, id_: str, act: str, fields: dict[str, str]) -> Response:
         store, tenant, actor = self._store, caller.tenant, caller.actor
         try:
             if act == "roles":
-                done: object = change_user(
+                changed: object = change_user(
                     store,
                     id_,
                     tenant,
                     actor=actor,
-                    version=_version(fields),
+                    version=whole_number(fields.get("version")),
                     roles=_chosen_roles(fields),
                     expertise=fields.get("expertise", "").replace(",", " ").split(),
                 )
             elif act in ("disable", "enable"):
-                done = change_user(store, id_, tenant, actor=actor, version=_version(fields), disabled=act == "disable")
+                changed = change_user(
+                    store,
+                    id_,
+                    tenant,
+                    actor=actor,
+                    version=whole_number(fields.get("version")),
+                    disabled=act == "disable",
+                )
             elif act == "forget":
-                done = forget_user(store, id_, tenant, actor=actor)
+                changed = forget_user(store, id_, tenant, actor=actor)
             elif act == "link":
                 return self._people(request, caller, self._link(request, caller, id_, fields.get("name", "")))
             else:
@@ -189,14 +199,14 @@ class _Pages:
             return self._people(request, caller, note("bad", str(error)), 409)
         except StoreError as error:
             return self._people(request, caller, note("bad", str(error)), 422)
-        if not done:
+        if not changed:
             raise HTTPException(404, "this tenant has no such user")
         return redirect(_PATH, "users.changed")
 
     # Keys
 
     def keys(self, request: Request) -> Response:
-        """The keys of programs."""
+        """The page of all API keys."""
         return self._keys(request, allowed(request, Permission.ADMINISTER))
 
     def _keys(self, request: Request, caller: Caller, message: Markup | None = None, status: int = 200) -> Response:
@@ -217,33 +227,37 @@ class _Pages:
                 moment(key.created),
                 moment(key.used, now) if key.used else "never",
                 moment(key.expires) if key.expires else "–",
-                _key_changes(request, key) if key.holds(now) else "",
+                _key_actions(request, key) if key.holds(now) else "",
             )
             for key in keys
         )
-        empty = ("No keys yet", "A program calls the API with a key of its own, which can be ended alone.")
+        empty = ("No keys yet", "Each program calls the API with its own key, which can be revoked by itself.")
         return render(
             request,
             "Access",
             _tabs("keys"),
             message,
             table("API keys, the newest first", columns, rows, empty=empty),
-            panel("Make a key", _new_key(request), style="box"),
+            panel("Make a key", _new_key_form(request), style="box"),
             current="users",
             about=_ABOUT,
             status=status,
         )
 
     async def new_key(self, request: Request) -> Response:
-        """Make a key, and show it this once."""
+        """Make a key, and show it once."""
         caller = allowed(request, Permission.ADMINISTER)
-        fields = await form_of(request)
-        return await asyncio.to_thread(self._made_key, request, caller, fields)
+        fields = await read_form(request)
+        return await asyncio.to_thread(self._create_key, request, caller, fields)
 
-    def _made_key(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
+    def _create_key(self, request: Request, caller: Caller, fields: dict[str, str]) -> Response:
         permissions = [one for one in KEY_PERMISSIONS if f"may.{one.value}" in fields]
         days = fields.get("days", "")
-        lasts = timedelta(days=int(days)) if days in dict(DAYS) and days else None
+        if days not in dict(KEY_LIFETIMES):
+            # A lifetime that cannot be read must not become none.
+            known = ", ".join(days for days, _ in KEY_LIFETIMES if days)
+            raise HTTPException(422, f"a key is valid for {known} days, or until it is revoked")
+        lasts = timedelta(days=int(days)) if days else None
         try:
             secret, key = create_key(
                 self._store, fields.get("name", ""), permissions, tenant=caller.tenant, actor=caller.actor, lasts=lasts
@@ -255,25 +269,26 @@ class _Pages:
     async def change_key(self, request: Request, id_: str, act: str) -> Response:
         """Replace or revoke a key."""
         caller = allowed(request, Permission.ADMINISTER)
-        await form_of(request)
-        return await asyncio.to_thread(self._changed_key, request, caller, id_, act)
+        await read_form(request)
+        return await asyncio.to_thread(self._apply_to_key, request, caller, id_, act)
 
-    def _changed_key(self, request: Request, caller: Caller, id_: str, act: str) -> Response:
+    def _apply_to_key(self, request: Request, caller: Caller, id_: str, act: str) -> Response:
         store, tenant, actor = self._store, caller.tenant, caller.actor
         try:
             if act == "revoke" and revoke_key(store, id_, tenant, actor=actor):
                 return redirect(f"{_PATH}/keys", "keys.revoked")
-            made = rotate_key(store, id_, tenant, actor=actor) if act == "rotate" else None
+            rotated = rotate_key(store, id_, tenant, actor=actor) if act == "rotate" else None
         except StaleError as error:
             return self._keys(request, caller, note("bad", str(error)), 409)
-        if made is None:
+        if rotated is None:
             raise HTTPException(404, "this tenant has no such key")
-        return self._keys(request, caller, _shown_key(made[1], made[0]))
+        secret, key = rotated
+        return self._keys(request, caller, _shown_key(key, secret))
 
     # Sessions
 
     def sessions(self, request: Request) -> Response:
-        """Who is signed in."""
+        """The page of all sessions."""
         caller = allowed(request, Permission.ADMINISTER)
         now = self._store.now()
         names = {user.id: user.name for user in list_users(self._store, caller.tenant, limit=MOST_LISTED)}
@@ -301,8 +316,8 @@ class _Pages:
     async def end_session(self, request: Request, id_: str) -> Response:
         """End a session at once."""
         caller = allowed(request, Permission.ADMINISTER)
-        await form_of(request)
-        if not await asyncio.to_thread(_ended, self._store, id_, caller):
+        await read_form(request)
+        if not await asyncio.to_thread(end_session, self._store, id_, caller.tenant, actor=caller.actor):
             raise HTTPException(404, "this tenant has no such session")
         return redirect(f"{_PATH}/sessions", "sessions.ended")
 
@@ -310,29 +325,20 @@ class _Pages:
 _ABOUT: Final = "Who may do what. Each change is an entry of the audit log."
 
 
-def _ended(store: Store, id_: str, caller: Caller) -> bool:
-    return end_session(store, id_, caller.tenant, actor=caller.actor)
-
-
-def _version(fields: dict[str, str]) -> int | None:
-    text = fields.get("version", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
 def _chosen_roles(fields: dict[str, str]) -> list[Role]:
     return [role for role in Role if f"role.{role.value}" in fields]
 
 
-def _tabs(here: str) -> Markup:
+def _tabs(current: str) -> Markup:
     entries = (
         ("People", _PATH, "people"),
         ("Keys", f"{_PATH}/keys", "keys"),
         ("Sessions", f"{_PATH}/sessions", "sessions"),
     )
-    return tabs("Access", ((words, href, key == here) for words, href, key in entries))
+    return tabs("Access", ((words, href, key == current) for words, href, key in entries))
 
 
-def _named(user: User, caller: Caller) -> Markup:
+def _user_name(user: User, caller: Caller) -> Markup:
     marks = [badge("kept out", "bad")] if user.disabled is not None else []
     marks += [badge("you", "accent")] if user.id == caller.id else []
     marks += [badge("no password yet")] if user.password is None and user.disabled is None else []
@@ -349,10 +355,12 @@ def _roles(user: User) -> Markup:
     return group(*(group(badge(role.value, "accent" if role is Role.ADMIN else "quiet"), " ") for role in user.roles))
 
 
-def _changes(request: Request, user: User) -> Markup:
-    path, version = f"{_PATH}/{user.id}", tag("input", type_="hidden", name_="version", value=user.version)
-    name = tag("input", type_="hidden", name_="name", value=user.name or "")
-    out = ("enable", "Let in again", "") if user.disabled is not None else ("disable", "Keep out", "danger")
+def _user_actions(request: Request, user: User) -> Markup:
+    path, version = f"{_PATH}/{user.id}", hidden_input("version", user.version)
+    name = hidden_input("name", user.name or "")
+    act, words, style = (
+        ("enable", "Let in again", "") if user.disabled is not None else ("disable", "Keep out", "danger")
+    )
     forget = details(
         "Forget…",
         tag("p", "The name goes for good; the log keeps the id.", class_="soft"),
@@ -371,7 +379,7 @@ def _changes(request: Request, user: User) -> Markup:
         ),
         tag(
             "div",
-            form(request, f"{path}/{out[0]}", version, button(out[1], out[2])),
+            form(request, f"{path}/{act}", version, button(words, style)),
             form(request, f"{path}/link", name, button("New link for the password")),
             forget,
             class_="actions",
@@ -397,7 +405,7 @@ def _role_boxes(chosen: Iterable[Role], prefix: str) -> Markup:
     return tag("fieldset", tag("legend", "Roles"), boxes, class_="boxes")
 
 
-def _new_user(request: Request) -> Markup:
+def _new_user_form(request: Request) -> Markup:
     return form(
         request,
         f"{_PATH}/new",
@@ -409,7 +417,7 @@ def _new_user(request: Request) -> Markup:
     )
 
 
-def _new_key(request: Request) -> Markup:
+def _new_key_form(request: Request) -> Markup:
     boxes = (
         tag(
             "label",
@@ -423,19 +431,22 @@ def _new_key(request: Request) -> Markup:
         f"{_PATH}/keys/new",
         field("What it is for", text_input("name", required=True, maxlength=120)),
         tag("fieldset", tag("legend", "May"), boxes, class_="boxes"),
-        field("Good for", select("days", DAYS, "90")),
+        field("Good for", select("days", KEY_LIFETIMES, "90")),
         button("Make the key", "primary"),
         class_="stack",
     )
 
 
-def _key_name(key: ApiKey, good: bool) -> Markup:
+def _key_name(key: ApiKey, valid: bool) -> Markup:
     return group(
-        foreign(key.name[:80]), " ", None if good else badge("ended"), tag("small", tag("code", key.id), class_="below")
+        foreign(key.name[:80]),
+        " ",
+        None if valid else badge("ended"),
+        tag("small", tag("code", key.id), class_="below"),
     )
 
 
-def _key_changes(request: Request, key: ApiKey) -> Markup:
+def _key_actions(request: Request, key: ApiKey) -> Markup:
     words = hidden(f" {key.name}")
     return details(
         group("Change", words),

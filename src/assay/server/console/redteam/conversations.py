@@ -1,56 +1,46 @@
-"""A conversation with a system under attack: what was said before, what was asked, and the answer with what is wrong in
-it marked as claims are on the page of a run."""
+"""A conversation with a system under attack: the turns before, the prompt, and the answer with its wrong claims marked
+in the same way as on the page of a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from assay.reporting import SIGNS, Child, Markup, direction, foreign, tag
 from assay.schema import Verdict
-from assay.server.console.parts import badge, details, number, shorten
+from assay.server.console.parts import badge, details, number, shorten, title_words
 from assay.store.redteam import AttackCase
 
 OUTCOMES: Final = {"passed": ("good", "✓"), "failed": ("bad", "✗"), "unjudged": ("doubt", "?")}
 """The tone and the sign of each outcome."""
-_SAYERS: Final = {"user": "User", "assistant": "System"}
-_LONGEST: Final = 4_000
-_MOST: Final = 50
+_ROLE_NAMES: Final = {"user": "User", "assistant": "System"}
+_LONGEST_TEXT: Final = 4_000
+"""The most characters of one text that are shown."""
+_MOST_CLAIMS: Final = 50
 _SIGN: Final = SIGNS[Verdict.CONTRADICTED]
 
 
 def outcome_badge(outcome: str) -> Markup:
-    """The badge of an outcome; of a word that is none, that word."""
+    """The badge of an outcome; any other word is shown as foreign text."""
     tone, sign = OUTCOMES.get(outcome, ("quiet", None))
     return badge(outcome, tone, sign) if outcome in OUTCOMES else tag("span", foreign(shorten(outcome, 40)))
 
 
-def named(word: str) -> str:
-    """A word of ours for people.
-
-    >>> named("scale_stress")
-    'Scale stress'
-    """
-    words = word.replace("_", " ")
-    return words[:1].upper() + words[1:]
-
-
-def conversation_card(one: AttackCase) -> Markup:
+def conversation_card(case: AttackCase) -> Markup:
     """One case of a run as a card."""
-    details = one.told or {}
-    said = tag("p", foreign(shorten(one.rule or "", 500)), class_="told") if one.rule else None
+    rule = tag("p", foreign(shorten(case.rule or "", 500)), class_="told") if case.rule else None
     return tag(
         "article",
         tag(
             "header",
-            outcome_badge(one.outcome),
-            badge("flaky", "doubt") if one.flaky else None,
-            tag("h3", named(one.category)),
-            tag("span", f"match {number(one.match)}", class_="measure"),
-            tag("code", one.case_id, class_="digest"),
+            outcome_badge(case.outcome),
+            badge("flaky", "doubt") if case.flaky else None,
+            tag("h3", title_words(case.category)),
+            tag("span", f"match {number(case.match)}", class_="measure"),
+            tag("code", case.case_id, class_="digest"),
         ),
-        said,
-        conversation(details, one.case_id) if one.told is not None else tag("p", _NOT_KEPT, class_="soft"),
+        rule,
+        conversation(case.told, case.case_id) if case.told is not None else tag("p", _NOT_KEPT, class_="soft"),
         class_="card",
-        id=one.case_id,
+        id=case.case_id,
     )
 
 
@@ -58,13 +48,13 @@ _NOT_KEPT: Final = "The conversation is not kept: of one run the first 500 that 
 
 
 def conversation(details: Mapping[str, Any], name: str) -> Markup:
-    """What was said, as it is kept of a case.
+    """The conversation of a case.
 
     Args:
-        details: the texts (`assay.server.redteam.recording`).
-        name: of the case, for ids.
+        details: its texts, in the form of `assay.server.redteam.recording`.
+        name: the id of the case, for the ids of elements.
     """
-    claims = [str(claim) for claim in details.get("wrong_claims") or ()][:_MOST]
+    claims = [str(claim) for claim in details.get("wrong_claims") or ()][:_MOST_CLAIMS]
     answer = details.get("answer")
     parts: list[Child] = [
         _context(details),
@@ -80,8 +70,10 @@ def conversation(details: Mapping[str, Any], name: str) -> Markup:
 
 
 def _turn(role: str, text: str) -> Markup:
-    who = _SAYERS.get(role, "Somebody")
-    return tag("div", tag("p", who, class_="who-says"), foreign(text[:_LONGEST], "div", class_="text"), class_="turn")
+    speaker = _ROLE_NAMES.get(role, "Somebody")
+    return tag(
+        "div", tag("p", speaker, class_="who-says"), foreign(text[:_LONGEST_TEXT], "div", class_="text"), class_="turn"
+    )
 
 
 def _context(case: Mapping[str, Any]) -> Markup | None:
@@ -94,7 +86,7 @@ def _context(case: Mapping[str, Any]) -> Markup | None:
         tag(
             "figure",
             tag("figcaption", foreign(shorten(str(one.get("id", "")), 120), "b")),
-            foreign(str(one.get("text", ""))[:_LONGEST], "blockquote", class_="text"),
+            foreign(str(one.get("text", ""))[:_LONGEST_TEXT], "blockquote", class_="text"),
             class_="quote",
         )
         for one in passages
@@ -104,10 +96,12 @@ def _context(case: Mapping[str, Any]) -> Markup | None:
 
 
 def _marked(text: str, claims: Sequence[str]) -> Iterator[Child]:
-    """The answer with its wrong claims marked where they stand in it word for word."""
+    """The answer, with those wrong claims marked that it contains word for word."""
     at = 0
-    places = sorted((text.find(claim), number_) for number_, claim in enumerate(claims, 1) if claim and claim in text)
-    for start, number_ in places:
+    occurrences = sorted(
+        (text.find(claim), number_) for number_, claim in enumerate(claims, 1) if claim and claim in text
+    )
+    for start, number_ in occurrences:
         claim = claims[number_ - 1]
         if start >= at:
             yield foreign(text[at:start], "span") if start > at else None
@@ -130,19 +124,21 @@ def _claims(claims: Sequence[str], name: str) -> Markup | None:
 
 def _expected(details: Mapping[str, Any]) -> Markup:
     truth = details.get("ground_truth")
-    good = tag("span", " A good answer: ", foreign(str(truth)[:_LONGEST], "b")) if truth else None
-    return tag("p", "Expected: ", named(str(details.get("expected", ""))).lower(), ".", good, class_="told")
+    good = tag("span", " A good answer: ", foreign(str(truth)[:_LONGEST_TEXT], "b")) if truth else None
+    return tag("p", "Expected: ", title_words(str(details.get("expected", ""))).lower(), ".", good, class_="told")
 
 
 def _dimensions(case: Mapping[str, Any]) -> Markup | None:
-    found: Mapping[str, Mapping[str, Any]] = case.get("dimensions") or {}
-    if not found:
+    dimensions: Mapping[str, Mapping[str, Any]] = case.get("dimensions") or {}
+    if not dimensions:
         return None
     rows = (
         tag(
-            "li", f"{named(name)}: {number(_number(one.get('value')))}. ", foreign(shorten(str(one.get("because", ""))))
+            "li",
+            f"{title_words(name)}: {number(_number(one.get('value')))}. ",
+            foreign(shorten(str(one.get("because", "")))),
         )
-        for name, one in found.items()
+        for name, one in dimensions.items()
     )
     return details("Why, by dimension", tag("ul", rows, class_="reasons"))
 
@@ -152,7 +148,7 @@ def _number(value: object) -> float | None:
 
 
 def case_details(case: Mapping[str, Any], answer: str | None, claims: Sequence[str] = ()) -> dict[str, Any]:
-    """A case as it is kept whole, in the form of a conversation."""
+    """The texts of a whole case in the form that `conversation` takes."""
     context: Sequence[Mapping[str, Any]] = case.get("context") or ()
     return {
         "prompt": case.get("prompt", ""),

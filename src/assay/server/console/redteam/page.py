@@ -1,4 +1,4 @@
-"""`/console/redteam`: how robust a system is over time and by category, and what broke it last."""
+"""`/console/redteam`: the robustness of a system over time and by category, and the cases that it failed last."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,9 +13,10 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.console.charts import sparkline
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, render
-from assay.server.console.monitor.drawing import Mark, drawn, interval_bar, interval_words
+from assay.server.console.layout import address, allowed, render, whole_number
+from assay.server.console.monitor.panel_charts import ChartMark, interval_bar, interval_words, panel_chart
 from assay.server.console.parts import (
+    DASH,
     Column,
     badge,
     button,
@@ -31,8 +32,9 @@ from assay.server.console.parts import (
     stat,
     stats,
     table,
+    title_words,
 )
-from assay.server.console.redteam.conversations import named, outcome_badge
+from assay.server.console.redteam.conversations import outcome_badge
 from assay.server.panels.charts import Marker, read_markers
 from assay.server.panels.values import Drawing, Line
 from assay.server.services import Services
@@ -40,18 +42,19 @@ from assay.store.records import micros, moment_at
 from assay.store.redteam import AttackCase, AttackRun, broken_cases, count_proposals, known_series, list_runs
 
 PATH: Final = "/console/redteam"
-SHOWN: Final = 40
-"""Runs of the trend."""
-LISTED: Final = 12
-"""Runs of the list."""
-BROKEN: Final = 25
-"""Broken cases that the page lists."""
+TREND_RUNS: Final = 40
+"""Runs in the trend."""
+LISTED_RUNS: Final = 12
+"""Runs in the list."""
+LISTED_CASES: Final = 25
+"""Cases that did not pass that the page lists."""
 ALL: Final = "all"
+"""The choice of no single category."""
 _SOURCES: Final = {"command": "command", "api": "REST", "schedule": "schedule"}
 
 
 def make_redteam_page(services: Services) -> APIRouter:
-    """The page."""
+    """The page at `/console/redteam`."""
     router = page_router()
     store = services.store
 
@@ -64,9 +67,9 @@ def make_redteam_page(services: Services) -> APIRouter:
             runs = (
                 []
                 if chosen is None
-                else list_runs(connection, caller.tenant, suite_name=chosen[0], target=chosen[1], limit=SHOWN)
+                else list_runs(connection, caller.tenant, suite_name=chosen[0], target=chosen[1], limit=TREND_RUNS)
             )
-            broken = broken_cases(connection, caller.tenant, runs[0].id, BROKEN + 1) if runs else []
+            broken = broken_cases(connection, caller.tenant, runs[0].id, LISTED_CASES + 1) if runs else []
             markers = read_markers(connection, caller.tenant, moment_at(runs[-1].at), now) if runs else ()
             proposals = count_proposals(connection, caller.tenant)
         waiting = proposals.get("open", 0)
@@ -84,9 +87,9 @@ def make_redteam_page(services: Services) -> APIRouter:
             _filters(series, chosen, category),
             _figures(latest, waiting),
             _trend(runs, category, markers, now),
-            _by_category(runs, chosen),
+            _by_category(runs),
             _broken(latest, broken),
-            _runs(runs[:LISTED], now),
+            _runs(runs[:LISTED_RUNS], now),
             current="redteam",
             actions=actions,
             about=tag("span", "Robustness to suites of attacks: ", foreign(shorten(latest.target, 120))),
@@ -106,18 +109,18 @@ _EMPTY: Final = (
 
 
 def _chosen(request: Request, series: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-    """The suite and target that are asked for; the first by default."""
+    """The suite and the target in the query; the first ones by default, `None` if there are no runs."""
     if not series:
         return None
-    given = request.query_params.get("of", "")
-    return series[int(given)] if given.isascii() and given.isdigit() and int(given) < len(series) else series[0]
+    index = whole_number(request.query_params.get("of"))
+    return series[index] if index is not None and index < len(series) else series[0]
 
 
 def _filters(series: Sequence[tuple[str, str]], chosen: tuple[str, str], category: str) -> Markup:
     names = [
         (str(at), f"{shorten(suite, 40)} against {shorten(target, 60)}") for at, (suite, target) in enumerate(series)
     ]
-    kinds = [(ALL, "All categories"), *((one.value, named(one.value)) for one in Category)]
+    kinds = [(ALL, "All categories"), *((one.value, title_words(one.value)) for one in Category)]
     return tag(
         "form",
         field("Suite and target", select("of", names, str(series.index(chosen)))),
@@ -143,22 +146,22 @@ def _figures(run: AttackRun, waiting: int) -> Markup:
 
 
 def figures_of(run: AttackRun, category: str) -> tuple[float | None, float | None, float | None]:
-    """The score of a run with its interval, over all or of one category."""
+    """The ARS of a run with its 95% interval, over all cases or those of one category."""
     if category == ALL:
         return run.ars, run.low, run.high
-    found: dict[str, Any] = (run.body.get("categories") or {}).get(category) or {}
-    return found.get("ars"), found.get("low"), found.get("high")
+    figures: dict[str, Any] = (run.body.get("categories") or {}).get(category) or {}
+    return figures.get("ars"), figures.get("low"), figures.get("high")
 
 
 def _trend(runs: Sequence[AttackRun], category: str, markers: Sequence[Marker], now: datetime) -> Markup:
     ordered = list(reversed(runs))
-    found = [figures_of(run, category) for run in ordered]
-    values, low, high = ([one[at] for one in found] for at in range(3))
-    name = "ARS" if category == ALL else f"ARS of {named(category).lower()}"
+    figures = [figures_of(run, category) for run in ordered]
+    values, low, high = ([one[at] for one in figures] for at in range(3))
+    name = "ARS" if category == ALL else f"ARS of {title_words(category).lower()}"
     title = f"{name}, {len(runs)} {'run' if len(runs) == 1 else 'runs'}"
-    drawing = Drawing("line", [_day(run) for run in ordered], [Line(name, values, low, high)])
-    marks = [mark for one in markers if (mark := mark_of(one, [run.at for run in ordered])) is not None]
-    chart = drawn(title, drawing, marks, [f"{PATH}/runs/{run.id}" for run in ordered])
+    drawing = Drawing("line", [_time_label(run) for run in ordered], [Line(name, values, low, high)])
+    marks = [mark for one in markers if (mark := chart_mark(one, [run.at for run in ordered])) is not None]
+    chart = panel_chart(title, drawing, marks, [f"{PATH}/runs/{run.id}" for run in ordered])
     columns = (Column("Run"), Column(name, "num"), Column("Failed", "num less"), Column("Version", "less"))
     rows: list[list[Child]] = [
         [
@@ -188,16 +191,19 @@ def _trend(runs: Sequence[AttackRun], category: str, markers: Sequence[Marker], 
     )
 
 
-def _day(run: AttackRun) -> str:
+def _time_label(run: AttackRun) -> str:
     return f"{moment_at(run.at).astimezone(UTC):%m-%d %H:%M}"
 
 
-def mark_of(change: Marker, moments: Sequence[int]) -> Mark | None:
-    """Where a change stands in a chart of runs: between those before and after it, by its time; none before the first.
+def chart_mark(change: Marker, moments: Sequence[int]) -> ChartMark | None:
+    """The mark of a change in a chart of runs, placed by time between the runs before and after it.
 
     Args:
-        change: what was changed.
+        change: the change.
         moments: when the runs ended, in order, in microseconds since 1970.
+
+    Returns:
+        The mark; `None` for a change before the first run.
     """
     at = micros(change.at)
     before = sum(one <= at for one in moments)
@@ -205,14 +211,14 @@ def mark_of(change: Marker, moments: Sequence[int]) -> Mark | None:
         return None
     words = f"{change.at.astimezone(UTC):%Y-%m-%d %H:%M} {change.kind}: {change.ref}"
     if before == len(moments):
-        return Mark(before - 0.25, words)
+        return ChartMark(before - 0.25, words)
     first, second = moments[before - 1], moments[before]
-    return Mark(before - 0.5 + (at - first) / max(1, second - first), words)
+    return ChartMark(before - 0.5 + (at - first) / max(1, second - first), words)
 
 
-def _by_category(runs: Sequence[AttackRun], chosen: tuple[str, str]) -> Markup:
+def _by_category(runs: Sequence[AttackRun]) -> Markup:
     latest, ordered = runs[0], list(reversed(runs))
-    found: dict[str, dict[str, Any]] = latest.body.get("categories") or {}
+    categories: dict[str, dict[str, Any]] = latest.body.get("categories") or {}
     columns = (
         Column("Category"),
         Column("Trend", "less"),
@@ -223,24 +229,23 @@ def _by_category(runs: Sequence[AttackRun], chosen: tuple[str, str]) -> Markup:
         Column("Unjudged", "num less"),
     )
     rows: list[list[Child]] = []
-    for name, one in found.items():
+    for name, figures in categories.items():
         past = [figures_of(run, name)[0] for run in ordered]
         value, low, high = figures_of(latest, name)
         interval = "–" if low is None or high is None else f"{low:.3f} – {high:.3f}"
-        words = foreign(named(shorten(name, 60)))
+        words = foreign(title_words(shorten(name, 60)))
         link = address(PATH, category=name) + "#trend" if name in set(Category) else None
         rows.append(
             [
                 tag("a", words, href=link) if link else words,
-                sparkline(past, f"{named(shorten(name, 60))}: ARS over {len(past)} runs"),
+                sparkline(past, f"{title_words(shorten(name, 60))}: ARS over {len(past)} runs"),
                 number(value, 3),
                 interval_bar(value, low, high),
                 interval,
-                f"{one.get('passed', 0):,} of {one.get('cases', 0):,}",
-                f"{one.get('unjudged', 0):,}",
+                f"{figures.get('passed', 0):,} of {figures.get('cases', 0):,}",
+                f"{figures.get('unjudged', 0):,}",
             ]
         )
-    del chosen
     return panel(
         "Latest run by category",
         table(
@@ -254,8 +259,8 @@ def _by_category(runs: Sequence[AttackRun], chosen: tuple[str, str]) -> Markup:
     )
 
 
-def broken_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
-    """Cases that broke, each leading to its conversation."""
+def failed_cases_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
+    """A table of cases that did not pass, each with a link to its conversation."""
     columns = (
         Column("What was asked", "main"),
         Column("Outcome"),
@@ -267,15 +272,15 @@ def broken_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
         [
             tag(
                 "a",
-                foreign(shorten(str((one.told or {}).get("prompt") or one.case_id), 160)),
-                href=f"{PATH}/runs/{run.id}?case={one.case_id}#{one.case_id}",
+                foreign(shorten(str((case.told or {}).get("prompt") or case.case_id), 160)),
+                href=f"{PATH}/runs/{run.id}?case={case.case_id}#{case.case_id}",
             ),
-            group(outcome_badge(one.outcome), badge("flaky", "doubt") if one.flaky else None),
-            named(shorten(one.category, 60)),
-            number(one.match),
-            line(one.rule, 90),
+            group(outcome_badge(case.outcome), badge("flaky", "doubt") if case.flaky else None),
+            title_words(shorten(case.category, 60)),
+            number(case.match),
+            line(case.rule, 90),
         ]
-        for one in cases
+        for case in cases
     ]
     return table(
         "Cases that did not pass",
@@ -288,9 +293,9 @@ def broken_table(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
 
 def _broken(run: AttackRun, cases: Sequence[AttackCase]) -> Markup:
     more = None
-    if len(cases) > BROKEN:
+    if len(cases) > LISTED_CASES:
         more = tag("p", tag("a", "All of them", href=f"{PATH}/runs/{run.id}#conversations"), class_="under")
-    return panel("What broke in the latest run", broken_table(run, cases[:BROKEN]), more, id_="broken")
+    return panel("What broke in the latest run", failed_cases_table(run, cases[:LISTED_CASES]), more, id_="broken")
 
 
 def _runs(runs: Sequence[AttackRun], now: datetime) -> Markup:
@@ -317,7 +322,7 @@ def _runs(runs: Sequence[AttackRun], now: datetime) -> Markup:
 
 
 def regression_badge(run: AttackRun) -> Markup:
-    """How a run stands to earlier ones."""
+    """The badge that says whether a run regressed from earlier ones; a dash if they were not compared."""
     if run.regressed is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     return badge("regressed", "bad", "✗") if run.regressed else badge("held", "good", "✓")

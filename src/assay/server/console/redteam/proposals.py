@@ -1,4 +1,4 @@
-"""`/console/redteam/proposals`: what broke a system and may become a part of the approved suite; people decide."""
+"""`/console/redteam/proposals`: cases that broke a system, which people add to the approved suite or reject."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,8 +15,8 @@ from assay.redteam.cases import Behavior, digest_of_ids
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.caller import Caller
-from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import address, allowed, form, form_of, redirect, render
+from assay.server.console.errors import REFUSAL_STATUS, error_page, page_router
+from assay.server.console.layout import address, allowed, form, hidden_input, read_form, redirect, render, whole_number
 from assay.server.console.parts import (
     Column,
     badge,
@@ -36,35 +36,31 @@ from assay.server.console.parts import (
     table,
     tabs,
     text_area,
+    title_words,
 )
-from assay.server.console.redteam.conversations import case_details, conversation, named
+from assay.server.console.redteam.conversations import case_details, conversation
 from assay.server.console.redteam.page import PATH
 from assay.server.redteam.proposals import LONGEST_REASON, decide_on, edited_case
 from assay.server.redteam.router import person
 from assay.server.services import Services
+from assay.store.db import Store
 from assay.store.records import moment_at
 from assay.store.redteam import ProposedCase, approved_ids, count_proposals, list_proposals, read_proposal
 
-SHOWN: Final = 50
+PAGE_SIZE: Final = 50
+"""Proposals of one page."""
 PROPOSALS: Final = f"{PATH}/proposals"
-_STATUS: Final = {"missing": 404, "stale": 412, "decided": 409, "refused": 422}
 _TONES: Final = {"open": "accent", "approved": "good", "rejected": "quiet"}
-_LINES: Final = ("accepted", "planted")
-"""Fields that hold several spellings, a line each."""
-_LONGEST: Final = 20_000
+_MULTIPLE: Final = ("accepted", "planted")
+"""Fields with several values, one per line."""
+_LONGEST_TEXT: Final = 20_000
+"""The most characters of a text in the form."""
 
 
 def make_proposal_pages(services: Services) -> APIRouter:
-    """The list, one proposal, and the decision on it."""
+    """The list of proposals, the page of one, and the route of its form."""
     router = page_router()
     store = services.store
-
-    def found(tenant: str, id_: str) -> ProposedCase:
-        with store.reading(tenant) as connection:
-            row = read_proposal(connection, tenant, id_)
-        if row is None:
-            raise HTTPException(404, "there is no such proposal")
-        return row
 
     @router.get(PROPOSALS)
     def proposals(request: Request) -> Response:
@@ -73,18 +69,21 @@ def make_proposal_pages(services: Services) -> APIRouter:
         state = state if state in _TONES else "open"
         before = request.query_params.get("before", "")[:64] or None
         with store.reading(caller.tenant) as connection:
-            rows = list_proposals(connection, caller.tenant, [state], before=before, limit=SHOWN + 1)
+            rows = list_proposals(connection, caller.tenant, [state], before=before, limit=PAGE_SIZE + 1)
             counts, ids = count_proposals(connection, caller.tenant), approved_ids(connection, caller.tenant)
         shown = tabs(
             "State",
-            ((f"{named(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state) for one in _TONES),
+            (
+                (f"{title_words(one)} ({counts.get(one, 0):,})", address(PROPOSALS, state=one), one == state)
+                for one in _TONES
+            ),
         )
-        following = address(PROPOSALS, state=state, before=rows[SHOWN - 1].id) if len(rows) > SHOWN else None
+        following = address(PROPOSALS, state=state, before=rows[PAGE_SIZE - 1].id) if len(rows) > PAGE_SIZE else None
         return render(
             request,
             "Proposals",
             shown,
-            _list(rows[:SHOWN], state, now),
+            _list(rows[:PAGE_SIZE], state, now),
             pager(following, address(PROPOSALS, state=state) if before else None),
             _suite(ids),
             current="redteam",
@@ -95,15 +94,15 @@ def make_proposal_pages(services: Services) -> APIRouter:
     @router.get(f"{PROPOSALS}/{{id_}}")
     def proposal(request: Request, id_: str) -> Response:
         caller, now = allowed(request, Permission.READ), store.now()
-        return _page(request, found(caller.tenant, id_), caller, now)
+        return _page(request, _proposal_or_404(store, caller.tenant, id_), caller, now)
 
     @router.post(f"{PROPOSALS}/{{id_}}/decide")
     async def decide(request: Request, id_: str) -> Response:
         caller = person(request)
-        fields = await form_of(request)
+        fields = await read_form(request)
 
         def work() -> ProposedCase:
-            row, act = found(caller.tenant, id_), fields.get("act", "")
+            row, act = _proposal_or_404(store, caller.tenant, id_), fields.get("act", "")
             edited = edited_case(row.body["case"], _changes(fields)) if act == "edit" else None
             return decide_on(
                 store,
@@ -120,10 +119,18 @@ def make_proposal_pages(services: Services) -> APIRouter:
         try:
             await run_in_threadpool(work)
         except ProposalError as error:
-            return error_page(request, _STATUS.get(error.code, 422), str(error), "redteam")
+            return error_page(request, REFUSAL_STATUS.get(error.code, 422), str(error), "redteam")
         return redirect(PROPOSALS, f"proposal.{fields['act']}")
 
     return router
+
+
+def _proposal_or_404(store: Store, tenant: str, id_: str) -> ProposedCase:
+    with store.reading(tenant) as connection:
+        row = read_proposal(connection, tenant, id_)
+    if row is None:
+        raise HTTPException(404, "there is no such proposal")
+    return row
 
 
 def _reason(fields: Mapping[str, str]) -> str:
@@ -134,15 +141,15 @@ def _reason(fields: Mapping[str, str]) -> str:
 
 
 def _version(fields: Mapping[str, str]) -> int:
-    given = fields.get("version", "")
-    if not given.isascii() or not given.isdigit() or len(given) > 9:
+    version = whole_number(fields.get("version"))
+    if version is None:
         raise ProposalError("expected the version that was looked at", "refused")
-    return int(given)
+    return version
 
 
 def _changes(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The fields of a case as a person wrote them into the form."""
-    lines = {name: [one.strip() for one in fields.get(name, "").split("\n") if one.strip()] for name in _LINES}
+    """The changes of a case in the form."""
+    lines = {name: [one.strip() for one in fields.get(name, "").split("\n") if one.strip()] for name in _MULTIPLE}
     return {
         "prompt": fields.get("prompt", "").strip(),
         "expected_behavior": fields.get("expected_behavior", ""),
@@ -166,7 +173,7 @@ def _list(rows: list[ProposedCase], state: str, now: datetime) -> Markup:
     shown: list[list[Child]] = [
         [
             tag("a", foreign(shorten(_prompt(row), 160)), href=f"{PROPOSALS}/{row.id}", class_="row"),
-            named(row.category),
+            title_words(row.category),
             number(row.match),
             line(row.target, 40),
             moment(moment_at(row.decided if row.decided is not None else row.created), now),
@@ -213,7 +220,7 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
     case = row.body.get("case") or {}
     answer = row.body.get("answer")
     pairs: list[tuple[str, Child]] = [
-        ("Category", named(row.category)),
+        ("Category", title_words(row.category)),
         ("Target", line(row.target, 120)),
         ("Match", number(row.match)),
         ("Rule", line(row.rule, 200)),
@@ -222,7 +229,7 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
         ("Written by", line(str((case.get("lineage") or {}).get("rule", "")), 120)),
     ]
     may = caller.may(Permission.REVIEW) and caller.kind != "key"
-    decision = _decided(row, now) if row.state != "open" else _forms(request, row, case) if may else _MAY_NOT
+    decision = _decision(row, now) if row.state != "open" else _forms(request, row, case) if may else _MAY_NOT
     return render(
         request,
         "Proposal",
@@ -249,13 +256,13 @@ def _page(request: Request, row: ProposedCase, caller: Caller, now: datetime) ->
 _MAY_NOT: Final = note("quiet", "Anyone with the reviewer role can decide on it.")
 
 
-def _decided(row: ProposedCase, now: datetime) -> Markup:
+def _decision(row: ProposedCase, now: datetime) -> Markup:
     when: list[Child] = [", ", moment(moment_at(row.decided), now)] if row.decided is not None else []
-    kept = None
+    in_suite = None
     if row.kept is not None:
         case = row.body.get("approved") or {}
         words = "It is in the suite as " if row.kept == row.id else "It was edited, and is in the suite as "
-        kept = group(
+        in_suite = group(
             tag("p", words, tag("code", row.kept), "."),
             details("As approved", conversation(case_details(case, None), f"kept-{row.id}"))
             if row.kept != row.id
@@ -267,14 +274,14 @@ def _decided(row: ProposedCase, now: datetime) -> Markup:
             "p", badge(row.state, _TONES.get(row.state, "quiet")), " by ", foreign((row.decider or "")[:80], "b"), *when
         ),
         foreign((row.reason or "")[:LONGEST_REASON], "p", class_="text"),
-        kept,
+        in_suite,
         style="box",
     )
 
 
 def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Markup:
     path = f"{PROPOSALS}/{row.id}/decide"
-    version = tag("input", type_="hidden", name_="version", value=row.version)
+    version = hidden_input("version", row.version)
     decide = form(
         request,
         path,
@@ -292,20 +299,22 @@ def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Mark
         ),
         class_="stack",
     )
-    behaviors = [(one.value, named(one.value)) for one in Behavior]
+    behaviors = [(one.value, title_words(one.value)) for one in Behavior]
     edit = form(
         request,
         path,
         version,
-        tag("input", type_="hidden", name_="act", value="edit"),
+        hidden_input("act", "edit"),
         field(
             "What is asked",
-            text_area("prompt", str(case.get("prompt", "")), rows=4, required=True, maxlength=_LONGEST, dir="auto"),
+            text_area(
+                "prompt", str(case.get("prompt", "")), rows=4, required=True, maxlength=_LONGEST_TEXT, dir="auto"
+            ),
         ),
         field("What a good answer does", select("expected_behavior", behaviors, str(case.get("expected_behavior")))),
         field(
             "A good answer",
-            text_area("ground_truth", str(case.get("ground_truth") or ""), rows=3, maxlength=_LONGEST, dir="auto"),
+            text_area("ground_truth", str(case.get("ground_truth") or ""), rows=3, maxlength=_LONGEST_TEXT, dir="auto"),
         ),
         field("Spellings of its value", _lines(case, "accepted"), "One in each line; one of them is enough."),
         field("What the attack wants said", _lines(case, "planted"), "One in each line."),
@@ -328,4 +337,4 @@ def _forms(request: Request, row: ProposedCase, case: Mapping[str, Any]) -> Mark
 
 
 def _lines(case: Mapping[str, Any], name: str) -> Markup:
-    return text_area(name, "\n".join(map(str, case.get(name) or ())), rows=2, maxlength=_LONGEST, dir="auto")
+    return text_area(name, "\n".join(map(str, case.get(name) or ())), rows=2, maxlength=_LONGEST_TEXT, dir="auto")

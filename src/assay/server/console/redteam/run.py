@@ -1,4 +1,4 @@
-"""`/console/redteam/runs/…`: one run, how it stands to earlier ones, and each conversation that did not go well."""
+"""`/console/redteam/runs/{id}`: one run of the red team, compared with earlier ones, and its failed conversations."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,8 +12,8 @@ from starlette.responses import Response
 from assay.reporting import Child, Markup, foreign, group, tag
 from assay.schema import Permission
 from assay.server.console.errors import page_router
-from assay.server.console.layout import address, allowed, render
-from assay.server.console.monitor.drawing import drawn
+from assay.server.console.layout import address, allowed, render, whole_number
+from assay.server.console.monitor.panel_charts import panel_chart
 from assay.server.console.parts import (
     Column,
     badge,
@@ -30,21 +30,23 @@ from assay.server.console.parts import (
     stats,
     table,
     tabs,
+    title_words,
 )
-from assay.server.console.redteam.conversations import conversation_card, named
+from assay.server.console.redteam.conversations import conversation_card
 from assay.server.console.redteam.page import PATH, figures_of, regression_badge
 from assay.server.panels.values import Drawing
 from assay.server.services import Services
 from assay.store.records import moment_at
 from assay.store.redteam import AttackRun, read_cases, read_run
 
-SHOWN: Final = 20
+PAGE_SIZE: Final = 20
 """Conversations of one page."""
-_SHOWS: Final = {
+_VIEWS: Final = {
     "failed": ("Failed", ("failed",)),
     "unjudged": ("Unjudged", ("unjudged",)),
     "all": ("All that did not pass", ("failed", "unjudged")),
 }
+"""The choices of conversations: the label and the outcomes of each."""
 _COMPARED: Final = {"baseline": "the baseline that was named"}
 
 
@@ -55,30 +57,34 @@ def make_redteam_run_page(services: Services) -> APIRouter:
 
     @router.get(f"{PATH}/runs/{{id_}}")
     def run_page(request: Request, id_: str) -> Response:
-        caller, now, given = allowed(request, Permission.READ), store.now(), request.query_params
-        show = given.get("show", "all")
-        show = show if show in _SHOWS else "all"
-        after, case = given.get("after", ""), given.get("case", "")
-        begin = int(after) if after.isascii() and after.isdigit() and len(after) < 10 else -1
+        caller, now, query = allowed(request, Permission.READ), store.now(), request.query_params
+        show = query.get("show", "all")
+        show = show if show in _VIEWS else "all"
+        after, case = whole_number(query.get("after")), query.get("case", "")
+        begin = -1 if after is None else after
         with store.reading(caller.tenant) as connection:
             run = read_run(connection, caller.tenant, id_)
             if run is None:
                 raise HTTPException(404, "there is no such run of the red team")
-            outcomes = _SHOWS[show][1]
-            cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1)
-            if case and not any(one.case_id == case for one in cases[:SHOWN]):
-                # A case further down that a list leads to: the page begins with it.
-                places = read_cases(connection, caller.tenant, run.id, told=True)
-                begin = next((one.position - 1 for one in places if one.case_id == case), begin)
-                show, outcomes = "all", _SHOWS["all"][1]
-                cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=SHOWN + 1)
-        here = f"{PATH}/runs/{run.id}"
+            outcomes = _VIEWS[show][1]
+            cases = read_cases(connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=PAGE_SIZE + 1)
+            if case and not any(one.case_id == case for one in cases[:PAGE_SIZE]):
+                # A link to a case that is on a later page: this page begins with it.
+                positions = read_cases(connection, caller.tenant, run.id, told=True)
+                begin = next((one.position - 1 for one in positions if one.case_id == case), begin)
+                show, outcomes = "all", _VIEWS["all"][1]
+                cases = read_cases(
+                    connection, caller.tenant, run.id, outcomes=outcomes, after=begin, limit=PAGE_SIZE + 1
+                )
+        path = f"{PATH}/runs/{run.id}"
         older = (
-            address(here, show=show, after=cases[SHOWN - 1].position) + "#conversations" if len(cases) > SHOWN else None
+            address(path, show=show, after=cases[PAGE_SIZE - 1].position) + "#conversations"
+            if len(cases) > PAGE_SIZE
+            else None
         )
         shown = tabs(
             "Conversations",
-            ((words, address(here, show=name) + "#conversations", name == show) for name, (words, _) in _SHOWS.items()),
+            ((words, address(path, show=name) + "#conversations", name == show) for name, (words, _) in _VIEWS.items()),
         )
         return render(
             request,
@@ -89,8 +95,8 @@ def make_redteam_run_page(services: Services) -> APIRouter:
             _comparisons(run),
             panel(
                 "Conversations",
-                [conversation_card(one) for one in cases[:SHOWN]] or empty_state(*_NONE),
-                pager(older, address(here, show=show) + "#conversations" if begin >= 0 else None),
+                [conversation_card(one) for one in cases[:PAGE_SIZE]] or empty_state(*_EMPTY),
+                pager(older, address(path, show=show) + "#conversations" if begin >= 0 else None),
                 actions=shown,
                 id_="conversations",
             ),
@@ -103,7 +109,7 @@ def make_redteam_run_page(services: Services) -> APIRouter:
     return router
 
 
-_NONE: Final = ("Nothing here", "Of this run no such case did not pass.")
+_EMPTY: Final = ("Nothing here", "The run has no such case.")
 
 
 def _figures(run: AttackRun) -> Markup:
@@ -132,18 +138,18 @@ def _facts(run: AttackRun, now: datetime) -> Markup:
 
 
 def _categories(run: AttackRun) -> Markup:
-    found: Mapping[str, Mapping[str, Any]] = run.body.get("categories") or {}
-    rows = [(named(shorten(name, 60)), *figures_of(run, name)) for name in found]
-    chart = drawn("ARS by category", Drawing("ranges", named=rows))
+    categories: Mapping[str, Mapping[str, Any]] = run.body.get("categories") or {}
+    rows = [(title_words(shorten(name, 60)), *figures_of(run, name)) for name in categories]
+    chart = panel_chart("ARS by category", Drawing("ranges", ranges=rows))
     return panel("By category", chart or tag("p", "Nothing was judged.", class_="soft"))
 
 
 def _comparisons(run: AttackRun) -> Child:
-    found: Mapping[str, Mapping[str, Any]] = run.body.get("comparisons") or {}
-    return [_comparison(name, one) for name, one in found.items()]
+    comparisons: Mapping[str, Mapping[str, Any]] = run.body.get("comparisons") or {}
+    return [_comparison(name, comparison) for name, comparison in comparisons.items()]
 
 
-def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
+def _comparison(name: str, comparison: Mapping[str, Any]) -> Markup:
     columns = (
         Column("Group"),
         Column("Before", "num"),
@@ -152,10 +158,10 @@ def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
         Column("Cases", "num less"),
         Column("State"),
     )
-    changes: Sequence[Mapping[str, Any]] = one.get("changes") or ()
+    changes: Sequence[Mapping[str, Any]] = comparison.get("changes") or ()
     rows: list[list[Child]] = [
         [
-            named(shorten(str(change["group"]), 60)),
+            title_words(shorten(str(change["group"]), 60)),
             number(change["before"], 3),
             number(change["after"], 3),
             f"{change['p']:.4f}" if change.get("tested", True) else "too few to test",
@@ -169,7 +175,7 @@ def _comparison(name: str, one: Mapping[str, Any]) -> Markup:
         "p",
         "Against ",
         against,
-        f": {one.get('broke', 0):,} cases broke that had passed, "
-        f"{one.get('mended', 0):,} pass that had not. A drop within {one.get('delta', 0):g} is let pass.",
+        f": {comparison.get('broke', 0):,} cases broke that had passed, "
+        f"{comparison.get('mended', 0):,} pass that had not. A drop within {comparison.get('delta', 0):g} is let pass.",
     )
     return panel("Against before", compared, table("Against before", columns, rows, style="tight"))

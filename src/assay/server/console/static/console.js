@@ -1,4 +1,4 @@
-// What holds on every page: keys to move about, and a list of them.
+// The script of every page: keyboard shortcuts, a list of them, and relative times.
 const go = { o: "/console", r: "/console/runs", v: "/console/review", g: "/console/gaps", p: "/console/policies",
   y: "/console/playground", a: "/console/audit", u: "/console/users", t: "/console/redteam",
   d: "/console/datasets" };
@@ -34,18 +34,18 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A menu that was opened on a narrow screen closes when one goes elsewhere with Escape.
+// Escape closes the menu of a narrow screen.
 document.addEventListener("keydown", (event) => {
   const menu = document.querySelector("details[data-menu][open]");
   if (event.key === "Escape" && menu) { menu.open = false; menu.querySelector("summary").focus(); }
 });
 
-// Fields that are sent when they change, such as filters; without a script there is a button for it.
+// Forms that are submitted when a choice changes, such as filters; their buttons do it without a script.
 for (const field of document.querySelectorAll("form[data-auto] select")) {
   field.addEventListener("change", () => field.form.requestSubmit());
 }
 
-// On paper everything is open.
+// Everything is expanded for printing.
 let opened = [];
 addEventListener("beforeprint", () => {
   opened = [...document.querySelectorAll("main details:not([open])")];
@@ -53,7 +53,7 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
 
-// The keys themselves.
+// The list of shortcuts.
 const KEYS = [["/", "Search"], ["j  k", "Next and previous row or claim"], ["g o", "Overview"], ["g r", "Runs"],
   ["g v", "Review"], ["g t", "Red team"], ["g g", "Evidence gaps"], ["g p", "Policies"], ["g d", "Datasets"], ["g y", "Playground"], ["g a", "Audit log"],
   ["g u", "Access"], ["?", "This list"]];
@@ -88,7 +88,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "?" && !writing(event.target) && !event.ctrlKey && !event.metaKey) { event.preventDefault(); help(); }
 });
 
-// Times that are told from now go on while one looks: deadlines to the second in their last quarter of an hour.
+// Keeps relative times up to date; deadlines count down by the second in their last 15 minutes.
 const SOON_S = 900;
 
 function spanWords(seconds) {
@@ -96,12 +96,13 @@ function spanWords(seconds) {
   return `${Math.floor(seconds)} s`;
 }
 
-// The clock of this machine may be wrong: each time says when it was told, and what counts is how long it is here.
-const told = new WeakMap();
+// The clock of the browser may be wrong: an element has the server's time from when the page was drawn, and only the
+// time that has passed since then is measured here.
+const firstSeen = new WeakMap();
 
 function nowOf(one, at) {
-  if (!told.has(one)) told.set(one, performance.now());
-  return (Date.parse(at) + performance.now() - told.get(one)) / 1000;
+  if (!firstSeen.has(one)) firstSeen.set(one, performance.now());
+  return (Date.parse(at) + performance.now() - firstSeen.get(one)) / 1000;
 }
 
 function tick() {

@@ -1,23 +1,23 @@
-// A page whose parts follow what happens: those with `data-live` are fetched again while somebody looks at them.
+// Keeps the parts of a page with `data-live` up to date: they are fetched again while the page is visible.
 const PAUSE_MS = 15_000;
 const title = document.title;
-const told = document.createElement("p");
-told.className = "hidden";
-told.setAttribute("role", "status");
-document.querySelector("main").append(told);
+const status = document.createElement("p");
+status.className = "hidden";
+status.setAttribute("role", "status");
+document.querySelector("main").append(status);
 
 function parts(root) { return [...root.querySelectorAll("[data-live]")]; }
 
 function links(root) { return parts(root).flatMap((one) => [...one.querySelectorAll("a.row")]).map((one) => one.getAttribute("href")); }
 
-// Nothing moves under a hand: not while a row is pointed at, one is chosen, or a mouse button is down.
+// No update while a row is under the pointer or chosen, so that nothing moves when the reader is about to click.
 function busy() { return parts(document).some((one) => one.querySelector("tr:hover, input.choose:checked")) || document.hidden; }
 
 async function follow() {
   if (busy()) return;
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-    // Signed out meanwhile, or the server is busy: the page stays as it is, and says so when it is loaded again.
+    // The session has ended or the server is busy: the page stays as it is until the reader loads it again.
     if (!answer.ok || answer.redirected) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = parts(page);
@@ -30,10 +30,10 @@ async function follow() {
     if (focused && known.has(focused)) document.querySelector(`[data-live] a.row[href="${CSS.escape(focused)}"]`)?.focus();
     const more = now.filter((one) => !known.has(one)).length;
     if (more) {
-      told.textContent = `${more} more in the list`;
+      status.textContent = `${more} more in the list`;
       document.title = `(${more}) ${title}`;
     }
-  } catch { /* The network is away: the next time will do. */ }
+  } catch { /* No network now; the next interval tries again. */ }
 }
 
 setInterval(follow, PAUSE_MS);

@@ -1,4 +1,5 @@
-// The report as one writes: a moment after the last key the form is sent, and an older request is given up.
+// Updates the report while the answer is written: shortly after the last key the form is sent, and an older request is
+// aborted.
 import { readReport } from "./run.js";
 
 const form = document.querySelector("form[data-playground]");
@@ -22,7 +23,7 @@ async function check() {
       signal: own.signal,
     });
     if (!answer.ok || answer.redirected) throw new Error(`The server answered with ${answer.status}.`);
-    // The server has escaped all of it, and the content security policy runs nothing that were not.
+    // The server has escaped everything in it, and the content security policy would not run a script that it missed.
     report.innerHTML = await answer.text();
     readReport(report);
     state.textContent = "";

@@ -1,4 +1,4 @@
-// One item of the review queue: a key for each decision, and the difference that an edit makes while it is made.
+// The page of a review item: a key for each act, and the changes of an edit, shown while it is written.
 const acts = document.querySelector("[data-acts]");
 
 function writing(target) {
@@ -17,7 +17,7 @@ document.addEventListener("keydown", (event) => {
   } else found.click();
 });
 
-// The second step: Ctrl+Enter sends, Escape goes back.
+// The second step: Ctrl+Enter submits, Escape goes back.
 const confirm = document.querySelector("[data-confirm]");
 if (confirm) {
   document.addEventListener("keydown", (event) => {
@@ -27,11 +27,12 @@ if (confirm) {
   confirm.form.addEventListener("submit", () => { confirm.disabled = true; });
 }
 
-// The difference, word by word: the longest common run of words within a bound, so that a long text stays quick.
+// The changes word by word, by the longest common subsequence of words; beyond a bound all words count as changed, so
+// that a long text stays fast.
 const area = document.querySelector("[data-edit]");
 const box = document.querySelector("[data-diff-box]");
 const shown = document.querySelector("[data-diff]");
-const MOST = 1200;
+const MOST_WORDS = 1200;
 
 function words(text) { return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) || []; }
 
@@ -44,13 +45,13 @@ function difference(before, after) {
   const old = before.slice(start, before.length - end);
   const fresh = after.slice(start, after.length - end);
   const made = [["same", before.slice(0, start)]];
-  if (old.length > MOST || fresh.length > MOST) made.push(["del", old], ["ins", fresh]);
-  else made.push(...middle(old, fresh));
+  if (old.length > MOST_WORDS || fresh.length > MOST_WORDS) made.push(["del", old], ["ins", fresh]);
+  else made.push(...commonSubsequence(old, fresh));
   made.push(["same", before.slice(before.length - end)]);
   return made.filter(([, parts]) => parts.length);
 }
 
-function middle(old, fresh) {
+function commonSubsequence(old, fresh) {
   const wide = fresh.length + 1;
   const table = new Uint16Array((old.length + 1) * wide);
   for (let i = old.length - 1; i >= 0; i--) {
@@ -96,19 +97,28 @@ if (area && box && shown) {
   let waiting = 0;
   area.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(draw, 120); });
   draw();
-  // Suggestions are taken over on request; places are code points of the output as it was.
-  for (const take of document.querySelectorAll("[data-suggestion]")) {
-    take.hidden = false;
-    take.addEventListener("click", () => {
+  // A suggestion is applied by its button. Its offsets are code points of the original output.
+  for (const button of document.querySelectorAll("[data-suggestion]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
       const points = [...area.defaultValue];
-      const words_ = points.slice(Number(take.dataset.start), Number(take.dataset.end)).join("");
-      const at = area.value.indexOf(words_);
+      const before = points.slice(Number(button.dataset.start), Number(button.dataset.end)).join("");
+      const at = nearest(area.value, before, points.slice(0, Number(button.dataset.start)).join("").length);
       if (at < 0) return;
-      area.value = area.value.slice(0, at) + take.dataset.after + area.value.slice(at + words_.length);
-      take.disabled = true;
+      area.value = area.value.slice(0, at) + button.dataset.after + area.value.slice(at + before.length);
+      button.disabled = true;
       draw();
       area.focus();
-      area.setSelectionRange(at, at + take.dataset.after.length);
+      area.setSelectionRange(at, at + button.dataset.after.length);
     });
   }
+}
+
+// Where a part of a text occurs nearest to an offset: the same words may occur several times. -1 if nowhere.
+function nearest(text, part, offset) {
+  let found = -1;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
+    if (found < 0 || Math.abs(at - offset) < Math.abs(found - offset)) found = at;
+  }
+  return found;
 }

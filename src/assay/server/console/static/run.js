@@ -1,5 +1,5 @@
-// Reading a report: the card of the claim that one points at stands beside the output. Without this file all cards
-// stand there below each other, and the marks are links to them.
+// A report: shows the card of the claim under the pointer next to the output. Without this script all cards are shown
+// below each other, and the marks are links to them.
 let inspector, cards, order, pinned;
 
 function show(numbers, { pin = false, scroll = false } = {}) {
@@ -51,21 +51,21 @@ export function readReport(root = document) {
   bar.append(place, button("Previous", "k", -1), button("Next", "j", 1));
   inspector.querySelector("h2").append(bar);
   inspector.setAttribute("aria-live", "polite");
-  const asked = /^#claim-(\d+)$/.exec(location.hash)?.[1];
-  show([cards.has(asked) ? asked : order[0]], { pin: true });
+  const target = /^#claim-(\d+)$/.exec(location.hash)?.[1];
+  show([cards.has(target) ? target : order[0]], { pin: true });
 }
 
 function markAt(event) {
   return inspector && event.target instanceof Element ? event.target.closest("a[data-claims]") : null;
 }
 
-// A page that scrolls under a pointer that rests is no pointing: who goes on by keyboard must not lose the card.
-let rested = "";
+// When the page scrolls under a pointer that does not move, the card stays: the reader may be using the keyboard.
+let lastPosition = "";
 
 function hasMoved(event) {
   const at = `${event.screenX} ${event.screenY}`;
-  const moved = at !== rested;
-  rested = at;
+  const moved = at !== lastPosition;
+  lastPosition = at;
   return moved;
 }
 
@@ -83,7 +83,7 @@ document.addEventListener("click", (event) => {
   const mark = markAt(event);
   if (!mark) return;
   show(of(mark), { pin: true });
-  // Beside the output the card is in view; below it, on a narrow screen, the link leads there.
+  // Next to the output the card is visible; on a narrow screen it is below, and the link scrolls to it.
   if (matchMedia("(min-width: 68rem)").matches) {
     event.preventDefault();
     history.replaceState(null, "", mark.hash);
@@ -95,10 +95,10 @@ document.addEventListener("keydown", (event) => {
   if ((event.key === "j" && step(1)) || (event.key === "k" && step(-1))) event.preventDefault();
 });
 addEventListener("hashchange", () => {
-  const asked = /^#claim-(\d+)$/.exec(location.hash)?.[1];
-  if (asked) show([asked], { pin: true });
+  const target = /^#claim-(\d+)$/.exec(location.hash)?.[1];
+  if (target) show([target], { pin: true });
 });
-// On paper every card stands there.
+// All cards are shown for printing.
 addEventListener("beforeprint", () => { if (inspector) for (const card of cards.values()) card.hidden = false; });
 addEventListener("afterprint", () => { if (inspector) show(pinned); });
 

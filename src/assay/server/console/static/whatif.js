@@ -1,4 +1,4 @@
-// The sliders of the page "What if": each move asks the server for the result, and drops the question before it.
+// The page of policy trials: each move of a slider requests the result, and aborts the request before it.
 const form = document.querySelector("form[data-what-if]");
 const result = document.querySelector("[data-result]");
 let waiting = 0;
@@ -7,9 +7,9 @@ let asking = null;
 function show(input) {
   const row = input.closest(".slider");
   if (!row) return;
-  const told = row.querySelector("output");
-  told.value = Number(input.value).toFixed(2);
-  row.classList.toggle("changed", told.value !== told.dataset.was);
+  const output = row.querySelector("output");
+  output.value = Number(input.value).toFixed(2);
+  row.classList.toggle("changed", output.value !== output.dataset.was);
 }
 
 async function ask(moved = true) {
@@ -25,7 +25,7 @@ async function ask(moved = true) {
     const page = new DOMParser().parseFromString(text, "text/html");
     if (answer.ok) result.replaceChildren(...page.body.childNodes);
     else result.replaceChildren(document.createTextNode("The server could not answer; try again."));
-    // The server tells what it has come to so far; the same question goes on from there.
+    // The server returns the result so far; the next request continues from there.
     if (answer.ok && result.querySelector("[data-more]")) waiting = setTimeout(ask, 10, false);
     else result.removeAttribute("aria-busy");
   } catch (error) {

@@ -1,1 +1,1 @@
-"""Parts of several pages that show one thing: a report, its revisions, its tool calls."""
+"""Views that several pages share: a report and its parts, revisions, tool calls, traces, proofs, rows of runs."""

@@ -1,4 +1,4 @@
-"""The card of one claim: what was found of it, and why."""
+"""The card of one claim: its verdict, the findings, and the passages that decide about it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -32,6 +32,7 @@ from assay.server.console.parts import (
 from assay.server.console.views.quotations import LONGEST_QUOTE, quotes
 
 MOST_PARTS: Final = 50
+"""Findings, causes, probes and the like that one list shows."""
 _MOST_SPANS: Final = 12
 """Deciding passages that a card shows."""
 
@@ -43,7 +44,15 @@ def claim_card(
     feedback: Markup | None = None,
     cause: CauseReport | None = None,
 ) -> Markup:
-    """What was found of one claim, with the passages that decide."""
+    """The card of one claim.
+
+    Args:
+        at: its position in the report.
+        claim: the claim.
+        evidence: the evidence by its id, as far as it is still stored.
+        feedback: what to show at the end of the card, such as a form.
+        cause: the likely root cause of its findings.
+    """
     facts = list(_claim_facts(claim))
     spans = list(deciding_spans(claim))
     return tag(
@@ -75,11 +84,11 @@ def claim_card(
     )
 
 
-def cause_view(found: CauseReport | None) -> Markup | None:
-    """The likely root cause of a finding, and the others that were weighed."""
-    if found is None:
+def cause_view(cause: CauseReport | None) -> Markup | None:
+    """The likely root cause of a finding, and the other causes that were considered."""
+    if cause is None:
         return None
-    first, *others = found.estimates
+    first, *others = cause.estimates
     rest = (
         tag("li", tag("b", words_of(one.cause)), f" {number(one.share)} ", foreign(one.reason[:1_000]))
         for one in others[:8]
@@ -99,47 +108,47 @@ def cause_view(found: CauseReport | None) -> Markup | None:
 
 
 def words_of(cause: Cause) -> str:
-    """A cause in words."""
+    """The name of a cause in words."""
     return cause.value.replace("_", " ")
 
 
-def _suggested(one: Suggestion) -> Markup:
-    """A value that the evidence gives in place of the claim's; nothing has put it there."""
+def _suggested(suggestion: Suggestion) -> Markup:
+    """A value of the evidence that could replace the claim's; it is a suggestion that nothing has applied."""
     return tag(
         "p",
         tag("span", "The evidence gives ", class_="soft"),
-        tag("del", foreign(shorten(one.before, 200))),
+        tag("del", foreign(shorten(suggestion.before, 200))),
         " ",
-        tag("ins", foreign(shorten(one.after, 200))),
+        tag("ins", foreign(shorten(suggestion.after, 200))),
         tag("span", " from ", class_="soft"),
-        foreign(shorten(one.evidence.evidence_id, 80)),
+        foreign(shorten(suggestion.evidence.evidence_id, 80)),
         class_="suggested",
     )
 
 
-def _judged(one: ClaimJudgement | None) -> Markup | None:
-    if one is None:
+def _judged(judgement: ClaimJudgement | None) -> Markup | None:
+    if judgement is None:
         return None
     answers = (
         tag(
             "li",
-            badge(said.verdict.lower(), _ANSWERS[said.verdict]),
+            badge(answer.verdict.lower(), _ANSWERS[answer.verdict]),
             " ",
-            foreign(said.justification[:1_000]),
-            tag("small", " does not count: ", foreign(said.void)) if said.void else None,
+            foreign(answer.justification[:1_000]),
+            tag("small", " does not count: ", foreign(answer.void)) if answer.void else None,
         )
-        for said in one.answers
+        for answer in judgement.answers
     )
-    words = f"The judge: {one.outcome.replace('_', ' ')}"
+    words = f"The judge: {judgement.outcome.replace('_', ' ')}"
     return details(
-        words + (f", was {WORDS[one.before]}" if one.changed else ""),
-        tag("p", foreign(one.reason[:1_000])),
+        words + (f", was {WORDS[judgement.before]}" if judgement.changed else ""),
+        tag("p", foreign(judgement.reason[:1_000])),
         tag("ol", answers, class_="plainlist"),
     )
 
 
 def _looked_up(external: External | None) -> Markup | None:
-    """What sources of knowledge say of a claim: what each was asked, when, how long it took and what came back."""
+    """What knowledge sources say about a claim: the query to each, when it was asked, how long it took, the answer."""
     if external is None:
         return None
     words = f"Knowledge: {external.status}" + (f", was {WORDS[external.before]}" if external.changed else "")
@@ -160,15 +169,16 @@ def _looked_up(external: External | None) -> Markup | None:
 
 
 def _asked(word: SourceWord) -> str:
-    """What was asked, when and how long it took, in a line."""
-    values = [str(value) for one in word.asked for name, value in one.items() if name in _BOUND]
+    """The query to a source, when it was asked and how long it took, on one line."""
+    values = [str(value) for query in word.asked for name, value in query.items() if name in _QUERY_VALUES]
     asked = f"asked with {', '.join(dict.fromkeys(values))}; " if values else ""
     age = "" if word.age_s is None else f", known for {word.age_s:.0f} s"
     digest = "" if word.digest is None else f", SHA-256 {word.digest[:12]}"
     return shorten(f"{asked}{word.at}, {word.elapsed_ms:.0f} ms{age}{digest}", 400)
 
 
-_BOUND: Final = frozenset({"entity", "number", "year", "date", "terms", "claim", "search"})
+_QUERY_VALUES: Final = frozenset({"entity", "number", "year", "date", "terms", "claim", "search"})
+"""The members of a query that hold values of the claim."""
 _SAYS: Final = {
     "verifies": "good",
     "refutes": "bad",
@@ -200,6 +210,6 @@ def _claim_facts(claim: ClaimReport) -> Iterator[str]:
 
 
 def issue_view(issue: Issue) -> Markup:
-    """One finding as a list item."""
-    where = None if issue.path is None else group(" at ", code(shorten(issue.path, 200)))
-    return tag("li", foreign(issue.message[:LONGEST_QUOTE]), " ", tag("code", issue.code), where)
+    """One finding as an item of a list."""
+    path = None if issue.path is None else group(" at ", code(shorten(issue.path, 200)))
+    return tag("li", foreign(issue.message[:LONGEST_QUOTE]), " ", tag("code", issue.code), path)

@@ -1,4 +1,4 @@
-"""What the audit log holds of a run, and whether it is proved now."""
+"""The entries of the audit log about a run, and the proof that the log contains them."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from assay.errors import AssayError, AuditError
 from assay.reporting import Child, Markup, foreign, tag
 from assay.server.console.parts import Column, badge, facts, note, panel, table
 from assay.server.services import Services
-from assay.store.audit import EntryProof, prove_entry
+from assay.store.audit import last_checkpoint, prove_entry, read_checkpoint
 from assay.store.db import StoredCheck
 from assay.store.insights import Entered, History
 
@@ -16,78 +16,83 @@ _COLUMNS: Final = (Column("Entry"), Column("What", "wide"), Column("When"), Colu
 
 
 def proof_view(services: Services, check: StoredCheck, history: History) -> Markup:
-    """The entries of the log about a run, and the proof of the first of them."""
+    """The entries of the log about a run, and the proof that the log contains the first of them."""
     if not history.entries:
         return panel("Receipt and audit proof", note("bad", "The audit log has no entry of this run: verify the log."))
     with services.store.reading(check.tenant) as connection:
-        proof, why = _proved(connection, check.tenant, history.entries[0].index)
+        try:
+            signed_size = _signed_size(connection, check.tenant)
+            state = _state(services, connection, check.tenant, history.entries[0].index, signed_size)
+        except AuditError as error:
+            signed_size, state = 0, note("bad", str(error))
     rows = (
-        [str(one.index), _what(one), one.at.replace("T", " ").replace("Z", ""), _link(check.id, one, proof)]
-        for one in history.entries
+        [
+            str(entry.index),
+            _what(entry),
+            entry.at.replace("T", " ").replace("Z", ""),
+            _link(check.id, entry.index, signed_size),
+        ]
+        for entry in history.entries
     )
-    return panel(
-        "Receipt and audit proof", _state(services, proof, why), table("Entries of the audit log", _COLUMNS, rows)
-    )
+    return panel("Receipt and audit proof", state, table("Entries of the audit log", _COLUMNS, rows))
 
 
-def _proved(connection: Connection, tenant: str, index: int) -> tuple[EntryProof | None, str]:
-    try:
-        return prove_entry(connection, tenant, index), ""
-    except AuditError as error:
-        return None, str(error)
+def _signed_size(connection: Connection, tenant: str) -> int:
+    """How many entries, from the first one on, the newest checkpoint covers.
+
+    Raises:
+        AuditError: the stored checkpoint cannot be read.
+    """
+    newest = last_checkpoint(connection, tenant)
+    return 0 if newest is None else read_checkpoint(newest).size
 
 
-def _state(services: Services, proof: EntryProof | None, why: str) -> Child:
-    if proof is None:
-        waiting = "no checkpoint has entry" in why
-        return note("quiet" if waiting else "bad", "Recorded; the next checkpoint will prove it." if waiting else why)
-    words, tone = "in the log that the checkpoint states", "good"
-    signed = "the server has no keys to verify the signature with"
+def _state(services: Services, connection: Connection, tenant: str, index: int, signed_size: int) -> Child:
+    """Whether an entry is proved. It is only if this server has verified the signature of the checkpoint.
+
+    Raises:
+        AuditError: the log no longer leads to its checkpoint.
+    """
+    if index >= signed_size:
+        return note("quiet", "Recorded; the next checkpoint will prove it.")
+    proof = prove_entry(connection, tenant, index)
+    label, signature = badge("not proved", "doubt", "!"), "the server has no keys to verify the signature with"
     if services.keys is not None:
         try:
             proof.verify(services.keys.ring())
-            signed = "signature verified"
+            label, signature = badge("proved", "good", "✓"), "signature verified"
         except AssayError as error:
-            signed, tone = str(error), "bad"
-    size = proof.checkpoint.split("\n")[1]
+            label, signature = badge("not proved", "bad", "✗"), str(error)
     return [
-        tag(
-            "p",
-            badge("proved" if tone == "good" else "not proved", tone, "✓" if tone == "good" else "✗"),
-            " ",
-            words,
-            "; ",
-            foreign(signed),
-            class_="proved",
-        ),
+        tag("p", label, " ", "in the log that the checkpoint states", "; ", foreign(signature), class_="proved"),
         facts(
             (
                 ("Place in the log", f"entry {proof.index}"),
-                ("Checkpoint", f"{size} entries"),
+                ("Checkpoint", f"{read_checkpoint(proof.checkpoint).size} entries"),
                 ("Hashes to the root", str(len(proof.hashes))),
             )
         ),
     ]
 
 
-def _what(one: Entered) -> Child:
-    fields = one.fields
-    if one.kind == "receipt":
+def _what(entry: Entered) -> Child:
+    fields = entry.fields
+    if entry.kind == "receipt":
         return [
             "receipt ",
             tag("code", foreign(str(fields.get("receipt", ""))[:40])),
             " by key ",
             tag("code", foreign(str(fields.get("key", ""))[:16])),
         ]
-    if one.kind == "decision":
+    if entry.kind == "decision":
         return ["decision: ", foreign(str(fields.get("action", ""))[:40])]
-    if one.kind == "feedback":
+    if entry.kind == "feedback":
         return ["feedback: ", foreign(str(fields.get("verdict", ""))[:40])]
     act = str(fields.get("act", ""))[:40]
-    return foreign(f"{one.kind[:60]}: {act.replace('_', ' ')}" if act else one.kind[:60])
+    return foreign(f"{entry.kind[:60]}: {act.replace('_', ' ')}" if act else entry.kind[:60])
 
 
-def _link(id_: str, one: Entered, proof: EntryProof | None) -> Child:
-    if proof is None:
+def _link(id_: str, index: int, signed_size: int) -> Child:
+    if index >= signed_size:
         return "–"
-    return tag("a", "tlog-proof", href=f"/console/runs/{id_}/proofs/{one.index}", download=True)
+    return tag("a", "tlog-proof", href=f"/console/runs/{id_}/proofs/{index}", download=True)

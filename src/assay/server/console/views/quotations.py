@@ -1,4 +1,4 @@
-"""Deciding passages of the evidence, quoted in their surroundings."""
+"""Quotations of the passages that decide about a claim, with the text around them."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -20,11 +20,12 @@ from assay.server.console.parts import (
     shorten,
 )
 
-_WHOLE: Final = 1_200
-"""An evidence text up to so many characters is shown whole around the deciding words."""
-_AROUND: Final = 320
-"""Characters on either side of the deciding words of a longer one."""
+_LONGEST_WHOLE: Final = 1_200
+"""The longest evidence, in characters, that is shown whole around a passage."""
+_CONTEXT: Final = 320
+"""Characters of longer evidence that are shown before and after a passage."""
 LONGEST_QUOTE: Final = 4_000
+"""The most characters that one quotation shows."""
 
 _RELATIONS: Final = {
     "supports": ("supports", "good"),
@@ -34,41 +35,42 @@ _RELATIONS: Final = {
 
 
 def quotes(spans: Sequence[EvidenceSpan], evidence: Mapping[str, Evidence]) -> list[Markup]:
-    """The deciding passages: those of one text that stand close together are marked in one quotation."""
+    """Quotations of passages; passages of the same evidence that are close together share one quotation."""
     groups: list[list[EvidenceSpan]] = []
     for span in spans:
         text = evidence.get(span.evidence_id)
-        near = (one for one in groups if _is_near(one[0], span, text))
-        found = next(near, None)
-        if found is None:
+        near = next((spans_ for spans_ in groups if _is_near(spans_[0], span, text)), None)
+        if near is None:
             groups.append([span])
         else:
-            found.append(span)
-    return [quote(group_, evidence.get(group_[0].evidence_id)) for group_ in groups]
+            near.append(span)
+    return [quote(spans_, evidence.get(spans_[0].evidence_id)) for spans_ in groups]
 
 
 def _is_near(first: EvidenceSpan, other: EvidenceSpan, evidence: Evidence | None) -> bool:
-    """Whether two passages are shown in one quotation: they say the same of the claim, and the first one's
-    surroundings hold the other."""
+    """Whether two passages share a quotation: they have the same relation to the claim, and the text that is shown
+    around the first contains the other."""
     if evidence is None or (first.evidence_id, first.relation) != (other.evidence_id, other.relation):
         return False
-    if not (_stands(first, evidence) and _stands(other, evidence)):
+    if not (_is_in_place(first, evidence) and _is_in_place(other, evidence)):
         return False
-    return len(evidence.text) <= _WHOLE or (
-        other.start >= first.start - _AROUND and other.end <= first.end + _AROUND and first.text != other.text
+    return len(evidence.text) <= _LONGEST_WHOLE or (
+        other.start >= first.start - _CONTEXT and other.end <= first.end + _CONTEXT and first.text != other.text
     )
 
 
-def _stands(span: EvidenceSpan, evidence: Evidence) -> bool:
+def _is_in_place(span: EvidenceSpan, evidence: Evidence) -> bool:
+    """Whether the evidence still has the words of the passage at its offsets."""
     return evidence.text[span.start : span.end] == span.text
 
 
 def quote(spans: Sequence[EvidenceSpan], evidence: Evidence | None) -> Markup:
-    """Deciding words of one text in their surroundings; alone where the evidence was erased or says something else.
+    """One quotation of passages with the text around them; without it if the evidence was erased or has changed.
 
     Args:
-        spans: passages of one text with one relation; several only where the text holds them.
-        evidence: the text, as far as it is there.
+        spans: passages of the same evidence with the same relation to the claim; more than one only if the evidence
+            has each of them at its offsets.
+        evidence: the evidence; `None` if it is not stored.
     """
     first = spans[0]
     words, tone = _RELATIONS[first.relation]
@@ -77,7 +79,7 @@ def quote(spans: Sequence[EvidenceSpan], evidence: Evidence | None) -> Markup:
         about = [foreign(shorten(one, 120)) for one in (evidence.title, evidence.source, evidence.version) if one]
     shown = (
         _in_place(spans, evidence.text)
-        if evidence is not None and _stands(first, evidence)
+        if evidence is not None and _is_in_place(first, evidence)
         else [foreign(first.text[:LONGEST_QUOTE], "mark")]
     )
     return tag(
@@ -94,15 +96,17 @@ def quote(spans: Sequence[EvidenceSpan], evidence: Evidence | None) -> Markup:
 
 
 def _in_place(spans: Sequence[EvidenceSpan], text: str) -> list[Child]:
-    """A text around its passages. Words that stand in a longer passage too are those that it hangs on: they are marked
-    twice as strong."""
+    """Passages marked within their text. Words that several passages contain are what the decision depends on most:
+    they are marked more strongly."""
     low, high = min(one.start for one in spans), max(one.end for one in spans)
-    first, last = (0, len(text)) if len(text) <= _WHOLE else (max(low - _AROUND, 0), min(high + _AROUND, len(text)))
+    first, last = (
+        (0, len(text)) if len(text) <= _LONGEST_WHOLE else (max(low - _CONTEXT, 0), min(high + _CONTEXT, len(text)))
+    )
     cuts = sorted({first, last, *(one.start for one in spans), *(one.end for one in spans)})
-    whole = {(one.start, one.end) for one in spans}
+    ranges = {(one.start, one.end) for one in spans}
     parts: list[Child] = ["…" if first > 0 else ""]
     for start, end in pairwise(cuts):
-        covers = sum(a <= start and end <= b for a, b in whole)
+        covers = sum(a <= start and end <= b for a, b in ranges)
         piece = text[start:end] if covers == 0 else text[start:end][:LONGEST_QUOTE]
         strong = "exact" if covers > 1 else None
         parts.append(piece if covers == 0 else foreign(piece, "mark", class_=strong))

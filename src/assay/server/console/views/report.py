@@ -1,4 +1,4 @@
-"""A report drawn for a page: what was decided, and the answer with its claims marked."""
+"""A report on a page: the decision with its reasons, and the output with its claims marked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -37,8 +37,9 @@ from assay.server.console.views.quotations import LONGEST_QUOTE
 from assay.server.console.views.report_sections import MOST_CLAIMS
 
 _FEWEST_LISTED: Final = 2
+"""The fewest claims that get a list."""
 
-_MEANING: Final = {
+_ACTION_MEANINGS: Final = {
     Action.EMIT: "The output may go downstream.",
     Action.REVISE: "The output goes back to its author with the findings.",
     Action.BLOCK: "Blocked. A fallback response was returned.",
@@ -50,7 +51,7 @@ _MEANING: Final = {
 
 
 def decision_view(report: HallucinationReport) -> Markup:
-    """What was decided, and why."""
+    """The decision of the gate, its reasons and the text that takes the place of the output."""
     decision = report.decision
     pairs: list[tuple[str, Child]] = [
         ("Score", group(number(report.overall_score), " ", meter(report.overall_score))),
@@ -67,22 +68,22 @@ def decision_view(report: HallucinationReport) -> Markup:
     reasons = [tag("li", foreign(reason)) for reason in decision.reasons[:MOST_PARTS]]
     return tag(
         "section",
-        tag("p", action_badge(report.action), tag("b", _MEANING[report.action]), class_="verdict"),
+        tag("p", action_badge(report.action), tag("b", _ACTION_MEANINGS[report.action]), class_="verdict"),
         tag("ul", reasons, class_="reasons") if reasons else None,
         facts(pairs),
-        _instead(report),
+        _response_view(report),
         class_=f"decision is-{report.action.value}",
         aria_label="Decision",
     )
 
 
-def _instead(report: HallucinationReport) -> Markup | None:
+def _response_view(report: HallucinationReport) -> Markup | None:
     response = report.decision.response
     if response is None:
         return None
-    shown = foreign(response[:LONGEST_QUOTE], "blockquote", class_="text")
-    words = "Fallback response" if disclosure_of(report) is None else "Added for the reader"
-    return tag("div", tag("h2", words), shown, class_="instead")
+    text = foreign(response[:LONGEST_QUOTE], "blockquote", class_="text")
+    title = "Fallback response" if disclosure_of(report) is None else "Added for the reader"
+    return tag("div", tag("h2", title), text, class_="instead")
 
 
 # The answer and its claims
@@ -96,15 +97,15 @@ def answer_view(
     below: Child = None,
     view: TextView | None = None,
 ) -> Markup:
-    """The output with its claims marked, beside the card of the claim that one points at.
+    """The output with its claims marked, next to the cards of the claims.
 
     Args:
         report: the report.
-        evidence: the evidence by its id, as far as it is there.
-        feedback: what stands below the card of a claim, by its position.
-        question: the question, where it does not stand elsewhere on the page.
-        below: what else stands below the output, or on a narrow screen below the card.
-        view: how the text is shown; as it was written by default.
+        evidence: the evidence by its id, as far as it is still stored.
+        feedback: what to show at the end of the card of a claim, by the position of the claim.
+        question: the question, unless the page shows it elsewhere.
+        below: what to show below the output, or below the cards on a narrow screen.
+        view: how to show the text of the output; as it was written by default.
     """
     cards = claim_order(report)[:MOST_CLAIMS]
     return tag(
@@ -125,7 +126,7 @@ def answer_view(
 
 
 def _claim_list(report: HallucinationReport, cards: Sequence[int]) -> Markup | None:
-    """Every claim in a line, the gravest first; one alone needs no list."""
+    """A line for each claim that has a card, the gravest first; `None` for a single claim."""
     if len(cards) < _FEWEST_LISTED:
         return None
     rows = (_claim_line(at, report.claims[at]) for at in cards)
@@ -158,9 +159,9 @@ def _question(question: str | None) -> Markup | None:
 
 
 def _legend(report: HallucinationReport) -> Markup | None:
-    there = [one for one in GRAVITY if any(claim.verdict is one for claim in report.claims)]
-    shown = (tag("li", tag("span", f"{SIGNS[one]} {WORDS[one]}", class_=f"piece {one.value}")) for one in there)
-    return tag("ul", shown, class_="marks", aria_label="What the marks mean") if there else None
+    verdicts = [one for one in GRAVITY if any(claim.verdict is one for claim in report.claims)]
+    entries = (tag("li", tag("span", f"{SIGNS[one]} {WORDS[one]}", class_=f"piece {one.value}")) for one in verdicts)
+    return tag("ul", entries, class_="marks", aria_label="What the marks mean") if verdicts else None
 
 
 def _inspector(

@@ -1,4 +1,4 @@
-"""What stands below the answer of a report: findings on the whole, coverage, citations, probes, metrics, evidence."""
+"""Sections of a report below its answer: findings on the whole, coverage, citations, probes, metrics, evidence."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -32,9 +32,9 @@ from assay.server.console.parts import (
 from assay.server.console.views.claim_card import MOST_PARTS, cause_view, issue_view
 
 MOST_CHARACTERS: Final = 120_000
-"""Characters of an output that a page shows; the rest is in the report itself."""
+"""The most characters of an output that a page shows; the rest is in the report itself."""
 MOST_CLAIMS: Final = 300
-"""Claims that a page has cards of, the gravest first."""
+"""The most claims that have a card on a page; the gravest come first."""
 
 
 def findings_view(report: HallucinationReport) -> Markup | None:
@@ -48,21 +48,21 @@ def findings_view(report: HallucinationReport) -> Markup | None:
 
 
 def coverage_view(report: HallucinationReport) -> Markup:
-    """How much of the output and of the evidence was looked at."""
-    cover = report.coverage
+    """How much of the output and of the evidence was checked."""
+    coverage = report.coverage
     parts = [
-        ("checked", cover.checked, "good"),
-        ("not checkable", cover.not_checkable, "quiet"),
-        ("unchecked", cover.unchecked, "bad"),
+        ("checked", coverage.checked, "good"),
+        ("not checkable", coverage.not_checkable, "quiet"),
+        ("unchecked", coverage.unchecked, "bad"),
     ]
     pairs: list[tuple[str, Child]] = [
-        ("Characters checked", f"{cover.checked:,} of {cover.characters:,}"),
-        ("Not checkable", f"{cover.not_checkable:,}"),
-        ("Unchecked", tag("span", f"{cover.unchecked:,}", class_="bad" if cover.unchecked else None)),
-        ("Evidence read", f"{cover.evidence_read:,} of {cover.evidence_characters:,}"),
+        ("Characters checked", f"{coverage.checked:,} of {coverage.characters:,}"),
+        ("Not checkable", f"{coverage.not_checkable:,}"),
+        ("Unchecked", tag("span", f"{coverage.unchecked:,}", class_="bad" if coverage.unchecked else None)),
+        ("Evidence read", f"{coverage.evidence_read:,} of {coverage.evidence_characters:,}"),
         ("Pairs judged", f"{report.retrieval.pairs:,}"),
     ]
-    reasons = [tag("li", foreign(reason)) for reason in cover.reasons[:MOST_PARTS]]
+    reasons = [tag("li", foreign(reason)) for reason in coverage.reasons[:MOST_PARTS]]
     reasons += [
         tag(
             "li",
@@ -70,7 +70,7 @@ def coverage_view(report: HallucinationReport) -> Markup:
             " ",
             foreign(one.reason),
         )
-        for one in cover.parts[:MOST_PARTS]
+        for one in coverage.parts[:MOST_PARTS]
     ]
     return panel(
         "Coverage",
@@ -81,7 +81,7 @@ def coverage_view(report: HallucinationReport) -> Markup:
 
 
 def citations_view(citations: Sequence[CitationReport]) -> Markup | None:
-    """The citations of the output and how far each holds."""
+    """The citations of the output, each with its status."""
     if not citations:
         return None
     columns = (Column("Citation"), Column("Source"), Column("Status"), Column("What was found", "wide"))
@@ -99,7 +99,7 @@ def _status(status: str) -> Markup:
 
 
 def probes_view(report: HallucinationReport) -> Markup | None:
-    """What the model said when it was asked again."""
+    """The model's answers when it was asked again about critical claims."""
     if not report.consistency_probes:
         return None
     columns = (Column("Claim"), Column("Agreement", "num"), Column("Asked again", "wide"))
@@ -115,7 +115,7 @@ def probes_view(report: HallucinationReport) -> Markup | None:
 
 
 def metrics_view(report: HallucinationReport) -> Markup | None:
-    """The metrics of the output; one that is undefined says why."""
+    """The metrics of the output; an undefined one shows the reason."""
     if not report.metrics:
         return None
     rows = (
@@ -131,7 +131,12 @@ def metrics_view(report: HallucinationReport) -> Markup | None:
 
 
 def evidence_view(evidence: Sequence[tuple[str, str, Evidence | None]], *, run: bool = False) -> Markup | None:
-    """All evidence, as it was given; an agent's run is evidence itself."""
+    """All evidence that a check was given.
+
+    Args:
+        evidence: the id, the digest and the content of each piece; without content where it was erased.
+        run: whether an agent run was checked, which is evidence itself: it may come without any other.
+    """
     if not evidence and run:
         return None
     if not evidence:

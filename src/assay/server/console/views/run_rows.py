@@ -1,4 +1,4 @@
-"""Runs as the rows of a table, for the pages that list them."""
+"""Runs as rows of a table, for the pages that list runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,14 @@ from typing import Final
 from assay.reporting import GRAVITY, SIGNS, WORDS, Child, Markup, foreign, tag
 from assay.schema import Verdict
 from assay.server.console.parts import (
+    DASH,
     VERDICT_TONES,
     Column,
     action_badge,
     line,
     millis,
     moment,
+    row_box,
     score,
     shorten,
     table,
@@ -24,7 +26,7 @@ from assay.store.records import ReportRow
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """One run of a list, with all that a column may show of it."""
+    """One run of a list, with everything that its columns may show."""
 
     row: ReportRow
     about: Described
@@ -38,29 +40,30 @@ class RunColumn:
 
     column: Column
     cell: Callable[[ListedRun], Child]
+    """Draws the cell of a run."""
 
 
 _KINDS: Final = {"check": "Output", "run": "Agent run", "gateway": "Gateway"}
 
 
-def _words(one: ListedRun) -> Child:
-    words = one.row.question or one.about.first_claim
-    empty = tag("span", "erased" if one.row.erased else "no text", class_="soft")
+def _words(run: ListedRun) -> Child:
+    words = run.row.question or run.about.first_claim
+    empty = tag("span", "erased" if run.row.erased else "no text", class_="soft")
     named: Child = foreign(shorten(words, 160)) if words else empty
-    return tag("a", named, href=f"/console/runs/{one.row.id}", class_="row")
+    return tag("a", named, href=f"/console/runs/{run.row.id}", class_="row")
 
 
-def _cost(one: ListedRun) -> Child:
-    figures = one.figures
+def _cost(run: ListedRun) -> Child:
+    figures = run.figures
     if figures.cost is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     return f"{figures.cost:.4f} {figures.currency}"
 
 
-def _tokens(one: ListedRun) -> Child:
-    figures = one.figures
+def _tokens(run: ListedRun) -> Child:
+    figures = run.figures
     if figures.tokens is None:
-        return tag("span", "–", class_="soft")
+        return DASH
     return f"{'≈ ' if figures.estimated else ''}{figures.tokens:,}"
 
 
@@ -69,27 +72,27 @@ def _soft(text: str) -> Markup:
 
 
 COLUMNS: Final[Mapping[str, RunColumn]] = {
-    "decision": RunColumn(Column("Decision"), lambda one: action_badge(one.row.action)),
+    "decision": RunColumn(Column("Decision"), lambda run: action_badge(run.row.action)),
     "question": RunColumn(Column("Question or first claim", "main"), _words),
-    "output": RunColumn(Column("Output", "main preview less"), lambda one: line(one.figures.preview, 160)),
-    "claims": RunColumn(Column("Claims", "less"), lambda one: verdict_counts(one.about.verdicts)),
-    "score": RunColumn(Column("Score", "num"), lambda one: score(one.row.score)),
-    "policy": RunColumn(Column("Policy", "less"), lambda one: _soft(one.row.policy_name or one.row.policy[:12])),
-    "caller": RunColumn(Column("From", "less"), lambda one: _soft(one.row.caller or "–")),
-    "kind": RunColumn(Column("Kind", "less"), lambda one: tag("span", _KINDS.get(one.row.kind, "–"), class_="soft")),
-    "duration": RunColumn(Column("Duration", "num less"), lambda one: millis(one.figures.duration_ms)),
+    "output": RunColumn(Column("Output", "main preview less"), lambda run: line(run.figures.preview, 160)),
+    "claims": RunColumn(Column("Claims", "less"), lambda run: verdict_counts(run.about.verdicts)),
+    "score": RunColumn(Column("Score", "num"), lambda run: score(run.row.score)),
+    "policy": RunColumn(Column("Policy", "less"), lambda run: _soft(run.row.policy_name or run.row.policy[:12])),
+    "caller": RunColumn(Column("From", "less"), lambda run: _soft(run.row.caller or "–")),
+    "kind": RunColumn(Column("Kind", "less"), lambda run: tag("span", _KINDS.get(run.row.kind, "–"), class_="soft")),
+    "duration": RunColumn(Column("Duration", "num less"), lambda run: millis(run.figures.duration_ms)),
     "tokens": RunColumn(Column("Tokens", "num less"), _tokens),
     "cost": RunColumn(Column("Cost", "num less"), _cost),
-    "when": RunColumn(Column("When", "num"), lambda one: moment(one.row.created, one.now)),
+    "when": RunColumn(Column("When", "num"), lambda run: moment(run.row.created, run.now)),
 }
-"""The columns that there are, in their order."""
+"""All columns by name, in the order in which they are shown."""
 
-FIXED: Final = ("decision", "question")
-"""Those that every list has: without them a row has no name and leads nowhere."""
-BRIEF: Final = ("decision", "question", "claims", "score", "policy", "caller", "when")
-"""Those of a list beside other things."""
-USUAL: Final = ("decision", "question", "output", "claims", "score", "policy", "caller", "duration", "when")
-"""Those of the list of runs until somebody chooses others."""
+FIXED_COLUMNS: Final = ("decision", "question")
+"""The columns of every list: without them a row would have neither a name nor a link."""
+BRIEF_COLUMNS: Final = ("decision", "question", "claims", "score", "policy", "caller", "when")
+"""The columns of a short list on a page with other content."""
+DEFAULT_COLUMNS: Final = ("decision", "question", "output", "claims", "score", "policy", "caller", "duration", "when")
+"""The default columns of the list of runs."""
 
 
 def run_rows(
@@ -100,26 +103,26 @@ def run_rows(
     empty: tuple[str, Child],
     *,
     figures: Mapping[str, Figures] | None = None,
-    columns: Sequence[str] = BRIEF,
-    chooses: bool = False,
+    columns: Sequence[str] = BRIEF_COLUMNS,
+    selectable: bool = False,
 ) -> Markup:
-    """A table of runs; each row leads to its page.
+    """A table of runs; each row links to the page of its run.
 
     Args:
-        caption: what it lists.
+        caption: what the table lists.
         rows: the runs.
-        about: what they claim, by their ids.
-        now: the moment that ages are told from.
-        empty: what stands where there are none.
-        figures: what is known of their outputs and costs, by their ids.
+        about: the first claim and the verdicts of each run, by its id.
+        now: the moment that ages are relative to.
+        empty: the title and the text that are shown if there are no runs.
+        figures: duration, tokens, cost and a preview of the output, by the id of the run.
         columns: names in `COLUMNS`.
-        chooses: whether each row has a box to choose it, named `run`.
+        selectable: whether each row has a checkbox, named `run`.
     """
     known = figures or {}
     listed = [ListedRun(row, about.get(row.id, Described()), known.get(row.id, Figures()), now) for row in rows]
     shown = [COLUMNS[name] for name in columns]
     heads = [one.column for one in shown]
-    if not chooses:
+    if not selectable:
         cells = ([one.cell(run) for one in shown] for run in listed)
         return table(caption, heads, cells, empty=empty, style="rows")
     first, *others = shown
@@ -130,14 +133,14 @@ def run_rows(
 def _box(run: ListedRun) -> Markup:
     words = run.row.question or run.about.first_claim or run.row.id[:12]
     label = f"Choose the run: {shorten(words, 80)}"
-    return tag("input", type_="checkbox", name_="run", value=run.row.id, aria_label=label, class_="choose")
+    return row_box("run", run.row.id, label)
 
 
 def verdict_counts(counts: Mapping[str, int]) -> Markup:
-    """How many claims have each verdict, the gravest first, in signs."""
+    """How many claims have each verdict, as signs with numbers, the gravest verdict first."""
     shown = [(one, counts[one.value]) for one in GRAVITY if counts.get(one.value) and one is not Verdict.NOT_CHECKABLE]
     if not shown:
-        return tag("span", "–", class_="soft")
+        return DASH
     counted = ", ".join(f"{number} {WORDS[one]}" for one, number in shown)
     parts = (
         tag("span", SIGNS[one], tag("span", f"{number:,}"), class_=f"count {VERDICT_TONES[one]}")

@@ -1,4 +1,4 @@
-"""The tool calls of an agent run: each argument with where it comes from."""
+"""The tool calls of an agent run, with the origin of each argument."""
 
 import json
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from assay.schema.report_parts import ArgumentProvenance, TraceStatus
 from assay.server.console.parts import Column, badge, code, details, line, panel, shorten, table
 from assay.server.console.views.claim_card import MOST_PARTS, issue_view
 
-_TONES: Final = {
+_ORIGIN_TONES: Final = {
     TraceStatus.TRACED: ("good", "✓"),
     TraceStatus.DERIVED: ("good", "≈"),
     TraceStatus.DECLARED: ("good", "§"),
@@ -18,13 +18,13 @@ _TONES: Final = {
     TraceStatus.UNTRACED: ("bad", "✗"),
     TraceStatus.SKIPPED: ("quiet", "–"),
 }
-_STATUS: Final = {"accepted": ("good", "✓"), "rejected": ("bad", "✗"), "unchecked": ("bad", "!")}
+_STATUS_TONES: Final = {"accepted": ("good", "✓"), "rejected": ("bad", "✗"), "unchecked": ("bad", "!")}
 _MOST_CALLS: Final = 200
 _COLUMNS: Final = (Column("Argument"), Column("Value"), Column("Origin"), Column("Found in", "wide"))
 
 
 def tools_view(report: HallucinationReport) -> Markup | None:
-    """All calls in their order; nothing where the output made none."""
+    """All tool calls in their order; `None` if there are none."""
     calls = report.tool_call_validations
     if not calls:
         return None
@@ -40,27 +40,29 @@ def tools_view(report: HallucinationReport) -> Markup | None:
 
 
 def _call(at: int, call: ToolCallValidation) -> Markup:
-    tone, sign = _STATUS[call.status]
-    done = {True: "executed", False: "not executed or failed", None: "checked before it was executed"}[call.executed]
+    tone, sign = _STATUS_TONES[call.status]
+    execution = {True: "executed", False: "not executed or failed", None: "checked before it was executed"}[
+        call.executed
+    ]
     place = f"step {call.step} · " if call.step is not None else ""
     head = tag(
         "header",
         tag("h3", foreign(shorten(call.tool, 120))),
         badge(call.status, tone, sign),
-        tag("span", place + done, class_="soft"),
+        tag("span", place + execution, class_="soft"),
     )
     issues = [issue_view(issue) for issue in call.issues[:MOST_PARTS]]
     issues = issues or [tag("li", foreign(message)) for message in call.errors[:MOST_PARTS]]
-    traced = None
+    origins = None
     if call.provenance:
-        traced = table(
+        origins = table(
             f"Origin of the arguments of call {at + 1}", _COLUMNS, map(_origin, call.provenance[:MOST_PARTS])
         )
     return tag(
         "article",
         head,
         tag("ul", issues, class_="issues") if issues else None,
-        traced,
+        origins,
         details("Arguments as sent", _json(call.args)),
         _attempts(call),
         class_="card call",
@@ -68,28 +70,28 @@ def _call(at: int, call: ToolCallValidation) -> Markup:
     )
 
 
-def _origin(one: ArgumentProvenance) -> list[Child]:
-    tone, sign = _TONES[one.status]
-    value = json.dumps(one.value, ensure_ascii=False) if not isinstance(one.value, str) else one.value
+def _origin(argument: ArgumentProvenance) -> list[Child]:
+    tone, sign = _ORIGIN_TONES[argument.status]
+    value = json.dumps(argument.value, ensure_ascii=False) if not isinstance(argument.value, str) else argument.value
     return [
-        code(shorten(one.path or "/", 80)),
-        group(line(value, 120), tag("small", f" {one.kind.value}")),
-        badge(one.status.value, tone, sign),
-        _found(one),
+        code(shorten(argument.path or "/", 80)),
+        group(line(value, 120), tag("small", f" {argument.kind.value}")),
+        badge(argument.status.value, tone, sign),
+        _found_in(argument),
     ]
 
 
-def _found(one: ArgumentProvenance) -> Child:
+def _found_in(argument: ArgumentProvenance) -> Child:
     parts: list[Child] = []
-    if one.source is not None:
-        parts.append(tag("span", one.source.value, class_="soft"))
-    if one.source_id:
-        parts += [" ", code(shorten(one.source_id, 60))]
-    if one.source_text:
-        parts += [" ", tag("q", foreign(shorten(one.source_text, 200)))]
-    if one.how:
-        parts += [" ", foreign(shorten(one.how, 200), class_="soft")]
-    return parts or tag("span", "no source holds it" if one.status is TraceStatus.UNTRACED else "–", class_="soft")
+    if argument.source is not None:
+        parts.append(tag("span", argument.source.value, class_="soft"))
+    if argument.source_id:
+        parts += [" ", code(shorten(argument.source_id, 60))]
+    if argument.source_text:
+        parts += [" ", tag("q", foreign(shorten(argument.source_text, 200)))]
+    if argument.how:
+        parts += [" ", foreign(shorten(argument.how, 200), class_="soft")]
+    return parts or tag("span", "no source holds it" if argument.status is TraceStatus.UNTRACED else "–", class_="soft")
 
 
 def _attempts(call: ToolCallValidation) -> Markup | None:

@@ -1,4 +1,4 @@
-"""The run of an agent drawn: a tree that opens and closes, with a bar for when each part began and how long it took."""
+"""The trace of an agent run on a page: a collapsible tree, with a bar for the start and the duration of each step."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,7 +22,11 @@ _KINDS: Final = {
 
 
 def trace_view(asked: Mapping[str, Any] | None) -> Markup | None:
-    """What an agent did, as a tree; nothing of a check that is not of a run."""
+    """The trace of the agent run that a check was given; `None` if the check was not of a run.
+
+    Args:
+        asked: the arguments of the check; `None` where they were erased.
+    """
     if asked is None or asked.get("run") is None:
         return None
     trace = trace_of(asked)
@@ -58,7 +62,7 @@ def _about(trace: Trace) -> str:
 
 
 def _node(node: Node, trace: Trace) -> Markup:
-    """One node and what is inside of it, open."""
+    """A node with the nodes below it, opened."""
     line = tag("div", _line(node, trace), class_="step failed" if node.failed else "step")
     if not node.children and not node.left_out:
         return tag("li", line)
@@ -73,7 +77,7 @@ def _node(node: Node, trace: Trace) -> Markup:
 
 def _line(node: Node, trace: Trace) -> list[Child]:
     words, tone = _KINDS[node.kind]
-    said: list[Child] = [
+    texts: list[Child] = [
         badge(words, tone),
         foreign(shorten(node.name, 80), "b"),
         badge("failed", "bad", "✗") if node.failed else None,
@@ -86,22 +90,22 @@ def _line(node: Node, trace: Trace) -> list[Child]:
         times.append(tag("span", f"{node.tokens:,} tokens", class_="soft"))
     if trace.total_ms is not None:
         times += [tag("span", millis(node.took_ms), class_="num"), _bar(node, trace.total_ms)]
-    return [tag("span", said, class_="what"), tag("span", times, class_="when") if times else None]
+    return [tag("span", texts, class_="what"), tag("span", times, class_="when") if times else None]
 
 
 def _bar(node: Node, total: float) -> Markup | None:
-    """When it began and how long it took, of the whole run."""
+    """A bar that shows when a step began and how long it took within the whole run."""
     if node.begin_ms is None or node.took_ms is None or total <= 0:
         return None
     begin = 100 * min(max(node.begin_ms / total, 0.0), 1.0)
-    wide = min(max(100 * node.took_ms / total, 0.6), 100 - begin)
+    width = min(max(100 * node.took_ms / total, 0.6), 100 - begin)
     tone = "fill bad" if node.failed else "fill"
     label = f"from {millis(node.begin_ms)} on, for {millis(node.took_ms)}"
     return tag(
         "svg",
         tag("title", label),
         tag("rect", class_="track", x=0, y=2, width=100, height=4),
-        tag("rect", class_=tone, x=round(begin, 2), y=0, width=round(wide, 2), height=8),
+        tag("rect", class_=tone, x=round(begin, 2), y=0, width=round(width, 2), height=8),
         viewBox="0 0 100 8",
         preserveAspectRatio="none",
         class_="span-bar",

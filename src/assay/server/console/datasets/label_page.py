@@ -1,4 +1,4 @@
-"""One run of a dataset, to be read and labelled: right, or wrong and in which claims."""
+"""The page of one run of a dataset, on which a person labels it as right, or as wrong and in which claims."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from assay.reporting import SIGNS, WORDS, Child, Markup, foreign, tag
 from assay.schema import ClaimReport, HallucinationReport
-from assay.server.console.layout import form, render
+from assay.server.console.layout import form, render, whole_number
 from assay.server.console.parts import (
     VERDICT_TONES,
     action_badge,
@@ -36,46 +36,62 @@ NO_ROW: Final = {
     NoRow.NO_EVIDENCE: "without evidence",
     NoRow.NO_TEXT: "without text",
 }
-"""Why a run stands in no export, in a few words."""
+"""Why an export has no row for a run, in a few words."""
 MOST_CLAIMS: Final = 200
-"""Claims that a person may mark one by one."""
+"""The most claims that the form lists."""
 
 
 def labels_of(fields: Sequence[tuple[str, str]]) -> tuple[Label | None, list[int]]:
-    """What a form says of a run.
+    """The label that a form gives to a run, and the positions of the claims that it calls wrong.
 
     Raises:
-        HTTPException: it says nothing that there is.
+        HTTPException: the label or the position of a claim is none that can be given.
     """
-    said = dict(fields).get("label", "")
+    chosen = dict(fields).get("label", "")
     claims = [value for name, value in fields if name == "claim"]
-    if not all(one.isascii() and one.isdigit() and len(one) < 7 for one in claims):
+    positions = [position for value in claims if (position := whole_number(value, 6)) is not None]
+    if len(positions) < len(claims):
         raise HTTPException(422, "a claim is named by its number")
-    if said not in ("", "none", *(label.value for label in Label)):
+    if chosen not in ("", "none", *(label.value for label in Label)):
         raise HTTPException(422, "a label is right, wrong or none")
-    label = Label(said) if said in (Label.RIGHT, Label.WRONG) else None
-    return label, [int(one) for one in claims] if label is Label.WRONG else []
+    label = Label(chosen) if chosen in (Label.RIGHT, Label.WRONG) else None
+    return label, positions if label is Label.WRONG else []
 
 
 def label_page(
-    request: Request, found: Dataset, rows: Sequence[DatasetRow], at: int, check: StoredCheck | None, *, may: bool
+    request: Request,
+    dataset: Dataset,
+    rows: Sequence[DatasetRow],
+    at: int,
+    check: StoredCheck | None,
+    *,
+    may_label: bool,
 ) -> Response:
-    """The page of one row."""
-    row, path = rows[at], f"/console/datasets/{found.id}"
+    """The page of one row of a dataset.
+
+    Args:
+        request: the request that the page answers.
+        found: the dataset.
+        rows: all rows of the dataset, in order.
+        at: the index of the row.
+        check: the check of the run; `None` where it is not stored.
+        may: whether the caller may label it.
+    """
+    row, path = rows[at], f"/console/datasets/{dataset.id}"
     report = None if check is None else check.report
-    around = [
-        link_button(words, f"{path}/rows/{rows[place].run}")
-        for words, place in (("Before", at - 1), ("Behind", at + 1))
-        if 0 <= place < len(rows)
+    neighbours = [
+        link_button(words, f"{path}/rows/{rows[index].run}")
+        for words, index in (("Previous", at - 1), ("Next", at + 1))
+        if 0 <= index < len(rows)
     ]
     body: list[Child] = []
     if check is None or report is None:
-        body.append(empty_state("Its content was erased", "It counts in no figure and stands in no export."))
+        body.append(empty_state("Its content was erased", "It counts in no figure and is left out of exports."))
     else:
         why = why_no_row(check)
         if why is not None:
-            body.append(note("doubt", f"No export has a row of it: {NO_ROW[why]}."))
-        if may:
+            body.append(note("doubt", f"Exports leave it out: {NO_ROW[why]}."))
+        if may_label:
             body.append(_form(request, f"{path}/rows/{row.run}", row, report))
         else:
             body.append(note("quiet", "You may read this and change nothing."))
@@ -86,19 +102,19 @@ def label_page(
         ]
     return render(
         request,
-        f"Row {at + 1} of {found.name}"[:120],
+        f"Row {at + 1} of {dataset.name}"[:120],
         *body,
         current="datasets",
         heading=foreign(shorten(row.question or f"Run {row.run[:12]}", 140)),
-        parent=(shorten(found.name, 40), path),
+        parent=(shorten(dataset.name, 40), path),
         about=_about(row, at, len(rows)),
-        actions=[*around, link_button("The run", f"/console/runs/{row.run}")],
+        actions=[*neighbours, link_button("The run", f"/console/runs/{row.run}")],
         scripts=("run.js",),
     )
 
 
 def _about(row: DatasetRow, at: int, count: int) -> Child:
-    parts: list[Child] = [f"{at + 1:,} of {count:,} · when it was recorded the gate said "]
+    parts: list[Child] = [f"{at + 1:,} of {count:,} · the gate's decision at the time was "]
     parts.append(action_badge(row.action) if row.action else "nothing")
     if row.labelled is not None:
         parts += [" · labelled by ", foreign(row.labeller or "somebody"), " ", moment(row.labelled)]
@@ -111,22 +127,22 @@ def _form(request: Request, path: str, row: DatasetRow, report: HallucinationRep
         ("wrong", "Wrong: something in it is not"),
         ("none", "No label"),
     )
-    now = row.label.value if row.label is not None else "none"
+    current = row.label.value if row.label is not None else "none"
     radios = (
         tag(
             "label",
-            tag("input", type_="radio", name_="label", value=value, checked=value == now, required=True),
+            tag("input", type_="radio", name_="label", value=value, checked=value == current, required=True),
             words,
         )
         for value, words in choices
     )
-    marks = [_claim(at, claim, row) for at, claim in enumerate(report.claims[:MOST_CLAIMS])]
+    boxes = [_claim(at, claim, row) for at, claim in enumerate(report.claims[:MOST_CLAIMS])]
     claims = None
-    if marks:
+    if boxes:
         claims = tag(
             "fieldset",
-            tag("legend", "If wrong: in which claims (none, where it is not one of them)"),
-            marks,
+            tag("legend", "If wrong: in which claims (none if the error is elsewhere)"),
+            boxes,
             class_="boxes tall",
         )
     return panel(

@@ -1,4 +1,4 @@
-"""What the routes of reports take and give."""
+"""The request and response bodies of the routes for reports, feedback, policies and retention."""
 
 import re
 from datetime import datetime
@@ -20,59 +20,59 @@ from assay.store.records import (
     Rules,
 )
 
-MOST: Final = 200
-"""Items of one page."""
+MOST_ITEMS: Final = 200
+"""The largest page of a list."""
 
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
-_NOT_STORED: Final = re.compile("[\x00\ud800-\udfff]")
+_DATE_AND_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]")
+_NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
-def _storable(text: str) -> str:
-    if _NOT_STORED.search(text):
+def _require_storable(text: str) -> str:
+    if _NOT_STORABLE.search(text):
         raise ValueError("a text holds neither NUL nor half of a surrogate pair")
     return text
 
 
-def _date_and_time(value: object) -> object:
-    """Numbers are no moments, although pydantic would count them as seconds since 1970."""
-    if isinstance(value, str) and not _DATE.match(value):
+def _require_date_and_time(value: object) -> object:
+    """Refuses numbers, which pydantic would read as seconds since 1970."""
+    if isinstance(value, str) and not _DATE_AND_TIME.match(value):
         raise ValueError("expected a date and time by RFC 3339, as 2026-01-31T09:00:00Z")
     return value
 
 
-Text = Annotated[str, AfterValidator(_storable)]
-Moment = Annotated[AwareDatetime, BeforeValidator(_date_and_time)]
-Cursor = Annotated[Text | None, Query(description="`next` of the page before.", max_length=80)]
-Limit = Annotated[int, Query(description="At most this many items.", ge=1, le=MOST)]
+Text = Annotated[str, AfterValidator(_require_storable)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_require_date_and_time)]
+Cursor = Annotated[Text | None, Query(description="`next` of the previous page.", max_length=80)]
+Limit = Annotated[int, Query(description="At most this many items.", ge=1, le=MOST_ITEMS)]
 Since = Annotated[Moment | None, Query(description="From this moment on.")]
 Until = Annotated[Moment | None, Query(description="Before this moment.")]
 
 
 class Body(BaseModel):
-    """What is sent: nothing but the named members."""
+    """A request body, in which unknown members are an error."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 class Out(BaseModel):
-    """What is answered."""
+    """A response body."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
 class Filters(Body):
-    """Which reports a list is to hold."""
+    """Which reports to list."""
 
     q: Annotated[Text | None, Field(max_length=LONGEST_QUERY, min_length=1)] = None
-    """Words and "phrases" of the question or the output, all of which must be there; `word*` is how one begins."""
+    """Words and "phrases" that must all occur in the question or the output; `word*` matches a prefix."""
     action: Action | None = None
     route: Annotated[Text | None, Field(max_length=100)] = None
     verdict: Verdict | None = None
-    """At least one claim has it."""
+    """At least one claim has this verdict."""
     policy: Annotated[Text | None, Field(max_length=200)] = None
     """The digest or the name of a policy."""
     caller: Annotated[Text | None, Field(max_length=200)] = None
-    """Who asked: a user or the name of an API key."""
+    """Who asked for the check: the name of a user or an API key."""
     run_id: Annotated[Text | None, Field(max_length=1_000)] = None
     """The name that the caller gave the run."""
     since: Moment | None = None
@@ -82,12 +82,12 @@ class Filters(Body):
     min_score: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
     max_score: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
     after: Annotated[Text | None, Field(max_length=80)] = None
-    """`next` of the page before."""
-    limit: Annotated[int, Field(ge=1, le=MOST)] = 50
+    """`next` of the previous page."""
+    limit: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = 50
     """At most this many items."""
 
-    def wanted(self) -> ReportFilter:
-        """The same as the store takes it."""
+    def to_store_filter(self) -> ReportFilter:
+        """These filters in the form that the store takes."""
         return ReportFilter(
             self.q,
             None if self.action is None else self.action.value,
@@ -107,9 +107,9 @@ class ReportLine(Out):
     """One report in a list."""
 
     id: str
-    """Under which it is read: `/v1/reports/{id}`."""
+    """The id in `/v1/reports/{id}`."""
     run: str
-    """The run that it is about; its first report has the same id."""
+    """The run that the report is about; the first report of a run has the same id."""
     created: datetime
     action: str
     route: str
@@ -121,21 +121,21 @@ class ReportLine(Out):
     """The verifier's digest."""
     claims: int
     verdicts: list[str]
-    """Those that its claims have."""
+    """The verdicts that its claims have."""
     kind: str
     """`check`, `run` or `gateway`."""
     run_id: str | None
     """The name that the caller gave the run."""
     caller: str | None
     question: str | None
-    """Its beginning."""
+    """The beginning of the question."""
     erased: bool
 
     @classmethod
-    def of(cls, line: ReportRow) -> Self:
-        """The same as it is answered."""
+    def from_row(cls, row: ReportRow) -> Self:
+        """The line for a row of the store."""
         names = [name for name in cls.model_fields if name != "verdicts"]
-        return cls(verdicts=list(line.verdicts), **{name: getattr(line, name) for name in names})
+        return cls(verdicts=list(row.verdicts), **{name: getattr(row, name) for name in names})
 
 
 class ReportsOut(Out):
@@ -143,13 +143,13 @@ class ReportsOut(Out):
 
     items: list[ReportLine]
     next: str | None
-    """Where the next page begins, for `after`; none at the end."""
+    """The cursor of the next page, for `after`; null at the end."""
     reached: datetime | None
-    """Where not all of the list was looked at for this page, how far back; the page may have fewer items then."""
+    """Set where the search stopped early: how far back it looked. The page may then have fewer items than asked for."""
 
 
 class DecisionOut(Out):
-    """What was decided: first by the gate, then by people."""
+    """One decision. The first is the gate's, further ones are people's."""
 
     created: datetime
     actor: str
@@ -159,39 +159,39 @@ class DecisionOut(Out):
 
 
 class CheckOut(Out):
-    """A check as it is remembered."""
+    """A stored check."""
 
     id: str
     run: str
-    """The run that the report is of; the same for its first report."""
+    """The run that the report is about; the first report of a run has the same id."""
     created: datetime
     kind: str
     caller: str | None
     erased: datetime | None
-    """When its content was erased; then report and arguments are none."""
+    """When its content was erased; `report` and `asked` are null then."""
     report: HallucinationReport | None
     asked: dict[str, Any] | None
-    """What the check was given beside its evidence."""
+    """The arguments of the check other than its evidence."""
     decisions: list[DecisionOut]
 
     @classmethod
-    def of(cls, found: StoredCheck, decisions: list[DecisionOut]) -> Self:
-        """The same as it is answered."""
+    def from_check(cls, check: StoredCheck, decisions: list[DecisionOut]) -> Self:
+        """The response for a stored check."""
         return cls(
-            id=found.id,
-            run=found.run,
-            created=found.created,
-            kind=found.kind,
-            caller=found.caller,
-            erased=found.erased,
-            report=found.report,
-            asked=found.asked,
+            id=check.id,
+            run=check.run,
+            created=check.created,
+            kind=check.kind,
+            caller=check.caller,
+            erased=check.erased,
+            report=check.report,
+            asked=check.asked,
             decisions=decisions,
         )
 
 
 class ClaimOut(Out):
-    """One claim of a report; what it said is none where it was erased."""
+    """One claim of a report; its text is null where the content was erased."""
 
     position: int
     text: str | None
@@ -205,7 +205,7 @@ class ClaimOut(Out):
     contradiction: float | None
     start: int
     end: int
-    """Where it is in the output, in code points."""
+    """`start` and `end` are its place in the output, in code points."""
     evidence_spans: list[EvidenceSpan]
     issues: list[Issue]
 
@@ -217,7 +217,7 @@ class ClaimsOut(Out):
 
 
 class EvidenceItem(Out):
-    """One piece of evidence; its content is none where it was erased."""
+    """One piece of evidence; its content is null where it was erased."""
 
     id: str
     digest: str
@@ -225,13 +225,13 @@ class EvidenceItem(Out):
 
 
 class EvidenceOut(Out):
-    """The evidence that a check was given, in order. What a run saw by itself is in its steps."""
+    """The evidence that a check was given, in order. What an agent run retrieved by itself is in its steps."""
 
     items: list[EvidenceItem]
 
 
 class ToolCallItem(Out):
-    """One tool call; what was found of it is none where it was erased."""
+    """One tool call; its validation is null where the content was erased."""
 
     position: int
     tool: str
@@ -254,7 +254,7 @@ class EntryOut(Out):
     index: int
     kind: str
     entry: str
-    """Its text, which is what is hashed."""
+    """The text of the entry, exactly as it is hashed."""
 
 
 class EntriesOut(Out):
@@ -262,11 +262,11 @@ class EntriesOut(Out):
 
     items: list[EntryOut]
     next: int | None = None
-    """Where the next page begins, for `begin`; none at the end."""
+    """The index of the next page's first entry, for `begin`; null at the end."""
 
 
 class ReceiptItem(Out):
-    """A receipt that was issued; the receipt itself went to whoever asked."""
+    """A receipt that was issued. The receipt itself is not stored: it went to the caller of the check."""
 
     receipt: str
     """Its id."""
@@ -274,7 +274,7 @@ class ReceiptItem(Out):
     """The id of the key that signed it."""
     at: str
     index: int
-    """The entry of the audit log that tells of it."""
+    """The index of its entry in the audit log."""
 
 
 class ReceiptsOut(Out):
@@ -284,18 +284,18 @@ class ReceiptsOut(Out):
 
 
 class FeedbackBody(Body):
-    """What somebody says of an output."""
+    """Feedback on an output."""
 
     verdict: Literal["wrong", "right"]
     claim: Annotated[int | None, Field(ge=0, le=1_000_000)] = None
-    """The position of the claim that it is about; the whole output by default."""
+    """The position of the claim that the feedback is about; the whole output by default."""
     comment: Annotated[Text | None, Field(max_length=LONGEST_COMMENT)] = None
     author: Annotated[Text | None, Field(min_length=1, max_length=200)] = None
-    """Who says it, as the caller names them; the caller by default."""
+    """Who gives the feedback, in the caller's words; the caller by default."""
 
 
 class FeedbackItem(Out):
-    """What somebody said of an output."""
+    """Stored feedback on an output."""
 
     id: str
     report: str
@@ -317,18 +317,18 @@ class ErasedOut(Out):
     """What was erased."""
 
     reports: list[str]
-    """The ids; none where it was erased before."""
+    """The ids of the erased reports; empty where the content had been erased before."""
     entries: list[int]
-    """The entries of the audit log that say so."""
+    """The indices of the entries of the audit log that record the erasure."""
 
 
 class PolicyLine(Out):
-    """A policy that decided."""
+    """A policy that made decisions."""
 
     digest: str
     name: str
     created: datetime
-    """When it first decided."""
+    """When it first made a decision."""
 
 
 class PoliciesOut(Out):
@@ -339,35 +339,35 @@ class PoliciesOut(Out):
 
 
 class PolicyOut(PolicyLine):
-    """A policy with all that it says."""
+    """A policy with all of its settings."""
 
     policy: dict[str, Any] | None
-    """None where it was recorded by name alone."""
+    """The settings; null where only the name of the policy was recorded."""
 
 
 class RuleBody(Body):
-    """What is erased, and when."""
+    """A rule of retention: what is erased, and after how long."""
 
     days: Annotated[int, Field(ge=1, le=LONGEST)]
-    """After so many days."""
+    """The age in days from which content is erased."""
     what: Literal["content", "evidence"] = "content"
     """`content` is everything but the decision and its scores; `evidence` is the stored evidence alone."""
     action: Action | None = None
-    """Only of checks on which the gate decided so."""
+    """Apply the rule only to checks with this action; to all by default."""
 
     def rule(self) -> Rule:
-        """The same as the store takes it."""
+        """This rule in the form that the store takes."""
         return Rule(self.days, self.what, None if self.action is None else self.action.value)
 
 
 class RulesBody(Body):
-    """All rules of retention that are to hold."""
+    """All rules of retention; they replace the present ones."""
 
     rules: Annotated[list[RuleBody], Field(max_length=MOST_RULES)]
 
 
 class RuleOut(Out):
-    """What is erased, and when."""
+    """A rule of retention: what is erased, and after how long."""
 
     days: int
     what: str
@@ -382,7 +382,7 @@ class RulesOut(Out):
     rules: list[RuleOut]
 
     @classmethod
-    def of(cls, rules: Rules) -> Self:
-        """The same as they are answered."""
-        made = [RuleOut(days=rule.days, what=rule.what, action=rule.action) for rule in rules.rules]
-        return cls(version=rules.version, changed=rules.changed, rules=made)
+    def from_rules(cls, rules: Rules) -> Self:
+        """The response for stored rules."""
+        items = [RuleOut(days=rule.days, what=rule.what, action=rule.action) for rule in rules.rules]
+        return cls(version=rules.version, changed=rules.changed, rules=items)

@@ -1,4 +1,4 @@
-"""`/v1/policies` and `/v1/retention`: by what was decided, and how long content is kept."""
+"""`/v1/policies` and `/v1/retention`: the policies that made decisions, and how long content is stored."""
 
 import re
 from typing import Annotated, Final
@@ -7,14 +7,14 @@ from fastapi import APIRouter, Header, Request, Response
 
 from assay.schema import Permission
 from assay.server.http.problems import ProblemError, documented, unknown
-from assay.server.reports.values import Cursor, Limit, PoliciesOut, PolicyLine, PolicyOut, RulesBody, RulesOut
+from assay.server.reports.bodies import Cursor, Limit, PoliciesOut, PolicyLine, PolicyOut, RulesBody, RulesOut
 from assay.server.services import Services, allowed
 from assay.store.records import ChangedError, Rules, read_policies, read_policy, read_rules, write_rules
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _ETAG: Final = re.compile(r'(?:W/)?"([0-9]{1,9})"')
 
-IfMatch = Annotated[str | None, Header(description="The ETag of the rules that these take the place of.")]
+IfMatch = Annotated[str | None, Header(description="The ETag of the rules that these replace.")]
 
 
 def make_rules_router(services: Services) -> APIRouter:
@@ -25,8 +25,8 @@ def make_rules_router(services: Services) -> APIRouter:
         routes.policy
     )
     router.get("/v1/retention", tags=["retention"], responses=documented(401, 403, 429, 503))(routes.rules)
-    changed = documented(401, 403, 412, 413, 422, 428, 429, 503)
-    router.put("/v1/retention", tags=["retention"], responses=changed)(routes.change)
+    change_errors = documented(401, 403, 412, 413, 422, 428, 429, 503)
+    router.put("/v1/retention", tags=["retention"], responses=change_errors)(routes.change)
     return router
 
 
@@ -35,15 +35,15 @@ class _Rules:
         self._store = services.store
 
     def policies(self, request: Request, after: Cursor = None, limit: Limit = 50) -> PoliciesOut:
-        """The policies that decided, newest first."""
+        """The policies that made decisions, newest first."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
-            found, following = read_policies(connection, caller.tenant, after, limit)
-        lines = [PolicyLine(digest=one.digest, name=one.name, created=one.created) for one in found]
-        return PoliciesOut(items=lines, next=following)
+            policies, cursor = read_policies(connection, caller.tenant, after, limit)
+        lines = [PolicyLine(digest=policy.digest, name=policy.name, created=policy.created) for policy in policies]
+        return PoliciesOut(items=lines, next=cursor)
 
     def policy(self, request: Request, response: Response, digest: str) -> PolicyOut:
-        """A policy with all that it says."""
+        """A policy with all of its settings."""
         caller = allowed(request.scope, Permission.READ)
         if not _DIGEST.fullmatch(digest):
             raise unknown("policy")
@@ -55,13 +55,13 @@ class _Rules:
         return PolicyOut(digest=found.digest, name=found.name, created=found.created, policy=found.body)
 
     def rules(self, request: Request, response: Response) -> RulesOut:
-        """The rules by which content is erased; the server applies them by itself."""
+        """The rules by which the server erases content."""
         caller = allowed(request.scope, Permission.READ)
         with self._store.reading(caller.tenant) as connection:
             return _rules_response(response, read_rules(connection, caller.tenant))
 
     def change(self, request: Request, response: Response, body: RulesBody, if_match: IfMatch = None) -> RulesOut:
-        """Put other rules in the place of those that hold."""
+        """Replace the rules of retention."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         version = _version(if_match)
         try:
@@ -72,13 +72,13 @@ class _Rules:
                 412,
                 str(error),
                 code="version.changed",
-                todo="Read them again, and send what you want changed with the new ETag.",
+                todo="Read the rules again, and send your change with the new ETag.",
             ) from error
 
 
 def _rules_response(response: Response, rules: Rules) -> RulesOut:
     response.headers["etag"] = f'"{rules.version}"'
-    return RulesOut.of(rules)
+    return RulesOut.from_rules(rules)
 
 
 def _version(if_match: str | None) -> int:
@@ -89,12 +89,12 @@ def _version(if_match: str | None) -> int:
             code="version.needed",
             todo="Read the rules, and send their ETag.",
         )
-    found = _ETAG.fullmatch(if_match.strip())
-    if found is None:
+    etag = _ETAG.fullmatch(if_match.strip())
+    if etag is None:
         raise ProblemError(
             412,
             'expected an ETag such as "3" in If-Match, got another',
             code="version.changed",
             todo="Read the rules, and send their ETag.",
         )
-    return int(found[1])
+    return int(etag[1])

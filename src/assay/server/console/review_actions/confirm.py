@@ -1,4 +1,4 @@
-"""The second step of a decision: what is going to happen, what it is decided by, and the question for its reason."""
+"""The second step of a decision: what is going to happen, the claims and evidence behind it, and the reason for it."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from assay.reporting import Child, Markup, foreign, group, tag
 from assay.rewrite.revise import changes_between
 from assay.schema import Action, HallucinationReport, Verdict
 from assay.schema.escalation import EscalationPackage, ReviewItem
-from assay.server.console.layout import form, render
+from assay.server.console.layout import form, hidden_input, render
 from assay.server.console.parts import (
     action_badge,
     button,
@@ -27,14 +27,14 @@ from assay.server.console.views.revisions import diff
 
 PATH: Final = "/console/review"
 MOST_LABELS: Final = 30
-"""Claims that a reviewer may label at once."""
+"""The most claims that a reviewer can label with a decision."""
 ACTS: Final = {
     "approve": ("a", "Approve", "The output is released as it is."),
     "edit": ("e", "Edit", "Your text is checked again and released instead."),
     "reject": ("r", "Reject", "The output stays withheld. A fallback response is returned instead."),
     "ask": ("q", "Ask for evidence", "The caller is asked for evidence. The output waits, and its deadline stays."),
 }
-"""What may be done, by key: the words of its button, and what happens."""
+"""The acts by name: the key on the keyboard, the label of the button, and what the act does."""
 
 
 def confirm_page(
@@ -44,39 +44,39 @@ def confirm_page(
     act: str,
     checked: HallucinationReport | None = None,
 ) -> Response:
-    """What is going to happen, beside the claims and the evidence that it is decided by, and the question for a reason.
+    """The page of the second step: what is going to happen, the field for the reason, and the claims and evidence.
 
     Args:
-        request: what it answers.
+        request: the request that the page answers.
         item: the item.
-        package: its content; none where it was erased.
-        act: one of `ACTS`.
-        checked: the report of the text of an edit.
+        package: its content; `None` if it was erased.
+        act: a key of `ACTS`.
+        checked: for an edit, the report on the edited text.
     """
-    _, words, meaning = ACTS[act]
+    _, label, meaning = ACTS[act]
     hidden_fields: list[Child] = [
-        tag("input", type_="hidden", name_="act", value=act),
-        tag("input", type_="hidden", name_="version", value=item.version),
+        hidden_input("act", act),
+        hidden_input("version", item.version),
     ]
     body: list[Child] = [tag("p", meaning, class_="meaning")]
-    more: list[Child] = [
-        field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True), _WHY[act])
+    inputs: list[Child] = [
+        field("Why", text_area("reason", rows=4, required=True, maxlength=10_000, autofocus=True), _REASON_HINTS[act])
     ]
-    may_send = True
+    may_submit = True
     if checked is not None and package is not None:
-        may_send = checked.action is not Action.BLOCK
+        may_submit = checked.action is not Action.BLOCK
         body += _edited(package, checked)
-        hidden_fields.append(tag("input", type_="hidden", name_="output", value=checked.output))
-        if may_send and checked.action is not Action.EMIT:
-            more.append(_ACCEPT)
+        hidden_fields.append(hidden_input("output", checked.output))
+        if may_submit and checked.action is not Action.EMIT:
+            inputs.append(_ACCEPT)
     if act == "reject" and package is not None:
         refusal = next((one.text for one in package.alternatives if one.kind == "refusal"), "")
-        more.append(field("What is said in its place", text_area("response", refusal, rows=3, maxlength=20_000)))
+        inputs.append(field("What is said in its place", text_area("response", refusal, rows=3, maxlength=20_000)))
     if act != "ask" and package is not None and package.flagged_claims:
-        more.append(_label_fields(package))
-    if may_send:
-        send = group(
-            button(words, "danger" if act == "reject" else "primary", data_confirm=True),
+        inputs.append(_label_fields(package))
+    if may_submit:
+        buttons = group(
+            button(label, "danger" if act == "reject" else "primary", data_confirm=True),
             link_button("Back", f"{PATH}/{item.id}"),
             tag("small", tag("kbd", "Ctrl"), " ", tag("kbd", "Enter")),
         )
@@ -85,8 +85,8 @@ def confirm_page(
                 request,
                 f"{PATH}/{item.id}/decide",
                 hidden_fields,
-                more,
-                tag("div", send, class_="actions"),
+                inputs,
+                tag("div", buttons, class_="actions"),
                 class_="stack confirm",
             )
         )
@@ -96,7 +96,7 @@ def confirm_page(
         body += _grounds(package, checked)
     return render(
         request,
-        f"{words}?",
+        f"{label}?",
         *body,
         current="review",
         parent=("The item", f"{PATH}/{item.id}"),
@@ -106,7 +106,7 @@ def confirm_page(
 
 
 def _grounds(package: EscalationPackage, checked: HallucinationReport | None) -> list[Child]:
-    """The claims of what would go out, or of what was withheld, and the evidence that they were held against."""
+    """The claims of the edited text, or of the withheld output, and the evidence."""
     report = package.verification_report if checked is None else checked
     texts = {one.id: one for one in package.evidence_used}
     return [
@@ -116,7 +116,7 @@ def _grounds(package: EscalationPackage, checked: HallucinationReport | None) ->
 
 
 def _edited(package: EscalationPackage, checked: HallucinationReport) -> list[Child]:
-    """The difference that an edit makes, and what the gate says of it."""
+    """The changes that an edit makes, and the gate's decision on the edited text."""
     parts: list[Child] = []
     if checked.output == package.output:
         parts.append(note("doubt", "Nothing is changed: this would be the same as to approve it."))
@@ -125,12 +125,14 @@ def _edited(package: EscalationPackage, checked: HallucinationReport) -> list[Ch
     reasons = tag("ul", (tag("li", foreign(one)) for one in checked.decision.reasons[:8]), class_="reasons")
     tone = {Action.EMIT: "good", Action.BLOCK: "bad"}.get(checked.action, "doubt")
     parts.append(
-        panel("Your text was checked", note(tone, action_badge(checked.action), " ", _SAYS[checked.action]), reasons)
+        panel(
+            "Your text was checked", note(tone, action_badge(checked.action), " ", _GATE_SAYS[checked.action]), reasons
+        )
     )
     return parts
 
 
-_SAYS: Final = {
+_GATE_SAYS: Final = {
     Action.EMIT: "The gate lets it out.",
     Action.REVISE: "The gate would send it back. You may accept the findings and let it out.",
     Action.ESCALATE: "The gate would ask a person, which is you. You may accept the findings and let it out.",
@@ -144,7 +146,7 @@ _ACCEPT: Final = tag(
 )
 
 
-_WHY: Final = {
+_REASON_HINTS: Final = {
     "approve": "It goes into the record: what you looked at, and why it may go out.",
     "edit": "It goes into the record: what was wrong, and where the right words are from.",
     "reject": "It goes into the record: what is wrong with it.",

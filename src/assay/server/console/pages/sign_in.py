@@ -1,4 +1,4 @@
-"""`/console/login` and what belongs to it: signing in and out, the first administrator, passwords."""
+"""The pages to sign in and out, to make the first administrator, and to set and change passwords."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.errors import InputError
-from assay.reporting import Child, Markup, tag
+from assay.reporting import Child, Markup
 from assay.server.access.passwords import SHORTEST
 from assay.server.access.rate_limits import retry_after
 from assay.server.access.router import (
@@ -24,7 +24,7 @@ from assay.server.access.router import (
 from assay.server.access.sign_in import SigningIn, TooOftenError
 from assay.server.caller import caller_of
 from assay.server.console.errors import error_page, page_router
-from assay.server.console.layout import form, form_of, inside, redirect, render
+from assay.server.console.layout import form, hidden_input, read_form, redirect, render, safe_path
 from assay.server.console.parts import button, field, note, text_input
 from assay.server.services import Services
 from assay.store.access import MalformedError, StaleError, list_tenants
@@ -33,13 +33,13 @@ from assay.store.records import DEFAULT_TENANT
 _HINT: Final = f"At least {SHORTEST} characters."
 
 
-def make_signing_in_pages(services: Services) -> APIRouter:
-    """The pages for who is not signed in yet; none where access is decided without a database."""
+def make_sign_in_pages(services: Services) -> APIRouter:
+    """The pages for signing in; no pages where access does not depend on a database."""
     router = page_router()
-    signing = signing_of(services)
-    if signing is None:
+    sign_in = signing_of(services)
+    if sign_in is None:
         return router
-    pages = _Pages(services, signing)
+    pages = _Pages(services, sign_in)
     router.add_api_route("/console/login", pages.login_page, methods=["GET"])
     router.add_api_route("/console/login", pages.login, methods=["POST"])
     router.add_api_route("/console/logout", pages.logout, methods=["POST"])
@@ -53,14 +53,14 @@ def make_signing_in_pages(services: Services) -> APIRouter:
 
 
 class _Pages:
-    def __init__(self, services: Services, signing: SigningIn) -> None:
-        self._services, self._signing = services, signing
+    def __init__(self, services: Services, sign_in: SigningIn) -> None:
+        self._services, self._sign_in = services, sign_in
 
     # Signing in and out
 
     def login_page(self, request: Request) -> Response:
-        """The form to sign in with."""
-        return self._login(request, inside(request.query_params.get("next", "")))
+        """The page to sign in."""
+        return self._login(request, safe_path(request.query_params.get("next", "")))
 
     def _login(self, request: Request, back: str, message: Child = None, status: int = 200, name: str = "") -> Response:
         tenants = list_tenants(self._services.store)
@@ -76,7 +76,7 @@ class _Pages:
             form(
                 request,
                 "/console/login",
-                _kept("next", back),
+                hidden_input("next", back),
                 tenant,
                 field(
                     "Name",
@@ -99,14 +99,14 @@ class _Pages:
         )
 
     async def login(self, request: Request) -> Response:
-        """Begin a session; the browser gets a cookie that was never seen before."""
-        fields = await form_of(request)
-        return await asyncio.to_thread(self._signed_in, request, fields)
+        """Begin a session, with a new cookie, so that no cookie from before is valid afterwards."""
+        fields = await read_form(request)
+        return await asyncio.to_thread(self._begin_session, request, fields)
 
-    def _signed_in(self, request: Request, fields: dict[str, str]) -> Response:
-        back, name = inside(fields.get("next", "")), fields.get("name", "")
+    def _begin_session(self, request: Request, fields: dict[str, str]) -> Response:
+        back, name = safe_path(fields.get("next", "")), fields.get("name", "")
         try:
-            found = self._signing.sign_in(
+            session = self._sign_in.sign_in(
                 name,
                 fields.get("password", ""),
                 tenant=fields.get("tenant") or DEFAULT_TENANT,
@@ -114,26 +114,26 @@ class _Pages:
             )
         except TooOftenError as error:
             return _too_often(request, error)
-        if found is None:
+        if session is None:
             return self._login(request, back, note("bad", f"{WRONG.capitalize()}."), 401, name[:200])
-        former_session(self._signing, request)
-        made = redirect(back)
-        made.raw_headers.append(cookie_for(self._services, request, found))
-        return made
+        former_session(self._sign_in, request)
+        response = redirect(back)
+        response.raw_headers.append(cookie_for(self._services, request, session))
+        return response
 
     def logout(self, request: Request) -> Response:
         """End the session, in the database and in the browser."""
         caller = caller_of(request.scope)
         if caller.session:
-            self._signing.sign_out(caller.session, caller.tenant, caller.actor)
-        made = redirect("/console/login")
-        made.raw_headers += farewell(self._services, request)
-        return made
+            self._sign_in.sign_out(caller.session, caller.tenant, caller.actor)
+        response = redirect("/console/login")
+        response.raw_headers += farewell(self._services, request)
+        return response
 
     # The first administrator
 
     def setup_page(self, request: Request) -> Response:
-        """The form that makes the first administrator."""
+        """The page to make the first administrator."""
         return self._setup(request, request.query_params.get("token", ""))
 
     def _setup(
@@ -158,21 +158,21 @@ class _Pages:
         )
 
     async def set_up(self, request: Request) -> Response:
-        """Make the first administrator with the token of the start."""
-        fields = await form_of(request)
+        """Make the first administrator, with the token that the server printed at its start."""
+        fields = await read_form(request)
         token, name, password = (fields.get(key, "") for key in ("token", "name", "password"))
         address = address_of_request(self._services, request)
         return await asyncio.to_thread(
-            _decided,
+            _use_token,
             request,
-            lambda: self._signing.set_up(token, name, password, address),
+            lambda: self._sign_in.set_up(token, name, password, address),
             lambda message, status: self._setup(request, token, message, status, name),
         )
 
     # Passwords
 
     def reset_page(self, request: Request) -> Response:
-        """The form that sets a password with a token."""
+        """The page to set a password with a token."""
         return self._reset(request, request.query_params.get("token", ""))
 
     def _reset(self, request: Request, token: str, message: Child = None, status: int = 200) -> Response:
@@ -183,7 +183,7 @@ class _Pages:
             form(
                 request,
                 "/console/reset",
-                _kept("token", token) if token else field("Token", text_input("token", required=True)),
+                hidden_input("token", token) if token else field("Token", text_input("token", required=True)),
                 field("New password", _password("password", "new-password", minlength=SHORTEST), _HINT),
                 button("Set it", "main"),
                 class_="stack",
@@ -194,24 +194,24 @@ class _Pages:
         )
 
     async def reset(self, request: Request) -> Response:
-        """Set a password with a token, which is used up by it."""
-        fields = await form_of(request)
+        """Set a password with a token, which can be used once."""
+        fields = await read_form(request)
         token, password = fields.get("token", ""), fields.get("password", "")
         address = address_of_request(self._services, request)
         return await asyncio.to_thread(
-            _decided,
+            _use_token,
             request,
-            lambda: self._signing.reset(token, password, address),
+            lambda: self._sign_in.reset(token, password, address),
             lambda message, status: self._reset(request, token, message, status),
         )
 
     def password_page(self, request: Request) -> Response:
-        """The form with which a person sets another password."""
-        return self._change(request)
+        """The page to change one's own password."""
+        return self._password_form(request)
 
-    def _change(self, request: Request, message: Child = None, status: int = 200) -> Response:
+    def _password_form(self, request: Request, message: Child = None, status: int = 200) -> Response:
         if caller_of(request.scope).kind != "user":
-            return error_page(request, 403, "Only who is signed in has a password to change.")
+            return error_page(request, 403, "Only a user who is signed in has a password to change.")
         return render(
             request,
             "Change your password",
@@ -229,16 +229,16 @@ class _Pages:
         )
 
     async def password(self, request: Request) -> Response:
-        """Set one's own password."""
-        fields = await form_of(request)
-        return await asyncio.to_thread(self._changed, request, fields)
+        """Change one's own password."""
+        fields = await read_form(request)
+        return await asyncio.to_thread(self._change_password, request, fields)
 
-    def _changed(self, request: Request, fields: dict[str, str]) -> Response:
+    def _change_password(self, request: Request, fields: dict[str, str]) -> Response:
         caller = caller_of(request.scope)
         if caller.kind != "user":
-            return self._change(request)
+            return self._password_form(request)
         try:
-            done = self._signing.change_password(
+            changed = self._sign_in.change_password(
                 caller.id,
                 caller.tenant,
                 fields.get("old", ""),
@@ -249,36 +249,38 @@ class _Pages:
         except TooOftenError as error:
             return _too_often(request, error)
         except StaleError as error:
-            return self._change(request, note("bad", str(error)), 409)
+            return self._password_form(request, note("bad", str(error)), 409)
         except InputError as error:
-            return self._change(request, note("bad", str(error)), 422)
-        if not done:
-            return self._change(request, note("bad", "The old password is not right."), 403)
+            return self._password_form(request, note("bad", str(error)), 422)
+        if not changed:
+            return self._password_form(request, note("bad", "The old password is not right."), 403)
         return redirect("/console", done="password.set")
 
 
-def _decided(request: Request, work: Callable[[], bool], again: Callable[[Child, int], Response]) -> Response:
-    """Leads on to signing in where a token was good; else the form once more, with what was wrong."""
+def _use_token(request: Request, work: Callable[[], bool], again: Callable[[Child, int], Response]) -> Response:
+    """Redirects to the page to sign in if the token was valid; otherwise shows the form again with the error.
+
+    Args:
+        request: the request.
+        work: uses the token, and returns whether it was valid.
+        again: draws the form again, with a message and a status.
+    """
     try:
-        done = work()
+        valid = work()
     except TooOftenError as error:
         return _too_often(request, error)
     except (InputError, MalformedError) as error:
         return again(note("bad", str(error)), 422)
-    if not done:
+    if not valid:
         return again(note("bad", f"{TOKEN.capitalize()}."), 401)
     return redirect("/console/login", done="password.set")
 
 
 def _too_often(request: Request, error: TooOftenError) -> Response:
-    made = error_page(request, 429, f"{str(error).capitalize()}.")
-    made.headers["retry-after"] = retry_after(error.wait).decode()
-    return made
+    response = error_page(request, 429, f"{str(error).capitalize()}.")
+    response.headers["retry-after"] = retry_after(error.wait).decode()
+    return response
 
 
 def _password(name: str, kind: str, **attributes: int) -> Markup:
     return text_input(name, None, type_="password", required=True, autocomplete=kind, maxlength=1_000, **attributes)
-
-
-def _kept(name: str, value: str) -> Markup:
-    return tag("input", type_="hidden", name_=name, value=value)

@@ -1,1 +1,0 @@
-"""What reviewers do beside reading: the second step of a decision, and handing items on."""
