@@ -125,7 +125,7 @@ def test_evidence_goes_alone_where_no_other_run_has_it(store: Store) -> None:
     assert found is not None
     assert still is not None
     # The other run keeps the first piece; this one has none any more, and says so.
-    assert (found.bare, still.bare) == (True, False)
+    assert (found.evidence_erased, still.evidence_erased) == (True, False)
     assert [content is None for _, _, content in found.evidence] == [True, True]
     assert (found.report, still.evidence[0][2]) == (one.report, EVIDENCE[0])
     assert holds(store)

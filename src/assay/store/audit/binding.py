@@ -32,7 +32,7 @@ class Touched:
 
 
 @contextmanager
-def watching(connection: Connection, tenant: str) -> Iterator[Touched]:
+def track_touched(connection: Connection, tenant: str) -> Iterator[Touched]:
     """While one change is made.
 
     Args:

@@ -21,7 +21,7 @@ from assay.store.datasets.values import (
     places_of,
 )
 from assay.store.db import tables
-from assay.store.db.store import Store, rows_in_parts
+from assay.store.db.store import Store, batches
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
 from assay.store.records.recording import checked_tenant, micros, moment_at, storable
@@ -301,7 +301,7 @@ def _row(row: Row[Any]) -> DatasetRow:
         score=row.score,
         question=row.question,
         erased=row.erased is not None,
-        bare=bool(row.bare),
+        evidence_erased=bool(row.bare),
         kind=row.kind,
     )
 
@@ -325,7 +325,7 @@ def _own(connection: Connection, tenant: str, id_: str) -> list[str]:
 
 def _known(connection: Connection, tenant: str, runs: Sequence[str]) -> set[str]:
     table, found = tables.runs.c, set[str]()
-    for part in rows_in_parts(runs):
+    for part in batches(runs):
         found.update(connection.execute(select(table.id).where(table.tenant == tenant, table.id.in_(part))).scalars())
     return found
 
@@ -333,7 +333,7 @@ def _known(connection: Connection, tenant: str, runs: Sequence[str]) -> set[str]
 def _gone(connection: Connection, tenant: str, runs: Sequence[str]) -> list[str]:
     """Those whose content or evidence was erased."""
     table, found = tables.runs.c, set[str]()
-    for part in rows_in_parts(runs):
+    for part in batches(runs):
         here = (table.tenant == tenant, table.id.in_(part), table.erased.is_not(None) | table.bare.is_(True))
         found.update(connection.execute(select(table.id).where(*here)).scalars())
     return [run for run in runs if run in found]

@@ -88,7 +88,7 @@ class DatasetRow:
     question: str | None
     """The beginning of its question."""
     erased: bool
-    bare: bool = False
+    evidence_erased: bool = False
     """Whether its evidence was erased."""
     kind: str | None = None
     """The kind of its record, such as `run` for the run of an agent."""
@@ -100,12 +100,12 @@ class DatasetRow:
             return NoRow.ERASED
         if self.kind == "run":
             return NoRow.AGENT_RUN
-        return NoRow.EVIDENCE_ERASED if self.bare else None
+        return NoRow.EVIDENCE_ERASED if self.evidence_erased else None
 
     @property
     def gone(self) -> bool:
         """Whether it, or its evidence, was erased: it can neither be judged by a person nor checked again."""
-        return self.erased or self.bare
+        return self.erased or self.evidence_erased
 
 
 @dataclass(frozen=True, slots=True)

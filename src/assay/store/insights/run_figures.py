@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, LargeBinary, case, func, select, type_coerce
 
 from assay.store.db import tables
-from assay.store.db.store import rows_in_parts
+from assay.store.db.store import batches
 
 LARGEST_READ: Final = 256 * 1024
 """Bytes of a packed report that a list reads: of a larger one it shows no beginning and no cost."""
@@ -41,7 +41,7 @@ def read_figures(connection: Connection, tenant: str, ids: Sequence[str]) -> dic
     table, found = tables.reports.c, dict[str, Figures]()
     body = type_coerce(table.body, LargeBinary)
     read = case((func.length(body) <= LARGEST_READ, body), else_=None)
-    for part in rows_in_parts(ids):
+    for part in batches(ids):
         query = select(table.id, table.timing, type_coerce(read, LargeBinary).label("body"))
         for row in connection.execute(query.where(table.tenant == tenant, table.id.in_(part))):
             found[row.id] = _figures(row.timing, row.body)

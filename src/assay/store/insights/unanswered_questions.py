@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, sel
 
 from assay.schema import Action, Signal, Verdict
 from assay.store.db import tables
-from assay.store.db.store import Store, rows_in_parts
+from assay.store.db.store import Store, batches
 from assay.store.records.recording import checked_tenant, micros, moment_at
 from assay.text.lexicon import MOST_CHARACTERS, grouped
 
@@ -209,7 +209,7 @@ def _is_refused(body: Mapping[str, Any] | None) -> bool:
 def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     table = tables.reports.c
     found: dict[str, dict[str, Any]] = {}
-    for part in rows_in_parts(ids):
+    for part in batches(ids):
         rows = connection.execute(select(table.id, table.body).where(table.tenant == tenant, table.id.in_(part)))
         found.update({row.id: row.body for row in rows if row.body is not None})
     return found

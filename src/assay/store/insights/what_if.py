@@ -20,7 +20,7 @@ from assay.policy import PRESETS, Policy
 from assay.policy.calibration import GateFacts, facts_of, redecide
 from assay.schema import Action
 from assay.store.db import tables
-from assay.store.db.store import Store, rows_in_parts
+from assay.store.db.store import Store, batches
 from assay.store.records.recording import checked_tenant, moment_at
 
 MOST_DECISIONS: Final = 10_000
@@ -239,7 +239,7 @@ def _held(
 ) -> dict[str, _Held]:
     """Decisions by their ids; those that were read before are not read again."""
     found = {id_: decisions.by_id[id_] for id_ in ids if id_ in decisions.by_id}
-    for part in rows_in_parts([id_ for id_ in ids if id_ not in found]):
+    for part in batches([id_ for id_ in ids if id_ not in found]):
         read = _read(connection, tenant, part, policy)
         found.update(read)
         decisions.by_id.update(read)

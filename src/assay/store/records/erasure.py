@@ -29,7 +29,7 @@ from assay.store.audit.units import RUN
 from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason as reason_of
-from assay.store.db.store import Store, rows_in_parts
+from assay.store.db.store import Store, batches
 from assay.store.db.writer import Change
 from assay.store.records.idempotency_keys import forget_requests
 from assay.store.records.recording import checked_tenant, micros, storable
@@ -70,7 +70,7 @@ def erase_runs(store: Store, ids: Sequence[str], reason: str, tenant: str, *, se
     checked_tenant(tenant)
     runs: list[str] = []
     entries: list[int] = []
-    for part in rows_in_parts(sorted(set(ids)), PART):
+    for part in batches(sorted(set(ids)), PART):
         now, done = store.now(), list[str]()
         stored = store.apply(Change(tenant, act=_erasing(tenant, part, reason, now, done)))
         runs += done
@@ -100,7 +100,7 @@ def erase_evidence(store: Store, ids: Sequence[str], reason: str, tenant: str, *
     checked_tenant(tenant)
     runs: list[str] = []
     entries: list[int] = []
-    for part in rows_in_parts(sorted(set(ids)), PART):
+    for part in batches(sorted(set(ids)), PART):
         done = list[str]()
         stored = store.apply(Change(tenant, act=_erasing(tenant, part, reason, store.now(), done, of=EVIDENCE)))
         runs += done
@@ -257,7 +257,7 @@ def _drop_orphans(connection: Connection, tenant: str, digests: Sequence[str]) -
     statement = delete(tables.evidence).where(
         stored.tenant == tenant, stored.digest.in_(bindparam("digests", expanding=True)), ~used
     )
-    for part in rows_in_parts(digests):
+    for part in batches(digests):
         connection.execute(statement, {"digests": list(part)})
 
 

@@ -157,7 +157,7 @@ def _bound(record: CheckRecord, at: int, seal: bytes, rows: Mapping[Table, Seque
     }
 
 
-def together(changes: Sequence[Change]) -> Change:
+def merge_changes(changes: Sequence[Change]) -> Change:
     """Changes of one tenant as one: stored all of them or none. They have entries and rows and do nothing else."""
     rows: dict[Table, list[Row]] = {}
     for change in changes:

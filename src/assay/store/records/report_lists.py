@@ -17,7 +17,7 @@ from assay.errors import InputError
 from assay.schema import Action, Verdict
 from assay.store.db import tables
 from assay.store.db.row_security import set_search_query
-from assay.store.db.store import MOST_LISTED, rows_in_parts
+from assay.store.db.store import MOST_LISTED, batches
 from assay.store.records.recording import VERDICT_BITS, micros, moment_at, storable
 from assay.store.records.search_words import for_postgresql, for_sqlite, terms_of
 
@@ -114,7 +114,7 @@ def read_listed(connection: Connection, tenant: str, ids: Sequence[str]) -> list
     """The first reports of some runs as a list shows them, in the order of their names; others are left out."""
     reports = tables.reports.c
     found: dict[str, ReportRow] = {}
-    for part in rows_in_parts(ids):
+    for part in batches(ids):
         here = (reports.tenant == tenant, reports.id.in_(part))
         named = select(reports.id, reports.created).where(*here).subquery("looked_at")
         found |= {row.id: _line(row) for row in connection.execute(_shown_rows(named, tenant, by_place=False))}

@@ -40,7 +40,7 @@ def why_no_row(check: StoredCheck, more: tuple[Evidence, ...] = ()) -> NoRow | N
         return NoRow.AGENT_RUN
     if "calls" in check.asked or "unchecked" in check.asked:
         return NoRow.CALLS
-    if check.bare or any(one is None for _, _, one in check.evidence):
+    if check.evidence_erased or any(one is None for _, _, one in check.evidence):
         return NoRow.EVIDENCE_ERASED
     if not check.evidence and not more:
         return NoRow.NO_EVIDENCE

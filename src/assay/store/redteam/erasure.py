@@ -19,7 +19,7 @@ from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import ATTACKS, PROPOSAL
 from assay.store.db import tables
-from assay.store.db.store import Store, rows_in_parts
+from assay.store.db.store import Store, batches
 from assay.store.db.writer import Change
 from assay.store.records.erasure import settle
 from assay.store.records.recording import checked_tenant, micros, storable
@@ -54,7 +54,7 @@ def erase_conversations(
     if not reason.strip() or len(reason) > _LONGEST_REASON:
         raise StoreError(f"expected a reason for the erasure of at most {_LONGEST_REASON} characters")
     made: list[str] = []
-    for part in rows_in_parts(sorted(set(ids)), PART):
+    for part in batches(sorted(set(ids)), PART):
         done: list[str] = []
         store.apply(Change(checked_tenant(tenant), act=_erasing(tenant, part, reason, store.now(), done)))
         made += done
@@ -165,7 +165,7 @@ def _erase_answers(connection: Connection, tenant: str, ids: Sequence[str], at: 
     """Takes the answers out of proposals; the case stays, so that people can decide on it."""
     table = tables.redteam_proposals
     touch(connection, PROPOSAL, ids)
-    for part in rows_in_parts(list(ids)):
+    for part in batches(list(ids)):
         rows = connection.execute(
             select(table.c.id, table.c.body).where(table.c.tenant == tenant, table.c.id.in_(part))
         ).all()

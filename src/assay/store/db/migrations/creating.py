@@ -1,4 +1,4 @@
-"""How a migration makes a table: its columns as a text, as the tables of this version are declared."""
+"""How a migration creates a table: with columns declared in a string, as the tables of this version are."""
 
 from typing import Any
 
@@ -8,18 +8,19 @@ from alembic import op
 from assay.store.db.columns import columns
 
 
-def create_table(name: str, listed: str, *, key: str, **options: Any) -> None:
-    """Make a table with the tenant first, in its key too.
+def create_table(name: str, declaration: str, *, key: str, **options: Any) -> None:
+    """Create a table whose columns and key begin with the tenant.
 
     Args:
-        listed: Its other columns (`assay.store.db.columns`).
-        key: What of them identifies a row of a tenant; names with spaces between them.
-        options: Of the table, for one kind of database.
+        name: the name of the table.
+        declaration: its other columns (`assay.store.db.columns`).
+        key: the columns that identify a row of a tenant, separated by spaces.
+        options: options of the table for one dialect.
     """
     op.create_table(
         name,
         sa.Column("tenant", sa.Text(), nullable=False),
-        *columns(listed),
+        *columns(declaration),
         sa.PrimaryKeyConstraint("tenant", *key.split(), name=f"pk_{name}"),
         **options,
     )
