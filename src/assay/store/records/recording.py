@@ -71,6 +71,11 @@ def moment_at(stored: int) -> datetime:
     return _EPOCH + timedelta(microseconds=stored)
 
 
+def moment_or_none(stored: int | None) -> datetime | None:
+    """The moment in a nullable column."""
+    return None if stored is None else moment_at(stored)
+
+
 def storable(text: str) -> str:
     """A text that every database takes: NUL and halves of surrogate pairs become U+FFFD.
 
