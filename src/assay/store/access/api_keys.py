@@ -126,6 +126,7 @@ def revoke_key(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
     done: list[str] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         current = _read(connection, tenant, id_)
         if current is None:
             return ()

@@ -158,6 +158,7 @@ def end_session(store: Store, id_: str, tenant: str, *, actor: str, user: str | 
     table = tables.sessions.c
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         row = connection.execute(
             select(table.user, table.revoked).where(table.tenant == tenant, table.id == id_)
         ).one_or_none()
@@ -298,6 +299,7 @@ def reset_with_token(store: Store, secret: str, password: str) -> bool:
     done: list[bool] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         current = read_user(connection, tenant, str(user))
         if current is None or current.name is None or not _use(connection, tenant, secret, RESET, now):
             return ()
@@ -340,6 +342,7 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
     table = tables.users.c
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         existing = connection.execute(select(table.id).where(table.tenant == tenant)).first()
         if existing is not None or not _use(connection, tenant, secret, SETUP, now):
             return ()

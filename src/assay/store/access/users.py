@@ -141,6 +141,7 @@ def change_user(
     changed: list[User] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        changed.clear()
         user = read_user(connection, tenant, id_)
         if user is None:
             return ()
@@ -178,6 +179,7 @@ def forget_user(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
     done: list[str] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         user = read_user(connection, tenant, id_)
         if user is None or user.name is None:
             return ()
@@ -382,6 +384,7 @@ def note_failure(store: Store, key: str) -> int:
     counts: list[int] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        counts.clear()
         old = micros(now - FORGOTTEN_AFTER)
         connection.execute(delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.last < old))
         row = connection.execute(
