@@ -1,4 +1,4 @@
-"""The audit log: an append-only Merkle tree with signed checkpoints, and everything that proves it."""
+"""The audit log: an append-only Merkle tree with signed checkpoints, its proofs and their verification."""
 
 from typing import TYPE_CHECKING
 

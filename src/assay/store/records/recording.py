@@ -155,7 +155,7 @@ def _bound(record: CheckRecord, at: int, seal: bytes, rows: Mapping[Table, Seque
     report = record.report
     return {
         "moment": at,
-        "rows": State(seal, content_of(RUN, rows)).bound(),
+        "rows": State(seal, content_of(RUN, rows)).commitment(),
         "policy_kept": record.policy is not None,
         "latency": str(latency_class(report.timing.total_ms)),
         "categories": dict(Counter(claim.category.value for claim in report.claims if claim.category is not None)),

@@ -18,7 +18,7 @@ from assay.schema import Action
 from assay.store.audit.binding import touch
 from assay.store.audit.entries import RETENTION, entry
 from assay.store.audit.log import Entry
-from assay.store.audit.units import RULES
+from assay.store.audit.units import RETENTION_RULES
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
@@ -119,7 +119,7 @@ def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, 
         if found != version:
             raise ChangedError(f"expected the rules of retention in version {version}, and they are in {found}")
         row = {"version": version + 1, "changed": micros(now), "rules": data}
-        touch(connection, RULES)
+        touch(connection, RETENTION_RULES)
         if version == 0:
             connection.execute(insert(table), {"tenant": tenant, **row})
         else:

@@ -17,7 +17,7 @@ from assay.receipt import instant
 from assay.store.audit.binding import touch
 from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
-from assay.store.audit.units import ATTACKS, PROPOSAL
+from assay.store.audit.units import PROPOSAL, REDTEAM_RUN
 from assay.store.db import tables
 from assay.store.db.store import Store, batches
 from assay.store.db.writer import Change
@@ -136,7 +136,7 @@ def _erasing(
         done[:] = found
         if not found:
             return ()
-        touch(connection, ATTACKS, found)
+        touch(connection, REDTEAM_RUN, found)
         at = micros(now)
         of_runs = (cases.c.tenant == tenant, cases.c.run.in_(found))
         connection.execute(update(cases).where(*of_runs).values(told=null()))

@@ -10,7 +10,7 @@ from assay.receipt import instant
 from assay.store.audit.binding import touch
 from assay.store.audit.entries import entry, ppm
 from assay.store.audit.log import Entry
-from assay.store.audit.units import ATTACKS
+from assay.store.audit.units import REDTEAM_RUN
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
@@ -43,7 +43,7 @@ def record_run(store: Store, tenant: str, run: AttackRun, cases: Sequence[Attack
         new[:] = [known is None]
         if known is not None:
             return ()
-        touch(connection, ATTACKS, [run.id])
+        touch(connection, REDTEAM_RUN, [run.id])
         connection.execute(insert(table), _run_values(tenant, run, micros(now)))
         if cases:
             values = [_case_values(tenant, run.id, at, one) for at, one in enumerate(cases)]
