@@ -227,7 +227,7 @@ def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str, set[str]]:
     tables that it lacks."""
     url = f"sqlite:///{folder / 'old.db'}"
     with patch.context() as old:
-        old.setattr(recording, "_bound", lambda *_: {})
+        old.setattr(recording, "_binding_fields", lambda *_: {})
         old.setattr(writer, "bind", lambda *_: [])
         old.setattr(bound, "TAPE", None)
         made = make_full(url, folder)

@@ -160,8 +160,8 @@ def test_erased_words_leave_the_file_of_sqlite(tmp_path: Path) -> None:
 def test_a_filter_that_hardly_anything_fits_looks_at_so_many_rows_and_goes_on_from_there(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_lists, "MOST_LOOKED_AT", 4)
-    monkeypatch.setattr(report_lists, "MOST_FOUND", 4)
+    monkeypatch.setattr(report_lists, "MOST_EXAMINED", 4)
+    monkeypatch.setattr(report_lists, "MOST_MATCHES", 4)
     rare = store.record(check("It is 2 weeks.", score=0.2)).id
     for number in range(11):
         store.record(check(f"It is {number} weeks."))

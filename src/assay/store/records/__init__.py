@@ -1,4 +1,4 @@
-"""Checks and what becomes of them: recorded, listed, searched, used, kept for a time and erased."""
+"""Recorded checks: recording, lists, search, feedback, receipt uses, idempotency keys, retention and erasure."""
 
 from typing import TYPE_CHECKING
 

@@ -127,7 +127,7 @@ class OpenedItem:
         }
 
 
-def opening(record: CheckRecord, now: datetime, at: int) -> tuple[Rows, tuple[Entry, ...]]:
+def review_item(record: CheckRecord, now: datetime, at: int) -> tuple[Rows, tuple[Entry, ...]]:
     """What a record adds where a person has to decide: an item, the first act on it, and a message.
 
     Args:
@@ -190,7 +190,7 @@ def message_row(
     }
 
 
-def merged(rows: Rows, more: Rows) -> Rows:
+def merge_rows(rows: Rows, more: Rows) -> Rows:
     """Rows of one change and further ones."""
     both = dict(rows)
     for table, some in more.items():
