@@ -184,6 +184,11 @@ def test_a_search_without_a_word_is_refused(words: str) -> None:
         terms_of(words)
 
 
+def test_only_the_last_word_of_a_search_is_the_beginning_of_one() -> None:
+    assert for_postgresql(terms_of("a-a*")) == "('a' <-> 'a':*)"
+    assert for_sqlite(terms_of("a-a*"), "acme") == 'owner : "acme" AND words : ("a a" *)'
+
+
 def test_long_texts_are_searched_up_to_their_bound(store: Store) -> None:
     assert len(words_of("word " * 10_000)) == MOST_WORDS
     assert len(words_of("語" * 10_000)) == MOST_WORDS

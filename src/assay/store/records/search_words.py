@@ -115,10 +115,5 @@ def for_postgresql(terms: tuple[Term, ...]) -> str:
     "('partner' <-> 'leave') & ('week':*)"
     """
     return " & ".join(
-        f"({' <-> '.join(_quoted(word, term.begins and word is term.words[-1]) for word in term.words)})"
-        for term in terms
+        "({}{})".format(" <-> ".join(f"'{word}'" for word in term.words), ":*" if term.begins else "") for term in terms
     )
-
-
-def _quoted(word: str, begins: bool) -> str:
-    return f"'{word}'{':*' if begins else ''}"
