@@ -1,4 +1,4 @@
-"""What the store knows of many checks: counts by the hour, unanswered questions, what-if decisions."""
+"""Queries over many checks: hourly counts, pass rates, unanswered questions, what-if decisions."""
 
 from typing import TYPE_CHECKING
 
