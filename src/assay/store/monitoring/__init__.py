@@ -1,4 +1,4 @@
-"""What changes over time, as it is remembered: observations, where charts stand, changes, alarms, consequences."""
+"""The stored state of the monitor: observations, charts, changes, alarms, consequences, schedules, golden runs."""
 
 from typing import TYPE_CHECKING
 
