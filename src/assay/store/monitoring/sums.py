@@ -14,8 +14,8 @@ _CERTAIN: Final = 1.0
 def window_sums(
     connection: Connection, tenant: str, metric: str, begins: Sequence[int], until: int
 ) -> list[tuple[float, float]]:
-    """For each of several windows with the same end, the number of outputs and the sum of a metric over them, both
-    estimated with inverse-probability weights from the sampled outputs.
+    """For each of several windows with the same end, the number of production outputs and the sum of a metric over
+    them, both estimated with inverse-probability weights from the sampled outputs.
 
     Args:
         connection: one that sees one snapshot of the database.
@@ -34,6 +34,7 @@ def window_sums(
     row = connection.execute(
         select(*columns).where(
             table.tenant == tenant,
+            table.cadence.is_(None),
             table.at >= min(begins),
             table.at < until,
             table.sampled.is_(True),
@@ -44,11 +45,11 @@ def window_sums(
 
 
 def drawn_outputs(connection: Connection, tenant: str, since: int, until: int) -> tuple[int, int]:
-    """The number of sampled outputs in a period, and of all outputs."""
+    """The number of sampled production outputs in a period, and of all of them."""
     table = tables.observations.c
     row = connection.execute(
         select(func.count().filter(table.sampled.is_(True)), func.count())
         .select_from(tables.observations)
-        .where(table.tenant == tenant, table.at >= since, table.at < until)
+        .where(table.tenant == tenant, table.cadence.is_(None), table.at >= since, table.at < until)
     ).one()
     return int(row[0]), int(row[1])
