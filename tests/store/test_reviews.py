@@ -290,6 +290,20 @@ def test_lists_are_ordered_filtered_and_paged(store: Store, clock: Clock) -> Non
     assert other == []
 
 
+def test_the_next_page_is_there_after_the_last_item_of_the_page_was_decided(store: Store, clock: Clock) -> None:
+    ids = []
+    for _ in range(5):
+        ids.append(store.record(held()).id)
+        clock.go(minutes=1)
+    with store.reading(TENANT) as connection:
+        page = [item.id for item in list_items(connection, TENANT, limit=2)]
+    assert page == ids[:2]
+    Reviews(store).decide(TENANT, page[-1], ANN, Verdicts(ReviewAct.REJECT, "Wrong."))
+    with store.reading(TENANT) as connection:
+        following = [item.id for item in list_items(connection, TENANT, after=page[-1])]
+    assert following == ids[2:]
+
+
 def test_an_erased_item_is_closed_and_says_nothing_more(store: Store) -> None:
     queue, record, done = Reviews(store), held(caller="Mrs Smith"), held()
     store.record(record)

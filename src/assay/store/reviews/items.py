@@ -127,11 +127,10 @@ def list_items(
     if waiting:
         query = query.order_by(table.c.deadline, table.c.id)
         if last is not None:
+            # An item that was decided meanwhile has no deadline; its first one was, as a rule, not later than the last one.
+            place = last.due if last.deadline is None else last.deadline
             query = query.where(
-                or_(
-                    table.c.deadline > last.deadline,
-                    and_(table.c.deadline == last.deadline, table.c.id > last.id),
-                )
+                or_(table.c.deadline > place, and_(table.c.deadline == place, table.c.id > last.id)),
             )
     else:
         query = query.order_by(table.c.created.desc(), table.c.id.desc())
