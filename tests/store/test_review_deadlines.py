@@ -123,12 +123,12 @@ def test_a_clock_that_was_set_back_does_not_put_deadlines_off(store: Store, cloc
     store.record(record)
     queue.claim(TENANT, record.id, ANN)
     clock.go(days=-3)
-    assert sweep(queue).mended == 1
+    assert sweep(queue).repaired == 1
     item = item_of(store, record.id)
     assert item.deadline is not None
     assert item.deadline <= clock.now + timedelta(minutes=15)
     assert queue.claim(TENANT, record.id, BOB).holder == "bob"
-    assert sweep(queue).mended == 0
+    assert sweep(queue).repaired == 0
 
 
 def test_items_of_a_field_are_given_to_who_knows_it_and_has_the_fewest(store: Store) -> None:
@@ -150,7 +150,7 @@ def test_items_of_a_field_are_given_to_who_knows_it_and_has_the_fewest(store: St
 def test_a_field_that_nobody_knows_does_not_keep_items_of_others_from_being_given(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review_deadlines, "PART", 3)
+    monkeypatch.setattr(review_deadlines, "BATCH", 3)
     queue = Reviews(store)
     user(store, "cleo", "law")
     for field in ("tax", "tax", "tax", "tax", "law"):

@@ -1,4 +1,4 @@
-"""The review queue: its items, what reviewers do with them, deadlines, and messages about them."""
+"""The review queue: items, acts of reviewers, deadlines, messages about them, and labelled rows made from decisions."""
 
 from typing import TYPE_CHECKING
 
