@@ -31,7 +31,7 @@ from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.insights.hourly_counting import HOUR
 from assay.store.records.recording import micros
-from assay.store.sketches.counting import DAY, PART, STEPS, WORST, count_part
+from assay.store.sketches.counting import BATCH, DAY, STEPS, WORST, count_part
 from assay.store.sketches.measuring import ATTRIBUTION, CATEGORIES
 from assay.store.sketches.values import BINS, UNIT
 
@@ -196,7 +196,7 @@ def counting(records: int, folder: Path) -> None:
         for one in waiting:
             one.result()
         begun, cpu, done = time.perf_counter(), time.process_time(), 0
-        while counted := count_part(store, TENANT, PART):
+        while counted := count_part(store, TENANT, BATCH):
             done += counted
         spent, cpu = time.perf_counter() - begun, time.process_time() - cpu
         print(f"counted {done:,} entries: {done / spent:,.0f} a second ({done / cpu:,.0f} a second of CPU)")

@@ -1,4 +1,4 @@
-"""What is remembered of the red team: runs with their cases, and proposals for the approved suite."""
+"""The red team's records: runs with their cases, and proposals for the approved suite."""
 
 from typing import TYPE_CHECKING
 

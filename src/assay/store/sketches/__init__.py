@@ -1,4 +1,4 @@
-"""What was measured over time: histograms by the hour, counted from the log and read for panels and metrics."""
+"""Sketches: hourly histograms of measurements, counted from the log and read for panels and metrics."""
 
 from typing import TYPE_CHECKING
 

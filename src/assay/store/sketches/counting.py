@@ -1,9 +1,13 @@
-"""Counting the record into sketches, outside of the path that answers requests.
+"""Counting recorded checks into sketches, in the background.
 
-The log of a tenant has its entries in one order without a gap, and an entry is there if and only if what it tells is.
-So how far was counted is one number. 1. Entries from that number on are read, with the reports that they mention.
-2. What they add is worked out. 3. One transaction adds it and moves the number, if nobody else has moved it meanwhile.
-A process that dies at any moment leaves both or neither; two that count the same part add it once.
+The entries of a tenant's log are ordered without gaps, and an entry exists if and only if its event is stored. So the
+progress of counting is a single number, the cursor.
+
+1. Entries from the cursor on are read, with the reports that they mention.
+2. Their increments are computed.
+3. One transaction adds the increments and advances the cursor, unless another process has advanced it meanwhile.
+
+A process that dies at any moment leaves both or neither; two processes that count the same entries add them once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,40 +20,41 @@ from assay.receipt import moment_of
 from assay.store.audit.entries import DECISION, read_entry_data
 from assay.store.audit.log import Entry
 from assay.store.db import tables
-from assay.store.db.raw_statements import insert_tuples
+from assay.store.db.raw_statements import UNLESS_THERE, insert_tuples
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.insights.hourly_counting import HOUR
 from assay.store.records.recording import micros
-from assay.store.sketches.measuring import ALL, DEFINITION, Adds, add_decision, add_standing, measured
-from assay.store.sketches.standing import KINDS, Standing, standing_of
+from assay.store.sketches.measuring import ALL, DEFINITION, Increments, add_decision, add_state_change, measurements
+from assay.store.sketches.standing import KINDS, OutputState, state_after
 
-PART: Final = 400
+BATCH: Final = 400
 """Entries that are counted in one transaction: adding them takes the writer a few milliseconds."""
 WORST: Final = 5
-"""Outputs of each hour that are remembered as its worst."""
+"""The number of worst outputs that are stored for each hour."""
 DAY: Final = 24
+"""A day in hours."""
 STEPS: Final = (1, DAY)
-"""Hours that a row spans: a long period is read by the day."""
+"""The spans of rows in hours: long periods are read from rows of a day."""
 
 _ADD: Final = (
     "ON CONFLICT (tenant, step, metric, kind, name, hour, bin) DO UPDATE SET count = sketches.count + excluded.count, "
     "total = sketches.total + excluded.total, squares = sketches.squares + excluded.squares"
 )
-_ONCE: Final = "ON CONFLICT DO NOTHING"
 
 
-class _Part:
-    """Some entries of a log and what they add."""
+class _Batch:
+    """Some entries of a log, from `begin` up to but not including `end`, with their increments."""
 
     def __init__(self, begin: int) -> None:
         self.begin = self.end = begin
-        self.adds = Adds()
-        self.worst: list[tuple[int, str, float]] = []
+        self.increments = Increments()
+        self.scores: list[tuple[int, str, float]] = []
+        """Hour, report and score of each decided output, from which the worst are chosen."""
 
 
 def lagging(connection: Connection) -> dict[str, int]:
-    """The tenants with entries that were not counted yet, and how many.
+    """The number of entries that are still to be counted, by tenant; tenants without any are left out.
 
     Args:
         connection: one that sees the rows of all tenants (`Store.reading_across`).
@@ -63,8 +68,8 @@ def lagging(connection: Connection) -> dict[str, int]:
     return {str(row.tenant): int(row.left) for row in rows if row.left > 0}
 
 
-def count_part(store: Store, tenant: str, most: int = PART) -> int:
-    """Count the next entries of a tenant's log; how many there were.
+def count_part(store: Store, tenant: str, most: int = BATCH) -> int:
+    """Count the next entries of a tenant's log; returns their number.
 
     Raises:
         StoreError: the database cannot be read or written.
@@ -73,15 +78,15 @@ def count_part(store: Store, tenant: str, most: int = PART) -> int:
         begin, version = _cursor(connection, tenant)
         if version != DEFINITION:
             begin = 0
-        part = _read(connection, tenant, begin, most)
-    if part.end == begin and version == DEFINITION:
+        batch = _read(connection, tenant, begin, most)
+    if batch.end == begin and version == DEFINITION:
         return 0
-    store.apply(Change(tenant, act=lambda connection: _add(connection, tenant, part, version)))
-    return part.end - begin
+    store.apply(Change(tenant, act=lambda connection: _add(connection, tenant, batch, version)))
+    return batch.end - begin
 
 
 def recount(store: Store, tenant: str) -> None:
-    """Drop a tenant's sketches and count the whole log again.
+    """Delete a tenant's sketches and count the whole log again.
 
     Raises:
         StoreError: the database cannot be read or written.
@@ -103,6 +108,7 @@ def _drop(connection: Connection, tenant: str) -> None:
 
 
 def _cursor(connection: Connection, tenant: str) -> tuple[int, int | None]:
+    """The number of counted entries, and the version of the definition under which they were counted."""
     table = tables.sketch_cursors.c
     row = connection.execute(select(table.position, table.version).where(table.tenant == tenant)).one_or_none()
     return (0, None) if row is None else (int(row.position), int(row.version))
@@ -111,7 +117,7 @@ def _cursor(connection: Connection, tenant: str) -> tuple[int, int | None]:
 # Reading
 
 
-def _read(connection: Connection, tenant: str, begin: int, most: int) -> _Part:
+def _read(connection: Connection, tenant: str, begin: int, most: int) -> _Batch:
     table = tables.audit_entries.c
     rows = connection.execute(
         select(table.idx, table.kind, table.record, table.data)
@@ -119,50 +125,53 @@ def _read(connection: Connection, tenant: str, begin: int, most: int) -> _Part:
         .order_by(table.idx)
         .limit(most)
     ).all()
-    part = _Part(begin)
+    batch = _Batch(begin)
     if not rows:
-        return part
-    part.end = int(rows[-1].idx) + 1
-    speaks = [row for row in rows if row.kind in KINDS and row.record is not None]
-    decided = sorted({str(row.record) for row in speaks if row.kind == DECISION})
-    others = sorted({str(row.record) for row in speaks if row.kind != DECISION})
+        return batch
+    batch.end = int(rows[-1].idx) + 1
+    relevant = [row for row in rows if row.kind in KINDS and row.record is not None]
+    decided = sorted({str(row.record) for row in relevant if row.kind == DECISION})
+    judged = sorted({str(row.record) for row in relevant if row.kind != DECISION})
     bodies = _bodies(connection, tenant, decided)
-    agents = _agents(connection, tenant, [*decided, *others])
-    past = _past(connection, tenant, others, part.end)
-    for row in speaks:
+    agents = _agents(connection, tenant, [*decided, *judged])
+    histories = _histories(connection, tenant, judged, batch.end)
+    for row in relevant:
         data = _entry_data(bytes(row.data))
         if data is None:
             continue
         record, agent = str(row.record), agents.get(str(row.record))
         if row.kind == DECISION:
-            _decided(part, record, agent, data, bodies.get(record))
+            _count_decision(batch, record, agent, data, bodies.get(record))
         else:
-            _said(part, agent, past.get(record, ()), int(row.idx))
-    return part
+            _count_judgement(batch, agent, histories.get(record, ()), int(row.idx))
+    return batch
 
 
-def _decided(
-    part: _Part, record: str, agent: str | None, data: Mapping[str, Any], body: Mapping[str, Any] | None
+def _count_decision(
+    batch: _Batch, record: str, agent: str | None, data: Mapping[str, Any], body: Mapping[str, Any] | None
 ) -> None:
+    """Count the gate's decision on an output in its hour."""
     hour = _hour(data)
     if hour is None:
         return
-    add_decision(part.adds, hour, agent, measured(data, body))
-    after = Standing().after(data)
-    add_standing(part.adds, hour, agent, Standing(), after)
+    add_decision(batch.increments, hour, agent, measurements(data, body))
+    after = OutputState().after(data)
+    add_state_change(batch.increments, hour, agent, OutputState(), after)
     if after.score is not None:
-        part.worst.append((hour, record, after.score))
+        batch.scores.append((hour, record, after.score))
 
 
-def _said(part: _Part, agent: str | None, past: Sequence[tuple[int, Mapping[str, Any]]], idx: int) -> None:
-    """One word of a person on an output: counted in the hour of the output."""
-    first = next((data for _, data in past if data["kind"] == DECISION), None)
-    hour = None if first is None else _hour(first)
+def _count_judgement(
+    batch: _Batch, agent: str | None, history: Sequence[tuple[int, Mapping[str, Any]]], idx: int
+) -> None:
+    """Count a person's judgement of an output, in the hour of the output's decision."""
+    decision = next((data for _, data in history if data["kind"] == DECISION), None)
+    hour = None if decision is None else _hour(decision)
     if hour is None:
         return
-    before = standing_of(data for at, data in past if at < idx)
-    after = standing_of(data for at, data in past if at <= idx)
-    add_standing(part.adds, hour, agent, before, after)
+    before = state_after(data for index, data in history if index < idx)
+    after = state_after(data for index, data in history if index <= idx)
+    add_state_change(batch.increments, hour, agent, before, after)
 
 
 def _hour(data: Mapping[str, Any]) -> int | None:
@@ -170,7 +179,7 @@ def _hour(data: Mapping[str, Any]) -> int | None:
     if isinstance(moment, int):
         return moment // HOUR
     try:
-        # What was recorded before rows were bound tells only when.
+        # Entries from before rows were bound have only the formatted time.
         return micros(moment_of(str(data.get("at")))) // HOUR
     except AssayError:
         return None
@@ -180,7 +189,7 @@ def _entry_data(data: bytes) -> dict[str, Any] | None:
     try:
         return read_entry_data(data)
     except AssayError:
-        # It was altered. Verification of the log says so, and the counting of the others must not fail of it.
+        # It was altered, which verification of the log reports; the other entries are counted all the same.
         return None
 
 
@@ -210,10 +219,10 @@ def _agents(connection: Connection, tenant: str, ids: Iterable[str]) -> dict[str
     return {str(row.id): str(row.caller) for row in rows}
 
 
-def _past(
+def _histories(
     connection: Connection, tenant: str, records: Sequence[str], end: int
 ) -> dict[str, list[tuple[int, dict[str, Any]]]]:
-    """Everything that was said of some outputs so far, in order."""
+    """All relevant entries about some outputs before `end`, in order, with their indexes."""
     if not records:
         return {}
     table = tables.audit_entries.c
@@ -222,40 +231,40 @@ def _past(
         .where(table.tenant == tenant, table.record.in_(records), table.kind.in_(KINDS), table.idx < end)
         .order_by(table.idx)
     )
-    found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    histories: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for row in rows:
         if (entry := _entry_data(bytes(row.data))) is not None:
-            found.setdefault(str(row.record), []).append((int(row.idx), entry))
-    return found
+            histories.setdefault(str(row.record), []).append((int(row.idx), entry))
+    return histories
 
 
 # Adding
 
 
-def _add(connection: Connection, tenant: str, part: _Part, version: int | None) -> Sequence[Entry]:
-    begin, now = _cursor(connection, tenant)
-    if now != version or (now == DEFINITION and begin != part.begin):
+def _add(connection: Connection, tenant: str, batch: _Batch, version: int | None) -> Sequence[Entry]:
+    begin, current = _cursor(connection, tenant)
+    if current != version or (current == DEFINITION and begin != batch.begin):
         return ()  # another process has counted it
     cursors = tables.sketch_cursors
-    if now != DEFINITION:
+    if current != DEFINITION:
         _drop(connection, tenant)
         insert_tuples(
             connection,
             cursors,
-            [(tenant, part.end, DEFINITION)],
+            [(tenant, batch.end, DEFINITION)],
             "ON CONFLICT (tenant) DO UPDATE SET position = excluded.position, version = excluded.version",
         )
     else:
-        connection.execute(update(cursors).where(cursors.c.tenant == tenant).values(position=part.end))
-    insert_tuples(connection, tables.sketches, _rows(tenant, part.adds), _ADD)
-    _keep_worst(connection, tenant, part.worst)
+        connection.execute(update(cursors).where(cursors.c.tenant == tenant).values(position=batch.end))
+    insert_tuples(connection, tables.sketches, _rows(tenant, batch.increments), _ADD)
+    _keep_worst(connection, tenant, batch.scores)
     return ()
 
 
-def _rows(tenant: str, adds: Adds) -> list[tuple[Any, ...]]:
+def _rows(tenant: str, increments: Increments) -> list[tuple[Any, ...]]:
     summed: dict[tuple[Any, ...], tuple[int, int, int]] = {}
-    for key, cell in adds.cells.items():
-        # What is kept of single callers is read by the day alone: a row for each hour of each would outgrow the rest.
+    for key, cell in increments.cells.items():
+        # Series of single callers have rows of a day only: a row for each hour and caller would outgrow all others.
         for step in STEPS if key.kind == ALL[0] else (DAY,):
             place = (tenant, step, key.metric, key.kind, key.name, key.hour // step * step, key.bin)
             count, total, squares = summed.get(place, (0, 0, 0))
@@ -263,19 +272,19 @@ def _rows(tenant: str, adds: Adds) -> list[tuple[Any, ...]]:
     return [(*place, *values) for place, values in sorted(summed.items()) if any(values)]
 
 
-def _keep_worst(connection: Connection, tenant: str, worst: Sequence[tuple[int, str, float]]) -> None:
+def _keep_worst(connection: Connection, tenant: str, scores: Sequence[tuple[int, str, float]]) -> None:
     table = tables.worst_outputs
     by_hour: dict[int, list[tuple[float, str]]] = {}
-    for hour, report, score in worst:
+    for hour, report, score in scores:
         by_hour.setdefault(hour, []).append((score, report))
-    for hour, found in sorted(by_hour.items()):
-        lowest = sorted(found)[:WORST]
-        insert_tuples(connection, table, [(tenant, hour, report, score) for score, report in lowest], _ONCE)
-        here = and_(table.c.tenant == tenant, table.c.hour == hour)
+    for hour, outputs in sorted(by_hour.items()):
+        lowest = sorted(outputs)[:WORST]
+        insert_tuples(connection, table, [(tenant, hour, report, score) for score, report in lowest], UNLESS_THERE)
+        this_hour = and_(table.c.tenant == tenant, table.c.hour == hour)
         kept = connection.execute(
-            select(table.c.report, table.c.score).where(here).order_by(table.c.score, table.c.report).limit(WORST)
+            select(table.c.report, table.c.score).where(this_hour).order_by(table.c.score, table.c.report).limit(WORST)
         ).all()
         if len(kept) == WORST:
             last = kept[-1]
             beyond = or_(table.c.score > last.score, and_(table.c.score == last.score, table.c.report > last.report))
-            connection.execute(delete(table).where(here, beyond))
+            connection.execute(delete(table).where(this_hour, beyond))
