@@ -11,7 +11,7 @@ from assay.policy import ScreenPolicy, preset
 from assay.schema.coerce import coerce_evidence
 from assay.store.db.store import Store
 from assay.store.insights import retrieved_passages
-from assay.store.insights.unanswered_questions import Why, find_gaps
+from assay.store.insights.unanswered_questions import GapReason, find_gaps
 from assay.store.records.erasure import erase_runs
 from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer
@@ -51,8 +51,8 @@ def test_questions_without_support_stand_together_with_the_closest_sources(store
     assert (found.found, found.questions, found.cut) == (2, 4, False)
     parking, director = found.gaps
     assert len(parking.asked) == 3
-    assert parking.reasons[Why.ABSTAINED] == 1
-    assert parking.reasons.get(Why.WITHHELD, 0) + parking.reasons.get(Why.WAITED, 0) == 2
+    assert parking.reasons[GapReason.ABSTAINED] == 1
+    assert parking.reasons.get(GapReason.WITHHELD, 0) + parking.reasons.get(GapReason.WAITED, 0) == 2
     assert parking.claims == ("A parking space costs 50 euros.", "A parking space costs 40 euros.")
     assert director.question == "Who was the first director?"
     assert parking.last > parking.asked[-1].created

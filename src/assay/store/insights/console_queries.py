@@ -20,7 +20,7 @@ MOST_ENTRIES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ClaimsSummary:
     """The claims of a report as a list shows them."""
 
     first_claim: str | None = None
@@ -29,7 +29,7 @@ class Described:
     """The number of claims by verdict."""
 
 
-def describe(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Described]:
+def describe(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, ClaimsSummary]:
     """The claims of the reports on one page of a list, by the id of the report."""
     if not ids:
         return {}
@@ -41,7 +41,7 @@ def describe(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[st
     verdicts: dict[str, dict[str, int]] = {}
     for row in connection.execute(counted.group_by(claims.report, claims.verdict)):
         verdicts.setdefault(row.report, {})[row.verdict] = row.number
-    return {id_: Described(first_claims.get(id_), verdicts.get(id_, {})) for id_ in ids}
+    return {id_: ClaimsSummary(first_claims.get(id_), verdicts.get(id_, {})) for id_ in ids}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def read_backlog(connection: Connection, tenant: str, now: datetime) -> Backlog:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class RecordedDecision:
     """A decision on a run, by the gate or a person."""
 
     created: datetime
@@ -104,7 +104,7 @@ class UserFeedback:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class LogEntry:
     """An entry of the audit log about a run."""
 
     index: int
@@ -117,9 +117,9 @@ class Entered:
 class History:
     """The history of a run."""
 
-    decisions: tuple[Decided, ...]
+    decisions: tuple[RecordedDecision, ...]
     feedback: tuple[UserFeedback, ...]
-    entries: tuple[Entered, ...]
+    entries: tuple[LogEntry, ...]
     review: tuple[str, str, str] | None
     """The id, tier and state of its newest review item."""
 
@@ -134,7 +134,7 @@ def read_history(connection: Connection, tenant: str, run: str) -> History:
     )
 
 
-def _decisions(connection: Connection, tenant: str, run: str) -> tuple[Decided, ...]:
+def _decisions(connection: Connection, tenant: str, run: str) -> tuple[RecordedDecision, ...]:
     table = tables.decisions.c
     rows = connection.execute(
         select(table.created, table.actor, table.action, table.route, table.reasons)
@@ -143,7 +143,7 @@ def _decisions(connection: Connection, tenant: str, run: str) -> tuple[Decided, 
         .limit(MOST_ENTRIES)
     )
     return tuple(
-        Decided(moment_at(row.created), row.actor, row.action, row.route, tuple(map(str, row.reasons or ())))
+        RecordedDecision(moment_at(row.created), row.actor, row.action, row.route, tuple(map(str, row.reasons or ())))
         for row in rows
     )
 
@@ -159,7 +159,7 @@ def _feedback(connection: Connection, tenant: str, run: str) -> tuple[UserFeedba
     return tuple(UserFeedback(moment_at(row.created), row.author, row.verdict, row.claim, row.comment) for row in rows)
 
 
-def _entries(connection: Connection, tenant: str, run: str) -> tuple[Entered, ...]:
+def _entries(connection: Connection, tenant: str, run: str) -> tuple[LogEntry, ...]:
     table = tables.audit_entries.c
     rows = connection.execute(
         select(table.idx, table.kind, table.data)
@@ -167,7 +167,7 @@ def _entries(connection: Connection, tenant: str, run: str) -> tuple[Entered, ..
         .order_by(table.idx)
         .limit(MOST_ENTRIES)
     )
-    return tuple(Entered(row.idx, row.kind, *_entered(bytes(row.data))) for row in rows)
+    return tuple(LogEntry(row.idx, row.kind, *_entered(bytes(row.data))) for row in rows)
 
 
 def _entered(data: bytes) -> tuple[str, Mapping[str, Any]]:

@@ -21,7 +21,7 @@ KINDS: Final = ("policy", "caller", "model")
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class PassCount:
     """The counts of one policy, caller or model."""
 
     by: str
@@ -42,7 +42,7 @@ class PassRates:
     """Outputs by score, in `SCORE_BINS` bins from 0 up; 1 is in the last one."""
     unscored: int
     """Outputs without a score, in which nothing was checked."""
-    passed: Sequence[Passed]
+    passed: Sequence[PassCount]
     """By `KINDS`, the most frequent first."""
 
 
@@ -84,7 +84,7 @@ def read_pass_rates(connection: Connection, tenant: str, since: datetime, until:
             unscored += 1
         else:
             scores[min(SCORE_BINS - 1, max(0, int(row.score * SCORE_BINS)))] += 1
-    passed = [Passed(*key, count, emitted[key]) for key, count in outputs.items()]
+    passed = [PassCount(*key, count, emitted[key]) for key, count in outputs.items()]
     passed.sort(key=lambda rate: (KINDS.index(rate.by), -rate.outputs, rate.name))
     return PassRates(len(counted), len(rows) > MOST_COUNTED, scores, unscored, passed)
 

@@ -29,7 +29,7 @@ SOURCES_SHOWN: Final = 3
 """The most sources that are listed for a gap."""
 
 
-class Why(StrEnum):
+class GapReason(StrEnum):
     """Why a question counts as unanswered."""
 
     ABSTAINED = "abstained"
@@ -48,7 +48,7 @@ class UnansweredQuestion:
     """The id of the run, which is that of its report."""
     created: datetime
     question: str
-    why: Why
+    why: GapReason
     score: float | None
     null_retrieval: bool = False
     """Whether its run had no evidence at all."""
@@ -91,10 +91,10 @@ class Gap:
         return sum(question.null_retrieval or question.run in self.refused for question in self.asked)
 
     @property
-    def reasons(self) -> dict[Why, int]:
+    def reasons(self) -> dict[GapReason, int]:
         """The number of its questions by reason."""
         counts = Counter(question.why for question in self.asked)
-        return {why: counts[why] for why in Why if counts[why]}
+        return {why: counts[why] for why in GapReason if counts[why]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +181,11 @@ def _had_evidence(run: ColumnElement[str], tenant: str) -> ColumnElement[bool]:
 
 
 def _question(row: Row[Any]) -> UnansweredQuestion:
-    why = Why.WAITED
+    why = GapReason.WAITED
     if row.action == Action.EMIT.value:
-        why = Why.ABSTAINED
+        why = GapReason.ABSTAINED
     elif row.action == Action.BLOCK.value:
-        why = Why.WITHHELD
+        why = GapReason.WITHHELD
     return UnansweredQuestion(row.id, moment_at(row.created), row.question, why, row.score, bool(row.null_retrieval))
 
 

@@ -83,7 +83,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialResult:
     """The decisions that another policy would have made."""
 
     moves: Mapping[tuple[Action, Action], int]
@@ -153,9 +153,9 @@ class _Trial:
         if was is not would and len(self.changed) < LISTED:
             self.changed.append(ChangedDecision(id_, moment_at(cached.created), was, would, cached.score))
 
-    def result(self) -> Tried:
+    def result(self) -> TrialResult:
         """The result so far."""
-        return Tried(dict(self.moves), tuple(self.changed), self.recheck, self.unknown, len(self.ids) - self.at)
+        return TrialResult(dict(self.moves), tuple(self.changed), self.recheck, self.unknown, len(self.ids) - self.at)
 
 
 @dataclass(slots=True)
@@ -184,7 +184,7 @@ class WhatIf:
 
     def ask(
         self, tenant: str, version: PolicyVersion, before: Policy, after: Policy, seconds: float | None = None
-    ) -> Tried:
+    ) -> TrialResult:
         """The decisions that a policy would have made in place of another.
 
         Args:

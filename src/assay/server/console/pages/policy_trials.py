@@ -31,7 +31,7 @@ from assay.server.console.parts import (
 from assay.store.insights import (
     MOST_DECISIONS,
     PolicyVersion,
-    Tried,
+    TrialResult,
     WhatIf,
 )
 
@@ -199,7 +199,7 @@ def draw_trial(request: Request, trying: WhatIf, tenant: str, version: PolicyVer
     return draw_tried(trying.ask(tenant, version, policy, after, TRIED_S), same=after == policy)
 
 
-def draw_tried(tried: Tried, *, same: bool = False) -> Markup:
+def draw_tried(tried: TrialResult, *, same: bool = False) -> Markup:
     """What came of it: two bars, the moves between actions, and the decisions that change."""
     if not tried.decided and not tried.left:
         return empty_state("Nothing to decide again", _left_out(tried) or "This policy has not decided anything yet.")
@@ -214,7 +214,7 @@ def draw_tried(tried: Tried, *, same: bool = False) -> Markup:
     )
 
 
-def _to_come(tried: Tried) -> Markup | None:
+def _to_come(tried: TrialResult) -> Markup | None:
     if not tried.left:
         return None
     # Without its script the page is asked for again, and goes on where it was.
@@ -227,7 +227,7 @@ def _to_come(tried: Tried) -> Markup | None:
     )
 
 
-def _left_out(tried: Tried) -> str:
+def _left_out(tried: TrialResult) -> str:
     parts = []
     if tried.recheck:
         parts.append(f"{tried.recheck:,} would have to be checked again")
@@ -236,7 +236,7 @@ def _left_out(tried: Tried) -> str:
     return "; ".join(parts) + ("." if parts else "")
 
 
-def _bars(tried: Tried) -> Markup:
+def _bars(tried: TrialResult) -> Markup:
     columns = (
         Column("When", hidden=True),
         *(Column(one.value, "num") for one in ACTION_ORDER),
@@ -253,7 +253,7 @@ def _bars(tried: Tried) -> Markup:
     return table("Decisions before and after", columns, rows, style="bars-table")
 
 
-def _moves(tried: Tried) -> Markup | None:
+def _moves(tried: TrialResult) -> Markup | None:
     moved = sorted(((n, was, would) for (was, would), n in tried.moves.items() if was is not would), reverse=True)
     if not moved:
         return None
@@ -264,7 +264,7 @@ def _moves(tried: Tried) -> Markup | None:
     return tag("ul", items, class_="plain moves")
 
 
-def _changed(tried: Tried) -> Markup | None:
+def _changed(tried: TrialResult) -> Markup | None:
     if not tried.changed:
         return None
     columns = (Column("Run", "main"), Column("Score", "num"), Column("Was"), Column("Would be"))

@@ -39,7 +39,7 @@ from assay.server.console.reviewing.assigning import bulk_view, read_only
 from assay.server.console.views.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store.db import tables
-from assay.store.insights import Described, describe
+from assay.store.insights import ClaimsSummary, describe
 from assay.store.redteam import count_proposals
 from assay.store.reviews import ReviewFilter, counts, list_items
 
@@ -97,7 +97,8 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         Column("Since", "num less"),
     )
     rows = (
-        _row(item, questions.get(item.run), about.get(item.run, Described()), now, chooses=chooses) for item in shown
+        _row(item, questions.get(item.run), about.get(item.run, ClaimsSummary()), now, chooses=chooses)
+        for item in shown
     )
     empty = _EMPTY.get(show, _EMPTY["waiting"])
     style = "rows chosen" if chooses else "rows"
@@ -188,7 +189,7 @@ def _filters(request: Request, show: str) -> Markup:
 
 
 def _row(
-    item: ReviewItem, question: str | None, about: Described, now: datetime, *, chooses: bool = False
+    item: ReviewItem, question: str | None, about: ClaimsSummary, now: datetime, *, chooses: bool = False
 ) -> list[Child]:
     words = question or about.first_claim or "No question was given"
     deadline: Child = deadline_view(item, now)

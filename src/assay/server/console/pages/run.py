@@ -56,7 +56,7 @@ from assay.server.http.problems import unknown
 from assay.server.services import Services
 from assay.store.audit import prove_entry
 from assay.store.db import StoredCheck, read_check, run_of
-from assay.store.insights import Decided, History, UserFeedback, read_history
+from assay.store.insights import History, RecordedDecision, UserFeedback, read_history
 from assay.store.records import LONGEST_COMMENT, give_feedback, read_source_answers
 
 _ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -215,7 +215,7 @@ def _history(history: History, now: datetime) -> Markup:
     return panel("History", tag("ol", rows, class_="timeline"))
 
 
-def _decided(one: Decided, now: datetime) -> Child:
+def _decided(one: RecordedDecision, now: datetime) -> Child:
     reasons = "; ".join(one.reasons)
     who = "The gate" if one.actor == "gate" else one.actor
     return [

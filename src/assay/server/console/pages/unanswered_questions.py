@@ -29,7 +29,7 @@ from assay.server.console.parts import (
 )
 from assay.server.services import Services
 from assay.store.db import Store
-from assay.store.insights import Gap, Gaps, UnansweredQuestion, Why, find_gaps
+from assay.store.insights import Gap, GapReason, Gaps, UnansweredQuestion, find_gaps
 
 PERIODS: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "all": "All"}
 """How far back questions count, in days."""
@@ -40,8 +40,8 @@ MOST_LISTED: Final = 12
 MOST_WORDS: Final = 600
 """Characters of a passage or claim that are shown."""
 
-_WORDS: Final = {Why.ABSTAINED: "no answer", Why.WITHHELD: "withheld", Why.WAITED: "held up"}
-_TONES: Final = {Why.ABSTAINED: "quiet", Why.WITHHELD: "bad", Why.WAITED: "doubt"}
+_WORDS: Final = {GapReason.ABSTAINED: "no answer", GapReason.WITHHELD: "withheld", GapReason.WAITED: "held up"}
+_TONES: Final = {GapReason.ABSTAINED: "quiet", GapReason.WITHHELD: "bad", GapReason.WAITED: "doubt"}
 
 
 def make_gap_pages(services: Services) -> APIRouter:
@@ -182,6 +182,6 @@ def _asked(ones: Sequence[UnansweredQuestion], store: Store) -> Markup:
     """Questions in the same words: how often, what became of them, and the latest run."""
     latest = ones[0]
     counts = Counter(one.why for one in ones)
-    signs = (badge(f"{counts[why]:,} {_WORDS[why]}", _TONES[why]) for why in Why if counts[why])
+    signs = (badge(f"{counts[why]:,} {_WORDS[why]}", _TONES[why]) for why in GapReason if counts[why])
     link = tag("a", line(latest.question, 160), href=f"/console/runs/{latest.run}")
     return tag("li", link, tag("span", joined(signs), " ", moment(latest.created, store.now()), class_="soft"))

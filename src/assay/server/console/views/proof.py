@@ -10,7 +10,7 @@ from assay.server.console.parts import Column, badge, facts, note, panel, table
 from assay.server.services import Services
 from assay.store.audit import EntryProof, prove_entry
 from assay.store.db import StoredCheck
-from assay.store.insights import Entered, History
+from assay.store.insights import History, LogEntry
 
 _COLUMNS: Final = (Column("Entry"), Column("What", "wide"), Column("When"), Column("Proof", "num"))
 
@@ -70,7 +70,7 @@ def _state(services: Services, proof: EntryProof | None, why: str) -> Child:
     ]
 
 
-def _what(one: Entered) -> Child:
+def _what(one: LogEntry) -> Child:
     fields = one.fields
     if one.kind == "receipt":
         return [
@@ -87,7 +87,7 @@ def _what(one: Entered) -> Child:
     return foreign(f"{one.kind[:60]}: {act.replace('_', ' ')}" if act else one.kind[:60])
 
 
-def _link(id_: str, one: Entered, proof: EntryProof | None) -> Child:
+def _link(id_: str, one: LogEntry, proof: EntryProof | None) -> Child:
     if proof is None:
         return "–"
     return tag("a", "tlog-proof", href=f"/console/runs/{id_}/proofs/{one.index}", download=True)

@@ -18,7 +18,7 @@ from assay.server.console.parts import (
     shorten,
     table,
 )
-from assay.store.insights import Described, Figures
+from assay.store.insights import ClaimsSummary, Figures
 from assay.store.records import ReportRow
 
 
@@ -27,7 +27,7 @@ class ListedRun:
     """One run of a list, with all that a column may show of it."""
 
     row: ReportRow
-    about: Described
+    about: ClaimsSummary
     figures: Figures
     now: datetime
 
@@ -95,7 +95,7 @@ USUAL: Final = ("decision", "question", "output", "claims", "score", "policy", "
 def run_rows(
     caption: str,
     rows: Sequence[ReportRow],
-    about: Mapping[str, Described],
+    about: Mapping[str, ClaimsSummary],
     now: datetime,
     empty: tuple[str, Child],
     *,
@@ -116,7 +116,7 @@ def run_rows(
         chooses: whether each row has a box to choose it, named `run`.
     """
     known = figures or {}
-    listed = [ListedRun(row, about.get(row.id, Described()), known.get(row.id, Figures()), now) for row in rows]
+    listed = [ListedRun(row, about.get(row.id, ClaimsSummary()), known.get(row.id, Figures()), now) for row in rows]
     shown = [COLUMNS[name] for name in columns]
     heads = [one.column for one in shown]
     if not chooses:
