@@ -39,7 +39,7 @@ from assay.server.services import Services, allowed
 from assay.store.audit import RECEIPT, entries_of, read_entry_data
 from assay.store.db import StoredCheck, read_check, run_of
 from assay.store.records import (
-    Said,
+    StoredFeedback,
     erase_evidence,
     erase_runs,
     give_feedback,
@@ -275,7 +275,7 @@ def _found(check: StoredCheck | None) -> StoredCheck:
     return check
 
 
-def _item(said: Said) -> FeedbackItem:
+def _item(said: StoredFeedback) -> FeedbackItem:
     return FeedbackItem(
         id=said.id,
         report=said.run,

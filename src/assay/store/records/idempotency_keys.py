@@ -55,7 +55,7 @@ class RequestKey:
     """The number of checks in it."""
 
 
-class Claiming(Enum):
+class ClaimOutcome(Enum):
     """The outcome of claiming a request."""
 
     CLAIMED = "claimed"
@@ -70,7 +70,7 @@ class Claiming(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ClaimedCheck:
     """The state of one check of a claimed request."""
 
     run: str | None = None
@@ -82,17 +82,17 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedRequest:
     """The result of claiming a request."""
 
-    outcome: Claiming
-    checks: tuple[Check, ...] = ()
+    outcome: ClaimOutcome
+    checks: tuple[ClaimedCheck, ...] = ()
     """The checks in order; empty unless it was claimed."""
 
 
 def claim_request(
     store: Store, request: RequestKey, holder: str, seconds: float, kept_s: float, *, adds: bool = True
-) -> Claimed:
+) -> ClaimedRequest:
     """Claim the incomplete checks of a request.
 
     Args:
@@ -123,18 +123,18 @@ def claim_request(
             rows = connection.execute(select_rows).all()
             if not rows:
                 if not adds:
-                    return Claimed(Claiming.NO_ROOM)
+                    return ClaimedRequest(ClaimOutcome.NO_ROOM)
                 _add(connection, request, holder, at, until)
                 rows = connection.execute(select_rows).all()
             outcome = _outcome(rows, request, holder, at)
-            if outcome is not Claiming.CLAIMED:
-                return Claimed(outcome)
+            if outcome is not ClaimOutcome.CLAIMED:
+                return ClaimedRequest(outcome)
             connection.execute(
                 update(table).where(*this_request, table.c.until != SETTLED).values(holder=holder, until=until)
             )
     except SQLAlchemyError as error:
         raise StoreError(f"a request cannot be claimed: {reason(error)}") from error
-    return Claimed(outcome, tuple(Check(row.run, row.receipt, row.until == SETTLED) for row in rows))
+    return ClaimedRequest(outcome, tuple(ClaimedCheck(row.run, row.receipt, row.until == SETTLED) for row in rows))
 
 
 def _add(connection: Connection, request: RequestKey, holder: str, at: int, until: int) -> None:
@@ -162,14 +162,14 @@ def _add(connection: Connection, request: RequestKey, holder: str, at: int, unti
         insert_rows(connection, table, rows[1:], "")
 
 
-def _outcome(rows: Sequence[Row[Any]], request: RequestKey, holder: str, at: int) -> Claiming:
+def _outcome(rows: Sequence[Row[Any]], request: RequestKey, holder: str, at: int) -> ClaimOutcome:
     if any(row.fingerprint == ERASED for row in rows):
-        return Claiming.GONE
+        return ClaimOutcome.GONE
     if len(rows) != request.checks or any(row.fingerprint != request.fingerprint for row in rows):
-        return Claiming.OTHER
+        return ClaimOutcome.OTHER
     if any(row.holder != holder and row.until > at for row in rows):
-        return Claiming.IN_FLIGHT
-    return Claiming.CLAIMED
+        return ClaimOutcome.IN_FLIGHT
+    return ClaimOutcome.CLAIMED
 
 
 def note_record(request: RequestKey, position: int, holder: str, run: str, *, settled: bool) -> Act:
@@ -210,7 +210,7 @@ def _note_act(
     return act
 
 
-def give_up(store: Store, request: RequestKey, holder: str) -> None:
+def release_request(store: Store, request: RequestKey, holder: str) -> None:
     """Release the incomplete checks of a request, so that it may be sent again at once.
 
     Raises:

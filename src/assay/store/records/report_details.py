@@ -14,7 +14,7 @@ from assay.store.records.report_lists import cursor_after, parse_cursor
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StoredFeedback:
     """Feedback on a run."""
 
     id: str
@@ -87,7 +87,7 @@ def read_feedback(
     until: datetime | None = None,
     after: str | None = None,
     limit: int = 50,
-) -> tuple[list[Said], str | None]:
+) -> tuple[list[StoredFeedback], str | None]:
     """Feedback, newest first, and the cursor of the next page.
 
     Raises:
@@ -102,7 +102,8 @@ def read_feedback(
     query = query if until is None else query.where(table.created < micros(until))
     rows, next_cursor = _read_rows(connection, query, table.created, table.id, after, limit)
     return [
-        Said(row.id, row.run, moment_at(row.created), row.verdict, row.claim, row.comment, row.author) for row in rows
+        StoredFeedback(row.id, row.run, moment_at(row.created), row.verdict, row.claim, row.comment, row.author)
+        for row in rows
     ], next_cursor
 
 
@@ -160,7 +161,7 @@ def read_log(connection: Connection, tenant: str, begin: int, limit: int) -> Seq
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class StoredCheckpoint:
     """A stored checkpoint, and the places outside the database that it was copied to."""
 
     size: int
@@ -169,7 +170,7 @@ class Signed:
     anchors: tuple[str, ...]
 
 
-def read_signed(connection: Connection, tenant: str, before: int | None, limit: int) -> list[Signed]:
+def list_checkpoints(connection: Connection, tenant: str, before: int | None, limit: int) -> list[StoredCheckpoint]:
     """The checkpoints of a log, newest first; those of fewer entries than `before`."""
     table, anchors = tables.audit_checkpoints.c, tables.audit_anchors.c
     query = select(table.size, table.created, table.note).where(table.tenant == tenant)
@@ -182,5 +183,6 @@ def read_signed(connection: Connection, tenant: str, before: int | None, limit: 
     ):
         targets.setdefault(row.size, []).append(row.target)
     return [
-        Signed(row.size, moment_at(row.created), row.note, tuple(sorted(targets.get(row.size, ())))) for row in rows
+        StoredCheckpoint(row.size, moment_at(row.created), row.note, tuple(sorted(targets.get(row.size, ()))))
+        for row in rows
     ]

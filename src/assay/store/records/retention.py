@@ -30,7 +30,7 @@ EVIDENCE: Final = "evidence"
 """What a rule can erase."""
 MOST_RULES: Final = 50
 """The most rules of a tenant."""
-LONGEST: Final = 36_500
+LONGEST_DAYS: Final = 36_500
 """The most days of a rule."""
 AT_ONCE: Final = 2_000
 """Runs that are found and erased in one go."""
@@ -51,18 +51,18 @@ class Rule:
     """
 
     days: int
-    """The age in days after which content is erased, from 1 to `LONGEST`."""
+    """The age in days after which content is erased, from 1 to `LONGEST_DAYS`."""
     what: str = CONTENT
     """`content` is everything but the decision and its scores; `evidence` is the evidence alone."""
     action: str | None = None
     """Only runs with this action of the gate; all of them by default."""
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.days, int) and not isinstance(self.days, bool) and 1 <= self.days <= LONGEST
+        whole = isinstance(self.days, int) and not isinstance(self.days, bool) and 1 <= self.days <= LONGEST_DAYS
         if not whole or self.what not in (CONTENT, EVIDENCE) or self.action not in (None, *map(str, Action)):
             raise StoreError(
-                f"expected a rule of retention with days from 1 to {LONGEST:,}, what: {CONTENT} or {EVIDENCE}, and "
-                f"an action: {', '.join(Action)} or none; got {self.days!a}, {self.what!a} and {self.action!a}"
+                f"expected a rule of retention with days from 1 to {LONGEST_DAYS:,}, what: {CONTENT} or {EVIDENCE}, "
+                f"and an action: {', '.join(Action)} or none; got {self.days!a}, {self.what!a} and {self.action!a}"
             )
 
 
