@@ -80,7 +80,7 @@ from assay.store.records.recording import micros
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback, note_receipt
 from assay.store.redteam import AttackCase, AttackRun, Decision, ProposedCase, add_proposals, decide, record_run
-from assay.store.reviews.actions import Verdicts
+from assay.store.reviews.actions import ReviewDecision
 from assay.store.reviews.queue import Reviews
 
 OTHER = "globex"
@@ -234,7 +234,7 @@ def _reviews(store: Store, clock: Clock) -> None:
     queue.assign(TENANT, waiting.id, "boss", to="bob", expertise="legal")
     queue.claim(TENANT, waiting.id, BOB)
     said = report_of("Partners get 2 weeks.")
-    queue.decide(TENANT, edited.id, ANN, Verdicts(ReviewAct.EDIT, "Two, not four.", released=said))
+    queue.decide(TENANT, edited.id, ANN, ReviewDecision(ReviewAct.EDIT, "Two, not four.", released=said))
     queue.decide(TENANT, rejected.id, ANN, reject(response="I do not know.", claims={0: Verdict.UNSUPPORTED}))
     queue.ask(TENANT, asked.id, ANN, "Which handbook?")
     more = [*EVIDENCE, Evidence(id="new", text="Four weeks from 2027 on.")]

@@ -26,7 +26,7 @@ from assay.store.db.store import Store
 from assay.store.db.tables import pack
 from assay.store.records.erasure import erase_runs
 from assay.store.records.recording import change_of
-from assay.store.reviews.actions import Reviewer, Verdicts
+from assay.store.reviews.actions import ReviewDecision, Reviewer
 from assay.store.reviews.items import ReviewFilter, list_items, read_events, read_item, read_package
 from assay.store.reviews.queue import LEASE, Reviews
 
@@ -54,7 +54,7 @@ def refused(code: str) -> Iterator[None]:
     assert caught.value.code == code
 
 
-def tried(queue: Reviews, id_: str, who: Reviewer, verdict: Verdicts) -> bool:
+def tried(queue: Reviews, id_: str, who: Reviewer, verdict: ReviewDecision) -> bool:
     """Whether a decision was this one's."""
     try:
         queue.decide(TENANT, id_, who, verdict)
@@ -298,7 +298,7 @@ def test_the_next_page_is_there_after_the_last_item_of_the_page_was_decided(stor
     with store.reading(TENANT) as connection:
         page = [item.id for item in list_items(connection, TENANT, limit=2)]
     assert page == ids[:2]
-    Reviews(store).decide(TENANT, page[-1], ANN, Verdicts(ReviewAct.REJECT, "Wrong."))
+    Reviews(store).decide(TENANT, page[-1], ANN, ReviewDecision(ReviewAct.REJECT, "Wrong."))
     with store.reading(TENANT) as connection:
         following = [item.id for item in list_items(connection, TENANT, after=page[-1])]
     assert following == ids[2:]
@@ -339,7 +339,7 @@ def race(store: Store, rounds: int, hands: int = 1) -> tuple[int, int]:
     begin = threading.Barrier(2 * hands)
     won: dict[str, list[str]] = {"ann": [], "bob": []}
 
-    def work(who: Reviewer, verdict: Verdicts, order: list[str]) -> None:
+    def work(who: Reviewer, verdict: ReviewDecision, order: list[str]) -> None:
         begin.wait()
         won[who.name] += [id_ for id_ in order if tried(queue, id_, who, verdict)]
 

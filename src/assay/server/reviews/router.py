@@ -31,7 +31,7 @@ from assay.server.reviews.bodies import (
 from assay.server.reviews.service import ReviewService
 from assay.server.reviews.waiting import MOST_WAIT_S, Waiting
 from assay.server.services import Services, allowed
-from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, Reviews, counts, list_items, rows_by
+from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, Reviews, count_open_items, list_items, rows_by
 
 T = TypeVar("T")
 MOST: Final = 200
@@ -118,7 +118,7 @@ class _Routes:
         )
         with store.reading(caller.tenant) as connection:
             items = list_items(connection, caller.tenant, wanted, after=cursor, limit=limit + 1)
-            waiting = counts(connection, caller.tenant)
+            waiting = count_open_items(connection, caller.tenant)
         more = len(items) > limit
         return ReviewsOut(items=items[:limit], next=items[limit - 1].id if more else None, waiting=waiting)
 

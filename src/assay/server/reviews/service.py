@@ -27,9 +27,9 @@ from assay.schema import (
 from assay.server.reviews.edited_text import recheck
 from assay.store.db import Store, StoredCheck, read_check
 from assay.store.reviews import (
+    ReviewDecision,
     Reviewer,
     Reviews,
-    Verdicts,
     evidence_of,
     newest_report,
     read_events,
@@ -137,7 +137,7 @@ class ReviewService:
                 "or reject it.",
                 "refused",
             )
-        verdict = Verdicts(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
+        verdict = ReviewDecision(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
         return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
 
     def reject(
@@ -165,7 +165,7 @@ class ReviewService:
         Raises:
             ReviewError: as for `approve`.
         """
-        verdict = Verdicts(ReviewAct.REJECT, reason, response=response, claims=claims or {})
+        verdict = ReviewDecision(ReviewAct.REJECT, reason, response=response, claims=claims or {})
         return self.reviews.decide(tenant, id_, who, verdict, version)
 
     def edited(self, tenant: str, id_: str, text: str) -> HallucinationReport:
@@ -218,7 +218,7 @@ class ReviewService:
                 f"the edited text was checked, and the gate says {action.value}: {found}{hint}", "refused"
             )
         released = report if action is Action.EMIT else approved(report)
-        verdict = Verdicts(ReviewAct.EDIT, reason, released, claims=claims or {})
+        verdict = ReviewDecision(ReviewAct.EDIT, reason, released, claims=claims or {})
         return self._signed(self.reviews.decide(tenant, id_, who, verdict, version))
 
     def with_evidence(self, tenant: str, id_: str, evidence: Sequence[Evidence]) -> HallucinationReport:

@@ -52,7 +52,7 @@ class Reviewer:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class ReviewDecision:
     """A reviewer's decision."""
 
     act: ReviewAct
@@ -173,7 +173,7 @@ def is_away(connection: Connection, tenant: str, name: str) -> bool:
 
 
 def decision_move(
-    connection: Connection, row: Row[Any], who: Reviewer, verdict: Verdicts, reason: str, now: datetime
+    connection: Connection, row: Row[Any], who: Reviewer, verdict: ReviewDecision, reason: str, now: datetime
 ) -> Move:
     """The changes of a decision."""
     _require_claims(connection, row, verdict.claims)

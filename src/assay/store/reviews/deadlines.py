@@ -42,7 +42,7 @@ class Swept:
     """The number of items that were assigned to a reviewer with the expertise."""
 
 
-def sweep(reviews: Reviews) -> Swept:
+def sweep_deadlines(reviews: Reviews) -> Swept:
     """Handle missed deadlines, wrong clocks and open assignments in all tenants; several processes may do so at once.
 
     Raises:

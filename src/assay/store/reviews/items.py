@@ -250,7 +250,7 @@ def _reasoning(asked: dict[str, Any]) -> Iterator[str]:
                 left -= len(part.text)
 
 
-def counts(connection: Connection, tenant: str) -> dict[str, int]:
+def count_open_items(connection: Connection, tenant: str) -> dict[str, int]:
     """The number of open items by tier."""
     table = tables.review_items.c
     rows = connection.execute(

@@ -31,7 +31,7 @@ HOLD: Final = timedelta(minutes=2)
 FIRST_PAUSE: Final = timedelta(seconds=5)
 LONGEST_PAUSE: Final = timedelta(hours=1)
 """The first and the longest pause between two attempts; each is twice as long as the one before."""
-PART: Final = 100
+MESSAGE_BATCH: Final = 100
 """The most messages that are handled in one go."""
 
 TargetsOf = Callable[[str, str, str], Sequence[str]]
@@ -58,7 +58,7 @@ class Message:
         return hashlib.sha256(f"{self.tenant}\0{self.id}\0{self.target}".encode()).hexdigest()[:32]
 
 
-def spread(store: Store, targets_of: TargetsOf) -> int:
+def spread_messages(store: Store, targets_of: TargetsOf) -> int:
     """Make rows for the targets of new messages; returns the number of these messages.
 
     Raises:
@@ -87,7 +87,7 @@ def _spread_act(tenant: str, targets_of: TargetsOf, counts: list[int]) -> Act:
             select(table)
             .where(table.c.tenant == tenant, table.c.state == WAITING, table.c.target == "")
             .order_by(table.c.created)
-            .limit(PART)
+            .limit(MESSAGE_BATCH)
         ).all()
         for row in rows:
             body = row.body or {}
@@ -106,7 +106,7 @@ def _spread_act(tenant: str, targets_of: TargetsOf, counts: list[int]) -> Act:
     return act
 
 
-def take(store: Store, limit: int = PART) -> list[Message]:
+def take_messages(store: Store, limit: int = MESSAGE_BATCH) -> list[Message]:
     """Lease messages that are due, so that no other process sends them meanwhile.
 
     Raises:
@@ -218,7 +218,7 @@ def _mark(store: Store, message: Message, values: dict[str, Any]) -> None:
     store.apply(Change(message.tenant, act=act))
 
 
-def purge(store: Store, older_than: timedelta) -> None:
+def purge_messages(store: Store, older_than: timedelta) -> None:
     """Delete messages that were sent, spread or given up and are older than a time.
 
     Raises:

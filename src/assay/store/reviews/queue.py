@@ -44,8 +44,8 @@ from assay.store.reviews.actions import (
     set_values,
     supplied_rows,
 )
+from assay.store.reviews.actions import ReviewDecision as ReviewDecision  # noqa: PLC0414
 from assay.store.reviews.actions import Reviewer as Reviewer  # noqa: PLC0414 importers look for them here
-from assay.store.reviews.actions import Verdicts as Verdicts  # noqa: PLC0414
 from assay.store.reviews.items import item_of, read_row, rules_of
 
 LEASE: Final = timedelta(minutes=15)
@@ -144,7 +144,9 @@ class Reviews:
 
         return self._act(tenant, id_, version, step)
 
-    def decide(self, tenant: str, id_: str, who: Reviewer, verdict: Verdicts, version: int | None = None) -> ReviewItem:
+    def decide(
+        self, tenant: str, id_: str, who: Reviewer, verdict: ReviewDecision, version: int | None = None
+    ) -> ReviewItem:
         """Decide on an item, finally.
 
         It need not be claimed first, but nobody else may hold it.

@@ -41,7 +41,7 @@ from assay.server.services import Services
 from assay.store.db import tables
 from assay.store.insights import ClaimsSummary, describe
 from assay.store.redteam import count_proposals
-from assay.store.reviews import ReviewFilter, counts, list_items
+from assay.store.reviews import ReviewFilter, count_open_items, list_items
 
 SHOWN: Final = 50
 """Items of one page."""
@@ -80,7 +80,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
     after = given.get("after", "")[:64] or None
     with services.store.reading(caller.tenant) as connection:
         items = list_items(connection, caller.tenant, wanted, after=after, limit=SHOWN + 1)
-        waiting = counts(connection, caller.tenant)
+        waiting = count_open_items(connection, caller.tenant)
         proposed = count_proposals(connection, caller.tenant).get("open", 0)
         runs = [item.run for item in items]
         questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
