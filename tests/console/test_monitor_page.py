@@ -28,7 +28,7 @@ from assay.server.panels.six import six_metrics
 from assay.server.panels.watching import Watch, look_at
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db.store import Store
-from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, set_alarm
+from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, advance_charts, set_alarm
 from assay.store.records import give_feedback, micros
 from assay.store.sketches import Sketch
 
@@ -169,7 +169,7 @@ def test_an_alarm_of_a_chart_is_an_alert_until_somebody_acknowledges_it(tmp_path
     with monitored(tmp_path) as (_, store, _, _):
         alarm = AlarmRow("a" * 32, Series("agent", "<b>bot</b>", "bad").key, "up", micros(NOW), {"onset": micros(NOW)})
         begin = StoredState(micros(NOW), Charts().wire())
-        move(store, "default", None, begin, [alarm], 0)
+        advance_charts(store, "default", None, begin, [alarm], 0)
         look_at(store, "default")
         with store.reading("default") as connection:
             (alert,) = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]

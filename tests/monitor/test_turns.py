@@ -27,12 +27,12 @@ from assay.store.db.store import Store
 from assay.store.monitoring import (
     ChangeRow,
     add_changes,
+    detected_changes,
     each_observation,
     read_alarms,
     read_changes,
     read_observations,
     read_state,
-    seen_changes,
     set_alarm,
 )
 from assay.store.monitoring.observing import mark_late
@@ -317,4 +317,4 @@ def test_no_more_is_read_at_once_however_many_outputs_and_models_there_are(
             connection.execute(table.update().where(table.c.id == row["id"]).values(model=f"m{number}"))
     monkeypatch.setattr("assay.store.monitoring.changes.MOST", 3)
     with store.reading(TENANT) as connection:
-        assert [one.ref for one in seen_changes(connection, TENANT) if one.kind == "model"] == ["m9", "m10", "m11"]
+        assert [one.ref for one in detected_changes(connection, TENANT) if one.kind == "model"] == ["m9", "m10", "m11"]

@@ -71,7 +71,7 @@ from assay.store.monitoring import (
     ChangeRow,
     StoredState,
     add_changes,
-    move,
+    advance_charts,
     set_alarm,
     set_consequences,
 )
@@ -178,7 +178,7 @@ def _monitored(store: Store) -> None:
         ],
     )
     alarm = AlarmRow("a" * 32, "bad|all|", "up", at, {"rate": 0.1})
-    move(store, TENANT, None, StoredState(at, {"series": {}}), [alarm], 0)
+    advance_charts(store, TENANT, None, StoredState(at, {"series": {}}), [alarm], 0)
     set_alarm(store, TENANT, alarm.id, "acknowledged", "ann")
     set_consequences(store, TENANT, {"deployment_freeze": True}, {"left": -1.0}, "ann")
 

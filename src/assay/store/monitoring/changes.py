@@ -100,7 +100,7 @@ def read_changes(
     return [ChangeRow(row.id, row.at, row.kind, row.ref, row.note, row.source, row.actor, row.created) for row in rows]
 
 
-def seen_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
+def detected_changes(connection: Connection, tenant: str) -> list[ChangeRow]:
     """The changes that are detected in the traffic: policies, verifiers and models, each kind from its second one on,
     at the moment of the first decision with it. At most the latest `MOST` of each kind: callers choose the names of
     models."""
@@ -143,7 +143,7 @@ def read_alarms(
     return [_alarm(row) for row in rows]
 
 
-def known_alarm(connection: Connection, tenant: str, id_: str) -> AlarmRow | None:
+def read_alarm(connection: Connection, tenant: str, id_: str) -> AlarmRow | None:
     """An alarm by its id; None if the tenant has no such alarm."""
     table = tables.alarms.c
     row = connection.execute(select(tables.alarms).where(table.tenant == tenant, table.id == id_)).one_or_none()

@@ -29,7 +29,7 @@ SNAPSHOT_EVERY: Final = 86_400_000_000
 """The interval between snapshots in microseconds: one day."""
 
 
-class MovedError(StoreError):
+class ChartsMovedError(StoreError):
     """Another process advanced the charts meanwhile; nothing was stored."""
 
 
@@ -101,7 +101,7 @@ def each_observation(connection: Connection, tenant: str, since: int, until: int
         after = (rows[-1].at, rows[-1].id)
 
 
-def move(
+def advance_charts(
     store: Store,
     tenant: str,
     before: StoredState | None,
@@ -132,7 +132,7 @@ def move(
         if (None if current is None else (current.until, current.dirty)) != (
             None if before is None else (before.until, before.dirty)
         ):
-            raise MovedError("the charts were moved by somebody else meanwhile; run it again")
+            raise ChartsMovedError("the charts were moved by somebody else meanwhile; run it again")
         if before is not None and (before.dirty is not None or not _is_snapshot(before.until, after.until)):
             connection.execute(delete(table).where(own, table.c.until == before.until))
         connection.execute(delete(table).where(own, table.c.until == after.until))
@@ -148,7 +148,7 @@ def move(
     store.apply(Change(checked_tenant(tenant), act=act))
 
 
-def go_back(store: Store, tenant: str, before: StoredState) -> StoredState | None:
+def rewind_charts(store: Store, tenant: str, before: StoredState) -> StoredState | None:
     """Rewind the charts to the latest snapshot before an observation that came late, and withdraw later alarms.
 
     Withdrawn alarms that are raised again when the charts advance are open again.
@@ -174,7 +174,7 @@ def go_back(store: Store, tenant: str, before: StoredState) -> StoredState | Non
         own = table.c.tenant == tenant
         current = read_state(connection, tenant)
         if current is None or (current.until, current.dirty) != (before.until, dirty):
-            raise MovedError("the charts were moved by somebody else meanwhile; run it again")
+            raise ChartsMovedError("the charts were moved by somebody else meanwhile; run it again")
         connection.execute(delete(table).where(own, table.c.until > dirty))
         snapshot = read_state(connection, tenant)
         since = 0 if snapshot is None else snapshot.until

@@ -22,7 +22,7 @@ Sequences = Sequence[tuple[Sequence[str], int]]
 
 
 @dataclass(frozen=True, slots=True)
-class PassingRow:
+class TrafficBatch:
     """A batch: what one process counted for one scope."""
 
     at: int
@@ -32,7 +32,7 @@ class PassingRow:
     sequences: Sequences
 
 
-def add_passing(store: Store, tenant: str, source: str, counts: Mapping[tuple[str, str], Sequences]) -> None:
+def add_traffic(store: Store, tenant: str, source: str, counts: Mapping[tuple[str, str], Sequences]) -> None:
     """Store the counts of one process by kind and scope; each is a batch.
 
     Raises:
@@ -70,20 +70,20 @@ def add_passing(store: Store, tenant: str, source: str, counts: Mapping[tuple[st
         store.apply(Change(checked_tenant(tenant), act=act))
 
 
-def read_passing(connection: Connection, tenant: str) -> dict[tuple[str, str], list[PassingRow]]:
+def read_traffic(connection: Connection, tenant: str) -> dict[tuple[str, str], list[TrafficBatch]]:
     """The batches that were not added up yet, by kind and scope, in the order in which they were stored."""
     table = tables.passing.c
     rows = connection.execute(
         select(tables.passing).where(table.tenant == tenant).order_by(table.at, table.source).limit(MOST_READ)
     )
-    batches: dict[tuple[str, str], list[PassingRow]] = {}
+    batches: dict[tuple[str, str], list[TrafficBatch]] = {}
     for row in rows:
         sequences = [(list(parts), int(count)) for parts, count in row.body or ()]
-        batches.setdefault((row.kind, row.scope), []).append(PassingRow(row.at, row.source, sequences))
+        batches.setdefault((row.kind, row.scope), []).append(TrafficBatch(row.at, row.source, sequences))
     return batches
 
 
-def read_passing_state(connection: Connection, tenant: str, kind: str, scope: str) -> tuple[int, dict[str, Any]]:
+def read_traffic_state(connection: Connection, tenant: str, kind: str, scope: str) -> tuple[int, dict[str, Any]]:
     """The number of batches of a scope that were added up, and their sum."""
     table = tables.passing_states.c
     row = connection.execute(
@@ -92,14 +92,14 @@ def read_passing_state(connection: Connection, tenant: str, kind: str, scope: st
     return (0, {}) if row is None else (row.until, dict(row.body or {}))
 
 
-def absorb_passing(
+def absorb_traffic(
     store: Store,
     tenant: str,
     kind: str,
     scope: str,
     until: int,
     state: Mapping[str, Any],
-    batches: Sequence[PassingRow],
+    batches: Sequence[TrafficBatch],
 ) -> bool:
     """Store the sum that includes further batches, and delete these; False if another process has added some meanwhile.
 
