@@ -79,7 +79,15 @@ from assay.store.records.erasure import erase_evidence, erase_runs
 from assay.store.records.recording import micros
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback, note_receipt
-from assay.store.redteam import AttackCase, AttackRun, Decision, ProposedCase, add_proposals, decide, record_run
+from assay.store.redteam import (
+    AttackCase,
+    AttackRun,
+    ProposalDecision,
+    ProposedCase,
+    add_proposals,
+    decide_proposal,
+    record_run,
+)
 from assay.store.reviews.actions import ReviewDecision
 from assay.store.reviews.queue import Reviews
 
@@ -220,9 +228,9 @@ def _attacked(store: Store) -> None:
         for name in ("2", "4", "5")
     ]
     add_proposals(store, TENANT, proposals, "schedule")
-    said = Decision("approved", "ann", "user:ann", "It broke twice.", {"id": "rt-2"}, "rt-2")
-    decide(store, TENANT, "rt-2", said, ",".join)
-    decide(store, TENANT, "rt-4", Decision("rejected", "ann", "user:ann", "Nobody asks so."), ",".join)
+    said = ProposalDecision("approved", "ann", "user:ann", "It broke twice.", {"id": "rt-2"}, "rt-2")
+    decide_proposal(store, TENANT, "rt-2", said, ",".join)
+    decide_proposal(store, TENANT, "rt-4", ProposalDecision("rejected", "ann", "user:ann", "Nobody asks so."), ",".join)
 
 
 def _reviews(store: Store, clock: Clock) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from assay.server.panels.values import Cell as Shown
 from assay.server.panels.values import Drawing, Panel
 from assay.stats.intervals import Z_95, wilson
-from assay.store.sketches import BINS, UNIT, Sketch, Stretch, read_measured
+from assay.store.sketches import BINS, UNIT, Sketch, TimeRange, read_measured
 
 METRICS: Final = ("claim.right", "claim.wrong", "output.right", "output.wrong")
 GROUP: Final = 2
@@ -91,7 +91,7 @@ class Drift:
 
 def read_drift(connection: Connection, tenant: str, now: datetime) -> Drift | None:
     """The drift of the scores of claims over four weeks; none where nobody judged any."""
-    measured = read_measured(connection, tenant, METRICS[:2], Stretch.until(now, _DAYS, 24))
+    measured = read_measured(connection, tenant, METRICS[:2], TimeRange.until(now, _DAYS, 24))
     bins = bins_of(measured.whole("claim.right"), measured.whole("claim.wrong"))
     judged = sum(one.judged for one in bins)
     if not judged:
@@ -102,7 +102,7 @@ def read_drift(connection: Connection, tenant: str, now: datetime) -> Drift | No
     return Drift(judged, said, right / judged, low, high, calibration_error(bins) or 0.0)
 
 
-def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
+def calibration(connection: Connection, tenant: str, stretch: TimeRange) -> Panel:
     """The panel."""
     measured = read_measured(connection, tenant, METRICS, stretch)
     rows: list[tuple[Shown, ...]] = []

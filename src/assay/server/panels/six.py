@@ -25,7 +25,7 @@ from assay.store.sketches import (
     RETRIEVAL_NULL,
     WITHHELD,
     Sketch,
-    Stretch,
+    TimeRange,
     difference,
     read_measured,
 )
@@ -179,10 +179,10 @@ RULES: Final = (
 def six_metrics(connection: Connection, tenant: str, now: datetime) -> list[Sixth]:
     """The six metrics of a tenant as they are now."""
     metrics = [rule.metric for rule in RULES]
-    week = Stretch.until(now, WEEK, 24)
+    week = TimeRange.until(now, WEEK, 24)
     measured = read_measured(connection, tenant, metrics, week)
-    past = read_measured(connection, tenant, metrics, Stretch(week.first - BASELINE * 24, BASELINE, 24))
-    today = read_measured(connection, tenant, metrics, Stretch.until(now, 24, 1))
+    past = read_measured(connection, tenant, metrics, TimeRange(week.first - BASELINE * 24, BASELINE, 24))
+    today = read_measured(connection, tenant, metrics, TimeRange.until(now, 24, 1))
     found = []
     for rule in RULES:
         before = Sketch()

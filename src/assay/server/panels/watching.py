@@ -21,7 +21,7 @@ from assay.server.services import Services
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db import Store, take_lease
 from assay.store.records import DEFAULT_TENANT
-from assay.store.sketches import count_part, lagging
+from assay.store.sketches import count_part, uncounted_entries
 
 PAUSE_S: Final = 2.0
 """Seconds between two looks at the logs."""
@@ -54,7 +54,7 @@ class Watch:
             StoreError: the database cannot be read or written.
         """
         with self.store.reading_across() as connection:
-            behind = lagging(connection)
+            behind = uncounted_entries(connection)
         due = clock() - self._looked >= EVERY_S
         if not (behind or due) or not self._has_turn(clock):
             return 0

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from assay.store.monitoring.changes import add_changes as add_changes
     from assay.store.monitoring.changes import checked_id as checked_id
     from assay.store.monitoring.changes import detected_changes as detected_changes
-    from assay.store.monitoring.changes import read_alarm as read_alarm
     from assay.store.monitoring.changes import read_alarms as read_alarms
     from assay.store.monitoring.changes import read_changes as read_changes
     from assay.store.monitoring.changes import read_consequences as read_consequences
@@ -67,7 +66,6 @@ else:
                 "active_consequences",
                 "add_changes",
                 "checked_id",
-                "read_alarm",
                 "read_alarms",
                 "read_changes",
                 "read_consequences",
@@ -144,7 +142,6 @@ else:
             "add_passing": "add_traffic",
             "read_passing": "read_traffic",
             "read_passing_state": "read_traffic_state",
-            "known_alarm": "read_alarm",
             "seen_changes": "detected_changes",
             "Hearable": "JudgeCandidate",
             "is_heard": "has_judgement",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from assay.errors import StoreError
 from assay.receipt import instant
@@ -140,20 +140,12 @@ def read_alarms(
     if states is not None:
         query = query.where(table.state.in_(states))
     rows = connection.execute(query.order_by(table.at.desc(), table.id.desc()).limit(min(most, MOST)))
-    return [_alarm(row) for row in rows]
-
-
-def read_alarm(connection: Connection, tenant: str, id_: str) -> AlarmRow | None:
-    """An alarm by its id; None if the tenant has no such alarm."""
-    table = tables.alarms.c
-    row = connection.execute(select(tables.alarms).where(table.tenant == tenant, table.id == id_)).one_or_none()
-    return None if row is None else _alarm(row)
-
-
-def _alarm(row: Row[Any]) -> AlarmRow:
-    return AlarmRow(
-        row.id, row.series, row.direction, row.at, row.body or {}, row.state, row.raised, row.changed, row.actor
-    )
+    return [
+        AlarmRow(
+            row.id, row.series, row.direction, row.at, row.body or {}, row.state, row.raised, row.changed, row.actor
+        )
+        for row in rows
+    ]
 
 
 def set_alarm(store: Store, tenant: str, id_: str, state: str, actor: str) -> bool:

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from assay.store.redteam.erasure import apply_rules_to_conversations as apply_rules_to_conversations
     from assay.store.redteam.erasure import erase_conversations as erase_conversations
     from assay.store.redteam.erasure import erase_conversations_before as erase_conversations_before
-    from assay.store.redteam.proposals import Decision as Decision
+    from assay.store.redteam.proposals import ProposalDecision as ProposalDecision
     from assay.store.redteam.proposals import add_proposals as add_proposals
     from assay.store.redteam.proposals import approved_cases as approved_cases
     from assay.store.redteam.proposals import approved_ids as approved_ids
     from assay.store.redteam.proposals import count_proposals as count_proposals
-    from assay.store.redteam.proposals import decide as decide
+    from assay.store.redteam.proposals import decide_proposal as decide_proposal
     from assay.store.redteam.proposals import known_ids as known_ids
     from assay.store.redteam.proposals import list_proposals as list_proposals
     from assay.store.redteam.proposals import read_proposal as read_proposal
@@ -50,12 +50,12 @@ else:
                 "erase_conversations_before",
             ),
             ".proposals": (
-                "Decision",
+                "ProposalDecision",
                 "add_proposals",
                 "approved_cases",
                 "approved_ids",
                 "count_proposals",
-                "decide",
+                "decide_proposal",
                 "known_ids",
                 "list_proposals",
                 "read_proposal",
@@ -87,5 +87,9 @@ else:
                 "AttackRun",
                 "ProposedCase",
             ),
+        },
+        renamed={
+            "decide": "decide_proposal",
+            "Decision": "ProposalDecision",
         },
     )

@@ -25,7 +25,7 @@ from assay.store.redteam.values import APPROVED, MOST_LISTED, OPEN, ProposedCase
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ProposalDecision:
     """A person's decision on a proposal."""
 
     state: str
@@ -110,11 +110,11 @@ def _values(tenant: str, proposal: ProposedCase, created: int) -> dict[str, Any]
     }
 
 
-def decide(
+def decide_proposal(
     store: Store,
     tenant: str,
     id_: str,
-    decision: Decision,
+    decision: ProposalDecision,
     version_of: Callable[[Sequence[str]], str],
     version: int | None = None,
 ) -> ProposedCase:
@@ -172,7 +172,9 @@ def _undecided(connection: Connection, tenant: str, id_: str, version: int | Non
     return proposal
 
 
-def _write_decision(connection: Connection, tenant: str, proposal: ProposedCase, decision: Decision, at: int) -> None:
+def _write_decision(
+    connection: Connection, tenant: str, proposal: ProposedCase, decision: ProposalDecision, at: int
+) -> None:
     table = tables.redteam_proposals
     body = dict(proposal.body) if decision.case is None else {**proposal.body, "approved": decision.case}
     connection.execute(

@@ -6,8 +6,8 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.store.sketches.counting import count_part as count_part
-    from assay.store.sketches.counting import lagging as lagging
     from assay.store.sketches.counting import recount as recount
+    from assay.store.sketches.counting import uncounted_entries as uncounted_entries
     from assay.store.sketches.measuring import ALL as ALL
     from assay.store.sketches.measuring import ATTRIBUTION as ATTRIBUTION
     from assay.store.sketches.measuring import BY_RELEVANCE as BY_RELEVANCE
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from assay.store.sketches.measuring import RETRIEVAL_NULL as RETRIEVAL_NULL
     from assay.store.sketches.measuring import WITHHELD as WITHHELD
     from assay.store.sketches.reading import LowClaim as LowClaim
-    from assay.store.sketches.reading import Measured as Measured
-    from assay.store.sketches.reading import Stretch as Stretch
-    from assay.store.sketches.reading import Worst as Worst
-    from assay.store.sketches.reading import added as added
+    from assay.store.sketches.reading import Measurements as Measurements
+    from assay.store.sketches.reading import TimeRange as TimeRange
+    from assay.store.sketches.reading import WorstOutput as WorstOutput
     from assay.store.sketches.reading import counted_until as counted_until
     from assay.store.sketches.reading import low_claims as low_claims
     from assay.store.sketches.reading import read_agents as read_agents
     from assay.store.sketches.reading import read_measured as read_measured
     from assay.store.sketches.reading import read_worst as read_worst
+    from assay.store.sketches.reading import sum_sketches as sum_sketches
     from assay.store.sketches.values import BINS as BINS
     from assay.store.sketches.values import UNIT as UNIT
     from assay.store.sketches.values import Cell as Cell
@@ -40,7 +40,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".counting": ("count_part", "lagging", "recount"),
+            ".counting": ("count_part", "uncounted_entries", "recount"),
             ".measuring": (
                 "ALL",
                 "ATTRIBUTION",
@@ -58,10 +58,10 @@ else:
             ),
             ".reading": (
                 "LowClaim",
-                "Measured",
-                "Stretch",
-                "Worst",
-                "added",
+                "Measurements",
+                "TimeRange",
+                "WorstOutput",
+                "sum_sketches",
                 "counted_until",
                 "low_claims",
                 "read_agents",
@@ -69,5 +69,12 @@ else:
                 "read_worst",
             ),
             ".values": ("BINS", "UNIT", "Cell", "Sketch", "difference"),
+        },
+        renamed={
+            "Stretch": "TimeRange",
+            "Measured": "Measurements",
+            "Worst": "WorstOutput",
+            "added": "sum_sketches",
+            "lagging": "uncounted_entries",
         },
     )

@@ -53,7 +53,7 @@ class _Batch:
         """Hour, report and score of each decided output, from which the worst are chosen."""
 
 
-def lagging(connection: Connection) -> dict[str, int]:
+def uncounted_entries(connection: Connection) -> dict[str, int]:
     """The number of entries that are still to be counted, by tenant; tenants without any are left out.
 
     Args:

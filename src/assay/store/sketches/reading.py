@@ -20,7 +20,7 @@ _EMPTY: Final = Sketch()
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TimeRange:
     """A period in parts of equal length, measured in whole hours since 1970."""
 
     first: int
@@ -31,14 +31,14 @@ class Stretch:
     """The length of each part."""
 
     @classmethod
-    def until(cls, moment: datetime, parts: int, hours: int) -> "Stretch":
+    def until(cls, moment: datetime, parts: int, hours: int) -> "TimeRange":
         """The period whose last part contains a moment; parts begin at multiples of their length."""
         last = micros(moment) // HOUR // hours
         return cls((last - parts + 1) * hours, parts, hours)
 
-    def before(self) -> "Stretch":
+    def before(self) -> "TimeRange":
         """The period of the same length immediately before it."""
-        return Stretch(self.first - self.parts * self.hours, self.parts, self.hours)
+        return TimeRange(self.first - self.parts * self.hours, self.parts, self.hours)
 
     @property
     def end(self) -> int:
@@ -57,10 +57,10 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurements:
     """The measurements of a period."""
 
-    stretch: Stretch
+    stretch: TimeRange
     series: Mapping[str, Mapping[int, Sketch]] = field(default_factory=dict)
     """The sketch of each part, by metric and number of the part; parts without values are left out."""
 
@@ -70,10 +70,10 @@ class Measured:
 
     def whole(self, metric: str) -> Sketch:
         """The sketch of a metric in the whole period."""
-        return added(self.series.get(metric, {}).values())
+        return sum_sketches(self.series.get(metric, {}).values())
 
 
-def added(sketches: Iterable[Sketch]) -> Sketch:
+def sum_sketches(sketches: Iterable[Sketch]) -> Sketch:
     """The sum of sketches."""
     cells: dict[int, Cell] = {}
     for sketch in sketches:
@@ -83,8 +83,8 @@ def added(sketches: Iterable[Sketch]) -> Sketch:
 
 
 def read_measured(
-    connection: Connection, tenant: str, metrics: Sequence[str], stretch: Stretch, series: tuple[str, str] = ALL
-) -> Measured:
+    connection: Connection, tenant: str, metrics: Sequence[str], stretch: TimeRange, series: tuple[str, str] = ALL
+) -> Measurements:
     """The measurements of a period.
 
     Args:
@@ -120,13 +120,13 @@ def read_measured(
     for row in rows:
         cell = Cell(int(row.number), int(row.total), int(row.squares))
         cells_of.setdefault(str(row.metric), {}).setdefault(int(row.part), {})[int(row.bin)] = cell
-    return Measured(
+    return Measurements(
         stretch, {metric: {at: Sketch(cells) for at, cells in parts.items()} for metric, parts in cells_of.items()}
     )
 
 
 def read_agents(
-    connection: Connection, tenant: str, metrics: Sequence[str], stretch: Stretch
+    connection: Connection, tenant: str, metrics: Sequence[str], stretch: TimeRange
 ) -> dict[str, dict[str, Sketch]]:
     """The measurements of each caller's outputs in whole days, by name and metric; the callers with most outputs
     first."""
@@ -161,7 +161,7 @@ def read_agents(
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstOutput:
     """An output with a low score."""
 
     report: str
@@ -169,7 +169,7 @@ class Worst:
     score: float
 
 
-def read_worst(connection: Connection, tenant: str, stretch: Stretch, most: int) -> tuple[Worst, ...]:
+def read_worst(connection: Connection, tenant: str, stretch: TimeRange, most: int) -> tuple[WorstOutput, ...]:
     """The outputs with the lowest scores, lowest first, among the few that are stored for each hour."""
     table = tables.worst_outputs.c
     rows = connection.execute(
@@ -178,7 +178,7 @@ def read_worst(connection: Connection, tenant: str, stretch: Stretch, most: int)
         .order_by(table.score, table.hour.desc(), table.report)
         .limit(most)
     )
-    return tuple(Worst(str(row.report), int(row.hour), float(row.score)) for row in rows)
+    return tuple(WorstOutput(str(row.report), int(row.hour), float(row.score)) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

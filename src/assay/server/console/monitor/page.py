@@ -32,7 +32,7 @@ from assay.server.panels.panels import PANELS, RANGES, make_panel
 from assay.server.panels.values import Cell, Panel
 from assay.server.services import Services
 from assay.store.alerts import AlertState, list_alerts
-from assay.store.sketches import Stretch, counted_until
+from assay.store.sketches import TimeRange, counted_until
 
 _WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 _WIDE: Final = ("trend", "worst", "metrics", "cusum")
@@ -72,7 +72,7 @@ def make_monitor_page(services: Services) -> APIRouter:
         if entries - counted > _BEHIND:
             said = f"{entries - counted:,} entries of the record are not counted yet; these figures are behind it."
             behind = note("doubt", said)
-        stretch = Stretch.until(now, *RANGES[chosen])
+        stretch = TimeRange.until(now, *RANGES[chosen])
         narrow = [_panel(made[name], chosen, stretch, now) for name in PANELS if name not in _WIDE]
         return render(
             request,
@@ -104,7 +104,7 @@ def make_monitor_page(services: Services) -> APIRouter:
 _MOST_ALERTS: Final = 20
 
 
-def _panel(made: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
+def _panel(made: Panel, chosen: str, stretch: TimeRange, now: datetime) -> Markup:
     exports = group(
         *(
             tag(
@@ -147,12 +147,12 @@ def _says_something(row: Sequence[Cell]) -> bool:
     return bool(next((cell for cell in row if isinstance(cell, int)), 0))
 
 
-def _mark(at: datetime, words: str, stretch: Stretch) -> Mark:
+def _mark(at: datetime, words: str, stretch: TimeRange) -> Mark:
     hours = (at - stretch.begins[0]).total_seconds() / 3600
     return Mark(hours / stretch.hours, f"{at.astimezone(UTC):%Y-%m-%d %H:%M} {words}")
 
 
-def _links(made: Panel, stretch: Stretch) -> list[str]:
+def _links(made: Panel, stretch: TimeRange) -> list[str]:
     """Where the rows of a panel lead to: the runs behind them."""
     if made.name == "trend":
         return [address("/console/runs", hour=f"{begin:%Y-%m-%dT%H}", hours=stretch.hours) for begin in stretch.begins]
