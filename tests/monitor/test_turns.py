@@ -21,7 +21,7 @@ from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.monitoring import (
@@ -234,7 +234,7 @@ def test_the_log_tells_of_changes_and_alarms_and_holds(store: Store, clock: Cloc
     assert not set_alarm(store, TENANT, "0" * 32, "acknowledged", "ann")
     make_checkpoint(store, KEYS, TENANT)
     with store.reading(TENANT) as connection:
-        found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING))
+        found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING))
         kinds = set(connection.execute(select(tables.audit_entries.c.kind)).scalars())
     assert found.holds, found.findings
     assert {"change", "alarm"} <= kinds

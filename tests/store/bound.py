@@ -46,9 +46,9 @@ from assay.store.audit.merkle.anchoring import anchor_in_file
 from assay.store.audit.merkle.checkpoint import read_checkpoint
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.units import UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES
-from assay.store.audit.verification.incremental import Verified, read_verified, with_contents_since
+from assay.store.audit.verification.incremental import VerificationState, read_verification_state, verify_contents_since
 from assay.store.audit.verification.log import LogVerification, verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.datasets import (
     Fault,
     Label,
@@ -271,22 +271,22 @@ def _people(store: Store, clock: Clock) -> None:
 
 def verified(connection: Connection, full: Full) -> LogVerification:
     """What `verify` says, with the checkpoint from elsewhere."""
-    return with_contents(connection, TENANT, verify_log(connection, TENANT, RING, [full.anchor]))
+    return verify_contents(connection, TENANT, verify_log(connection, TENANT, RING, [full.anchor]))
 
 
-def verified_since(connection: Connection, full: Full, since: Verified) -> bool:
+def verified_since(connection: Connection, full: Full, since: VerificationState) -> bool:
     """Whether it holds, verified from an earlier verification on."""
     log = verify_log(connection, TENANT, RING, [full.anchor])
-    return with_contents_since(connection, TENANT, log, since)[0].holds
+    return verify_contents_since(connection, TENANT, log, since)[0].holds
 
 
-def state_of(full: Full) -> Verified:
+def state_of(full: Full) -> VerificationState:
     """What a verification of all of it leaves, out of its text."""
     with full.store.reading(TENANT) as connection:
         log = verify_log(connection, TENANT, RING, [full.anchor])
-        found, left = with_contents_since(connection, TENANT, log, None)
+        found, left = verify_contents_since(connection, TENANT, log, None)
     assert left is not None, found.findings
-    return read_verified(left.to_text())
+    return read_verification_state(left.to_text())
 
 
 def _may_be(connection: Connection, full: Full, what: str, row: Row[Any]) -> bool:
@@ -376,7 +376,7 @@ def tampered(connection: Connection, column: Column[Any], row: Row[Any], value: 
 
 
 def row_trials(
-    full: Full, count: int, seed: int, since: Verified | None = None, *, without: Collection[str] = ()
+    full: Full, count: int, seed: int, since: VerificationState | None = None, *, without: Collection[str] = ()
 ) -> Outcome:
     """So many changes of single values, and rows that are dropped or copied, over all tables and columns in turn.
 

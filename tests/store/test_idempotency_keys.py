@@ -12,7 +12,7 @@ from tests.store.reviewing import Clock
 
 from assay.errors import StoreError
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.records.erasure import erase_runs
@@ -93,7 +93,7 @@ def test_who_lost_the_request_records_nothing(store: Store, clock: Clock) -> Non
     assert runs(store) == 1
     assert claim_request(store, ONE, "third", LEASE, KEPT).checks == (ClaimedCheck(kept, None, settled=True),)
     with store.reading("acme") as connection:
-        assert with_contents(connection, "acme", verify_log(connection, "acme", RING)).runs == 1
+        assert verify_contents(connection, "acme", verify_log(connection, "acme", RING)).runs == 1
 
 
 def test_a_receipt_that_is_still_to_come_is_of_one_holder(store: Store, clock: Clock) -> None:

@@ -11,7 +11,7 @@ from tests.store.reviewing import TENANT, Clock
 
 from assay.errors import ProposalError, StoreError
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.store import Store
 from assay.store.redteam import (
     AttackCase,
@@ -82,7 +82,7 @@ def version(ids: Any) -> str:
 
 def holds(store: Store, tenant: str = TENANT) -> bool:
     with store.reading(tenant) as connection:
-        return with_contents(connection, tenant, verify_log(connection, tenant, RING)).holds
+        return verify_contents(connection, tenant, verify_log(connection, tenant, RING)).holds
 
 
 def test_a_run_is_kept_once_with_its_cases_and_read_by_its_tenant_alone(store: Store) -> None:

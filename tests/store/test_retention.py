@@ -17,7 +17,7 @@ from assay.store.audit.export import export_run
 from assay.store.audit.log import read_entries
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.leases import take_lease
 from assay.store.db.store import Store
 from assay.store.records.erasure import erase_evidence
@@ -62,7 +62,7 @@ def rules(store: Store, tenant: str = "default") -> Rules:
 def holds(store: Store) -> bool:
     make_checkpoint(store, KEYS, "default")
     with store.reading("default") as connection:
-        found = with_contents(connection, "default", verify_log(connection, "default", RING))
+        found = verify_contents(connection, "default", verify_log(connection, "default", RING))
     assert found.holds, found.findings
     return found.holds
 

@@ -19,7 +19,7 @@ from assay.schema import Evidence, Verdict
 from assay.schema.escalation import ReviewAct, ReviewState
 from assay.store.audit.log import entries_of
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.store import Store
@@ -106,7 +106,7 @@ def test_every_act_is_a_row_and_an_entry_and_the_log_verifies(store: Store) -> N
     with store.reading(TENANT) as connection:
         events = read_events(connection, TENANT, record.id)
         package = read_package(connection, TENANT, record.id)
-        assert with_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
+        assert verify_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
     assert [event.act for event in events] == acts
     assert events[2].reason == "Not my field."
     assert package is not None
@@ -314,7 +314,7 @@ def test_an_erased_item_is_closed_and_says_nothing_more(store: Store) -> None:
         item = read_item(connection, TENANT, record.id)
         decided = read_item(connection, TENANT, done.id)
         assert read_package(connection, TENANT, record.id) is None
-        assert with_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
+        assert verify_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
     assert item is not None
     assert decided is not None
     assert (item.state, item.caller, item.outcome) == (ReviewState.ERASED, None, None)
@@ -423,7 +423,7 @@ def test_an_act_that_was_altered_in_the_tables_is_found(tmp_path: Path, column: 
         with writing(store.engine).begin() as connection:
             connection.execute(update(table).where(table.c.position == 2).values({column: value}))
         with store.reading(TENANT) as connection:
-            found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING))
+            found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING))
     assert [finding.code.value for finding in found.findings] == ["altered_content"]
 
 
@@ -436,7 +436,7 @@ def test_an_act_that_is_missing_in_the_tables_is_found(tmp_path: Path) -> None:
         with writing(store.engine).begin() as connection:
             connection.execute(delete(table).where(table.c.position == 2))
         with store.reading(TENANT) as connection:
-            found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING))
+            found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING))
     assert [finding.code.value for finding in found.findings] == ["missing_content"]
 
 
@@ -451,7 +451,7 @@ def test_hostile_words_are_kept_and_break_nothing(store: Store) -> None:
         assert read_package(connection, TENANT, record.id) is not None
         assert "onerror" in str(read_events(connection, TENANT, record.id)[-1].reason)
         assert list_items(connection, TENANT, ReviewFilter(states=(), expertise="\x00")) == []
-        assert with_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
+        assert verify_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
     assert item.state is ReviewState.REJECTED
 
 

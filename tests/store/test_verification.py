@@ -15,7 +15,7 @@ from assay.store.audit.export import export_log, export_run
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.merkle.proofs import prove_entry, prove_growth, read_proof
 from assay.store.audit.verification.log import LogVerification, verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.engine import make_engine, writing
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
@@ -25,7 +25,7 @@ from assay.store.records.erasure import erase_before, erase_runs, find_runs
 
 def verified(store: Store, anchors: list[str] | None = None, tenant: str = "default") -> LogVerification:
     with store.reading_across() as connection:
-        return with_contents(connection, tenant, verify_log(connection, tenant, RING, anchors or []))
+        return verify_contents(connection, tenant, verify_log(connection, tenant, RING, anchors or []))
 
 
 def codes(found: LogVerification) -> list[str]:

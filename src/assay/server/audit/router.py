@@ -22,7 +22,7 @@ from assay.server.reports.values import Body, EntriesOut, EntryOut, Limit, Out
 from assay.server.services import Services, allowed
 from assay.store.audit import (
     FindingCode,
-    Verified,
+    VerificationState,
     entries_of,
     export_log,
     export_run,
@@ -34,8 +34,8 @@ from assay.store.audit import (
     read_entry_data,
     read_head,
     verifier_key,
+    verify_contents_since,
     verify_log,
-    with_contents_since,
 )
 from assay.store.records import StoredCheckpoint, list_checkpoints, read_log
 
@@ -181,9 +181,9 @@ class _Audit:
     def __init__(self, services: Services) -> None:
         self._store, self._keys = services.store, services.keys
         self._verifying = threading.Lock()
-        self._left: OrderedDict[str, Verified] = OrderedDict()
+        self._left: OrderedDict[str, VerificationState] = OrderedDict()
 
-    def _leave(self, tenant: str, left: Verified | None) -> None:
+    def _leave(self, tenant: str, left: VerificationState | None) -> None:
         """Keep what a verification left, in memory: nobody who can write the database can write it. Whoever holds the
         lock calls it."""
         if left is not None:
@@ -266,7 +266,7 @@ class _Audit:
                 found = verify_log(connection, caller.tenant, self._keys.ring(), options.checkpoints)
                 if options.contents:
                     since = self._left.get(caller.tenant) if options.since_last else None
-                    found, left = with_contents_since(
+                    found, left = verify_contents_since(
                         connection, caller.tenant, found, since, leaves=options.since_last
                     )
                     self._leave(caller.tenant, left)

@@ -6,7 +6,7 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.store.audit.across import tenants_of as tenants_of
-    from assay.store.audit.across import without_log as without_log
+    from assay.store.audit.across import tenants_without_log as tenants_without_log
     from assay.store.audit.entries import RECEIPT as RECEIPT
     from assay.store.audit.entries import read_entry_data as read_entry_data
     from assay.store.audit.export import export_log as export_log
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from assay.store.audit.merkle.proofs import prove_entry as prove_entry
     from assay.store.audit.merkle.proofs import prove_growth as prove_growth
     from assay.store.audit.merkle.signed_notes import verifier_key as verifier_key
-    from assay.store.audit.verification.incremental import Verified as Verified
-    from assay.store.audit.verification.incremental import read_verified as read_verified
-    from assay.store.audit.verification.incremental import with_contents_since as with_contents_since
+    from assay.store.audit.verification.incremental import VerificationState as VerificationState
+    from assay.store.audit.verification.incremental import read_verification_state as read_verification_state
+    from assay.store.audit.verification.incremental import verify_contents_since as verify_contents_since
     from assay.store.audit.verification.log import Finding as Finding
     from assay.store.audit.verification.log import FindingCode as FindingCode
     from assay.store.audit.verification.log import LogVerification as LogVerification
     from assay.store.audit.verification.log import verify_log as verify_log
-    from assay.store.audit.verification.run_contents import with_contents as with_contents
+    from assay.store.audit.verification.run_contents import verify_contents as verify_contents
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".across": ("tenants_of", "without_log"),
+            ".across": ("tenants_of", "tenants_without_log"),
             ".entries": ("RECEIPT", "read_entry_data"),
             ".export": ("export_log", "export_run", "run_content"),
             ".log": ("Entry", "Head", "entries_of", "last_checkpoint", "read_entry", "read_head"),
@@ -58,8 +58,15 @@ else:
             ".merkle.checkpoint_signing": ("make_checkpoint",),
             ".merkle.proofs": ("EntryProof", "prove_entry", "prove_growth"),
             ".merkle.signed_notes": ("verifier_key",),
-            ".verification.incremental": ("Verified", "read_verified", "with_contents_since"),
+            ".verification.incremental": ("VerificationState", "read_verification_state", "verify_contents_since"),
             ".verification.log": ("Finding", "FindingCode", "LogVerification", "verify_log"),
-            ".verification.run_contents": ("with_contents",),
+            ".verification.run_contents": ("verify_contents",),
+        },
+        renamed={
+            "with_contents": "verify_contents",
+            "with_contents_since": "verify_contents_since",
+            "Verified": "VerificationState",
+            "read_verified": "read_verification_state",
+            "without_log": "tenants_without_log",
         },
     )

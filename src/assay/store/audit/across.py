@@ -27,7 +27,7 @@ def tenants_of(connection: Connection) -> dict[str, list[str]]:
     return dict(sorted(names.items()))
 
 
-def without_log(connection: Connection) -> list[Finding]:
+def tenants_without_log(connection: Connection) -> list[Finding]:
     """The tenants that have rows but no log: nothing records where those rows come from.
 
     Args:

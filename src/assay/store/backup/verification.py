@@ -22,11 +22,11 @@ from sqlalchemy.pool import NullPool
 
 from assay.errors import AuditError, InputError, StoreError
 from assay.receipt import KeyRing
-from assay.store.audit.across import tenants_of, without_log
+from assay.store.audit.across import tenants_of, tenants_without_log
 from assay.store.audit.log import read_head
 from assay.store.audit.verification.foreign_code import foreign_code
 from assay.store.audit.verification.log import Finding, FindingCode, verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.backup.manifest import LogOfCopy
 from assay.store.backup.sqlite_files import address, copy_file, private_file
 from assay.store.db.engine import make_engine
@@ -140,12 +140,12 @@ def _verify_logs(
     logs, findings, used = [], [], set()
     for tenant, names in tenants_of(connection).items():
         if audit_logs.name not in names:
-            continue  # `without_log` reports it
+            continue  # `tenants_without_log` reports it
         try:
             origin = read_head(connection, tenant).origin
             own = [note for note in anchors if note.partition("\n")[0] == origin]
             used.update(own)
-            verified = with_contents(connection, tenant, verify_log(connection, tenant, ring, own))
+            verified = verify_contents(connection, tenant, verify_log(connection, tenant, ring, own))
         except AuditError as error:
             findings.append(f"tenant {tenant}: {error}")
             continue
@@ -156,5 +156,5 @@ def _verify_logs(
         for note in anchors
         if note not in used
     ]
-    findings += [f"{finding.code.value}: {finding.message}" for finding in (*without_log(connection), *unknown)]
+    findings += [f"{finding.code.value}: {finding.message}" for finding in (*tenants_without_log(connection), *unknown)]
     return CopyVerification(revision, tuple(logs), tuple(findings))

@@ -57,8 +57,8 @@ from assay.store.audit import (
     read_entry_data,
     read_head,
     split_notes,
+    verify_contents,
     verify_log,
-    with_contents,
 )
 from assay.store.db import Store, tables
 from assay.store.insights import actors_of
@@ -242,7 +242,7 @@ class _Pages:
         try:
             with self._store.reading(tenant) as connection:
                 log = verify_log(connection, tenant, keys.ring(), _notes(given))
-                found = with_contents(connection, tenant, log)
+                found = verify_contents(connection, tenant, log)
         finally:
             self._verifying.release()
         return self._overview(request, tenant, _verified(found))

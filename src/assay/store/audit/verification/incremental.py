@@ -28,7 +28,7 @@ from assay.store.audit.verification.derived_contents import Derived
 from assay.store.audit.verification.indexes import index_damage
 from assay.store.audit.verification.log import FindingCode, Findings, LogVerification
 from assay.store.audit.verification.run_blocks import Block, digest_of, read_blocks
-from assay.store.audit.verification.run_contents import ContentCheck, with_contents, with_foreign_values
+from assay.store.audit.verification.run_contents import ContentCheck, verify_contents, with_foreign_values
 from assay.store.db import tables
 
 FORM: Final = "assay.verified/1"
@@ -40,7 +40,7 @@ LARGEST_STATE: Final = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerificationState:
     """The state that a verification without findings leaves."""
 
     origin: str
@@ -59,7 +59,7 @@ class Verified:
         return json.dumps(asdict(self), separators=(",", ":")) + "\n"
 
 
-def read_verified(text: str) -> Verified:
+def read_verification_state(text: str) -> VerificationState:
     """Parse a state.
 
     Raises:
@@ -71,7 +71,7 @@ def read_verified(text: str) -> Verified:
         value = json.loads(text)
         if not isinstance(value, dict) or value.get("form") != FORM:
             raise AuditError(f"expected a state of the form {FORM}, got another value; verify in full to make one")
-        state = Verified(
+        state = VerificationState(
             origin=str(value["origin"]),
             size=_whole(value["size"]),
             root=str(value["root"]),
@@ -93,9 +93,14 @@ def _whole(value: Any) -> int:
     return value
 
 
-def with_contents_since(
-    connection: Connection, tenant: str, verification: LogVerification, since: Verified | None, *, leaves: bool = True
-) -> tuple[LogVerification, Verified | None]:
+def verify_contents_since(
+    connection: Connection,
+    tenant: str,
+    verification: LogVerification,
+    since: VerificationState | None,
+    *,
+    leaves: bool = True,
+) -> tuple[LogVerification, VerificationState | None]:
     """Verify the rows that a log binds, beginning with the state of an earlier verification.
 
     Args:
@@ -109,7 +114,7 @@ def with_contents_since(
         The result, and the state for the next verification; the latter is None if there are findings.
     """
     if since is None and not leaves:
-        return with_contents(connection, tenant, verification), None
+        return verify_contents(connection, tenant, verification), None
     if (foreign := with_foreign_values(connection, tenant, verification)) is not None:
         return foreign, None
     try:
@@ -123,8 +128,8 @@ def with_contents_since(
 
 
 def _verify_since(
-    connection: Connection, tenant: str, verification: LogVerification, since: Verified | None
-) -> tuple[LogVerification, Verified | None]:
+    connection: Connection, tenant: str, verification: LogVerification, since: VerificationState | None
+) -> tuple[LogVerification, VerificationState | None]:
     findings = Findings(list(verification.findings))
     for message in index_damage(connection):
         findings.add(FindingCode.HIDDEN_ROWS, message)
@@ -161,14 +166,14 @@ def _verify_since(
     )
     if findings.items:
         return result, None
-    state = Verified(
+    state = VerificationState(
         verification.origin, verification.size, verification.root.hex(), column_digests, tuple(blocks), derived
     )
     return result, state
 
 
 def _begins_with(
-    connection: Connection, tenant: str, verification: LogVerification, since: Verified, findings: Findings
+    connection: Connection, tenant: str, verification: LogVerification, since: VerificationState, findings: Findings
 ) -> bool:
     """Whether a log begins with the log of an earlier state; adds findings if not."""
     if verification.origin != since.origin:

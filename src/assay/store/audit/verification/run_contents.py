@@ -48,7 +48,7 @@ ReadEntry = tuple[int, dict[str, Any]]
 """The index of an entry and its fields."""
 
 
-def with_contents(connection: Connection, tenant: str, verification: LogVerification) -> LogVerification:
+def verify_contents(connection: Connection, tenant: str, verification: LogVerification) -> LogVerification:
     """Verify all rows that a log binds.
 
     Args:
