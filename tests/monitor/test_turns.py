@@ -35,7 +35,7 @@ from assay.store.monitoring import (
     read_state,
     set_alarm,
 )
-from assay.store.monitoring.observing import mark_late
+from assay.store.monitoring.observations import mark_late
 from assay.store.records.recording import micros
 
 QUICK = Watching(

@@ -42,7 +42,7 @@ from assay.schema.verdict import Category
 from assay.store.access.api_keys import create_key, note_uses, revoke_key, rotate_key
 from assay.store.access.sessions import RESET, end_session, make_token, open_session
 from assay.store.access.users import change_user, create_user, forget_user, note_failure
-from assay.store.audit.merkle.anchoring import anchor_in_file
+from assay.store.audit.merkle.anchors import anchor_in_file
 from assay.store.audit.merkle.checkpoint import read_checkpoint
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.units import UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES

@@ -29,8 +29,8 @@ from assay.store.sketches import (
     recount,
     uncounted_entries,
 )
-from assay.store.sketches.measuring import CORRECTED, FAITHFULNESS, WITHHELD
-from assay.store.sketches.reading import read_agents
+from assay.store.sketches.metrics import CORRECTED, FAITHFULNESS, WITHHELD
+from assay.store.sketches.queries import read_agents
 
 NOON = datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
 VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=40)

@@ -24,7 +24,7 @@ from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
 from assay.store.records.recording import checked_tenant, micros, moment_at, moment_or_none, storable
-from assay.store.reviews.opening import message_row
+from assay.store.reviews.opened_items import message_row
 
 ALERT: Final = "alert"
 """The kind of the log entries about alerts."""

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from assay.store.audit.log import last_checkpoint as last_checkpoint
     from assay.store.audit.log import read_entry as read_entry
     from assay.store.audit.log import read_head as read_head
-    from assay.store.audit.merkle.anchoring import WitnessKey as WitnessKey
-    from assay.store.audit.merkle.anchoring import anchor_at_witness as anchor_at_witness
-    from assay.store.audit.merkle.anchoring import anchor_in_file as anchor_in_file
-    from assay.store.audit.merkle.anchoring import read_notes as read_notes
-    from assay.store.audit.merkle.anchoring import read_witness_key as read_witness_key
-    from assay.store.audit.merkle.anchoring import split_notes as split_notes
+    from assay.store.audit.merkle.anchors import WitnessKey as WitnessKey
+    from assay.store.audit.merkle.anchors import anchor_at_witness as anchor_at_witness
+    from assay.store.audit.merkle.anchors import anchor_in_file as anchor_in_file
+    from assay.store.audit.merkle.anchors import read_notes as read_notes
+    from assay.store.audit.merkle.anchors import read_witness_key as read_witness_key
+    from assay.store.audit.merkle.anchors import split_notes as split_notes
     from assay.store.audit.merkle.checkpoint import read_checkpoint as read_checkpoint
     from assay.store.audit.merkle.checkpoint_signing import make_checkpoint as make_checkpoint
     from assay.store.audit.merkle.proofs import EntryProof as EntryProof
@@ -46,7 +46,7 @@ else:
             ".entries": ("RECEIPT", "read_entry_data"),
             ".export": ("export_log", "export_run", "run_content"),
             ".log": ("Entry", "Head", "entries_of", "last_checkpoint", "read_entry", "read_head"),
-            ".merkle.anchoring": (
+            ".merkle.anchors": (
                 "WitnessKey",
                 "anchor_at_witness",
                 "anchor_in_file",

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeEngine
 
-from assay.store.db.packing import Packed
+from assay.store.db.packed_json import Packed
 
 _TYPES: Final[dict[str, type[TypeEngine[Any]]]] = {
     "text": Text,

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from assay.store.insights.console_queries import read_history as read_history
     from assay.store.insights.evidence_use import RetrievedPassage as RetrievedPassage
     from assay.store.insights.evidence_use import retrieved_passages as retrieved_passages
-    from assay.store.insights.hourly_counting import ACTION as ACTION
-    from assay.store.insights.hourly_counting import CATEGORY as CATEGORY
-    from assay.store.insights.hourly_counting import VERDICT as VERDICT
     from assay.store.insights.hourly_counts import Counts as Counts
     from assay.store.insights.hourly_counts import moment_of_hour as moment_of_hour
     from assay.store.insights.hourly_counts import period as period
     from assay.store.insights.hourly_counts import read_counts as read_counts
+    from assay.store.insights.hourly_increments import ACTION as ACTION
+    from assay.store.insights.hourly_increments import CATEGORY as CATEGORY
+    from assay.store.insights.hourly_increments import VERDICT as VERDICT
     from assay.store.insights.pass_rates import SCORE_BINS as SCORE_BINS
     from assay.store.insights.pass_rates import PassCount as PassCount
     from assay.store.insights.pass_rates import PassRates as PassRates
@@ -61,7 +61,7 @@ else:
                 "read_history",
             ),
             ".evidence_use": ("RetrievedPassage", "retrieved_passages"),
-            ".hourly_counting": ("ACTION", "CATEGORY", "VERDICT"),
+            ".hourly_increments": ("ACTION", "CATEGORY", "VERDICT"),
             ".hourly_counts": ("Counts", "moment_of_hour", "period", "read_counts"),
             ".pass_rates": ("PassRates", "PassCount", "SCORE_BINS", "read_pass_rates"),
             ".run_figures": ("Figures", "read_figures"),

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, func, select
 
 from assay.store.db import tables
-from assay.store.insights.hourly_counting import GROWTH, HOUR, LATENCY
+from assay.store.insights.hourly_increments import GROWTH, HOUR, LATENCY
 from assay.store.records.recording import micros, moment_at
 
 

@@ -34,19 +34,14 @@ if TYPE_CHECKING:
     from assay.store.monitoring.golden import keep_result as keep_result
     from assay.store.monitoring.golden import read_golden_runs as read_golden_runs
     from assay.store.monitoring.golden import read_results as read_results
-    from assay.store.monitoring.hearing import JudgeCandidate as JudgeCandidate
-    from assay.store.monitoring.hearing import has_judgement as has_judgement
-    from assay.store.monitoring.hearing import keep_judgement as keep_judgement
-    from assay.store.monitoring.hearing import read_judge_candidates as read_judge_candidates
-    from assay.store.monitoring.judged import corrected_outputs as corrected_outputs
-    from assay.store.monitoring.judged import judged_scores as judged_scores
-    from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
-    from assay.store.monitoring.observing import observe as observe
-    from assay.store.monitoring.passing import TrafficBatch as TrafficBatch
-    from assay.store.monitoring.passing import absorb_traffic as absorb_traffic
-    from assay.store.monitoring.passing import add_traffic as add_traffic
-    from assay.store.monitoring.passing import read_traffic as read_traffic
-    from assay.store.monitoring.passing import read_traffic_state as read_traffic_state
+    from assay.store.monitoring.human_verdicts import corrected_outputs as corrected_outputs
+    from assay.store.monitoring.human_verdicts import judged_scores as judged_scores
+    from assay.store.monitoring.judgements import JudgeCandidate as JudgeCandidate
+    from assay.store.monitoring.judgements import has_judgement as has_judgement
+    from assay.store.monitoring.judgements import keep_judgement as keep_judgement
+    from assay.store.monitoring.judgements import read_judge_candidates as read_judge_candidates
+    from assay.store.monitoring.observations import HORIZON_S as HORIZON_S
+    from assay.store.monitoring.observations import observe as observe
     from assay.store.monitoring.schedules import TimedWork as TimedWork
     from assay.store.monitoring.schedules import note_timed_work as note_timed_work
     from assay.store.monitoring.schedules import read_timed_work as read_timed_work
@@ -54,6 +49,11 @@ if TYPE_CHECKING:
     from assay.store.monitoring.series import read_series as read_series
     from assay.store.monitoring.sums import drawn_outputs as drawn_outputs
     from assay.store.monitoring.sums import window_sums as window_sums
+    from assay.store.monitoring.traffic import TrafficBatch as TrafficBatch
+    from assay.store.monitoring.traffic import absorb_traffic as absorb_traffic
+    from assay.store.monitoring.traffic import add_traffic as add_traffic
+    from assay.store.monitoring.traffic import read_traffic as read_traffic
+    from assay.store.monitoring.traffic import read_traffic_state as read_traffic_state
     from assay.store.monitoring.values import AlarmRow as AlarmRow
     from assay.store.monitoring.values import ChangeRow as ChangeRow
     from assay.store.monitoring.values import ConsequenceRow as ConsequenceRow
@@ -96,17 +96,17 @@ else:
                 "read_golden_runs",
                 "read_results",
             ),
-            ".hearing": (
+            ".judgements": (
                 "JudgeCandidate",
                 "has_judgement",
                 "keep_judgement",
                 "read_judge_candidates",
             ),
-            ".judged": (
+            ".human_verdicts": (
                 "corrected_outputs",
                 "judged_scores",
             ),
-            ".observing": (
+            ".observations": (
                 "HORIZON_S",
                 "observe",
             ),
@@ -115,7 +115,7 @@ else:
                 "drawn_outputs",
                 "window_sums",
             ),
-            ".passing": (
+            ".traffic": (
                 "TrafficBatch",
                 "absorb_traffic",
                 "add_traffic",

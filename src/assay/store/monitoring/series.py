@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import ColumnElement, Connection, select
 
 from assay.store.db import tables
-from assay.store.monitoring.observing import METRICS
+from assay.store.monitoring.observations import METRICS
 
 _NAMED: Final = ("agent", "route", "model", "stakes")
 _CATEGORY: Final = "category"

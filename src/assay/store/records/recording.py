@@ -25,10 +25,10 @@ from assay.store.audit.entries import (
 from assay.store.audit.units import RUN, State, content_of, new_seal
 from assay.store.db import tables
 from assay.store.db.writer import Change
-from assay.store.insights.hourly_counting import counts_of, latency_class
+from assay.store.insights.hourly_increments import counts_of, latency_class
 from assay.store.records.interface import CheckRecord
 from assay.store.records.search_words import words_of
-from assay.store.reviews.opening import GATE, merge_rows, review_item
+from assay.store.reviews.opened_items import GATE, merge_rows, review_item
 
 _TENANT: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _ID: Final = re.compile(r"[0-9a-f]{32}")

@@ -31,7 +31,7 @@ from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.records.interface import new_id
 from assay.store.records.recording import micros, moment_at, report_rows, storable
 from assay.store.reviews.items import read_row, rules_of
-from assay.store.reviews.opening import message_row
+from assay.store.reviews.opened_items import message_row
 
 LONGEST_REASON: Final = 10_000
 """The most characters of a reason."""

@@ -13,7 +13,7 @@ from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.recording import checked_tenant, micros
-from assay.store.reviews.opening import OpenedItem
+from assay.store.reviews.opened_items import OpenedItem
 
 
 def open_investigation(store: Store, tenant: str, run: str) -> bool:

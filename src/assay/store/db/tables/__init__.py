@@ -4,7 +4,7 @@ Moments are whole microseconds since 1970 in UTC. What a person may ask to have 
 in nullable columns; what remains after an erasure are decisions, scores and digests of policies and verifiers.
 """
 
-from assay.store.db.packing import Packed, pack, unpack, unpack_bytes
+from assay.store.db.packed_json import Packed, pack, unpack, unpack_bytes
 from assay.store.db.tables.access import access_tokens, api_keys, login_tries, sessions, tenants, users
 from assay.store.db.tables.audit import audit_anchors, audit_checkpoints, audit_entries, audit_logs, audit_tiles
 from assay.store.db.tables.checks import (

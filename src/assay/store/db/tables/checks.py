@@ -101,7 +101,7 @@ verifiers = table("verifiers", "digest text, name text, created long", key="dige
 """Verifiers by digest."""
 
 hourly = table("hourly", "hour long, kind text, name text, count long", key="hour kind name")
-"""Counts for each hour since 1970 (`assay.store.insights.hourly_counting`)."""
+"""Counts for each hour since 1970 (`assay.store.insights.hourly_increments`)."""
 
 sketches = table(
     "sketches",

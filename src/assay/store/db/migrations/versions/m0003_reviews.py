@@ -3,7 +3,7 @@
 from alembic import op
 
 from assay.store.db.columns import columns
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0003"
 down_revision = "0002"

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 from assay.store.db.raw_statements import insert_rows
 from assay.store.db.tables import report_search, reports
 from assay.store.records.search_words import words_of

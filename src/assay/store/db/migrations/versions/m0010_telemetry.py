@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0010"
 down_revision = "0009"

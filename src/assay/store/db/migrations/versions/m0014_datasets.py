@@ -5,7 +5,7 @@ For the latter see `assay.store.records.idempotency_keys`.
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0014"
 down_revision = "0013"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from assay.schema import Category
-from assay.store.sketches.standing import OutputState
+from assay.store.sketches.output_state import OutputState
 from assay.store.sketches.values import Cell, bin_of, in_units
 
 DEFINITION: Final = 1

@@ -12,7 +12,7 @@ from assay.store.db import tables
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.monitoring.observing import BAD_VERDICTS, METRICS, mark_late
+from assay.store.monitoring.observations import BAD_VERDICTS, METRICS, mark_late
 from assay.store.records.recording import checked_tenant, micros
 
 JUDGE: Final = "judge"

@@ -8,10 +8,10 @@ from typing import Final
 from sqlalchemy import Connection, func, select
 
 from assay.store.db import tables
-from assay.store.insights.hourly_counting import HOUR
+from assay.store.insights.hourly_increments import HOUR
 from assay.store.records.recording import micros, moment_at
-from assay.store.sketches.counting import DAY
-from assay.store.sketches.measuring import AGENT, ALL
+from assay.store.sketches.metrics import AGENT, ALL
+from assay.store.sketches.updates import DAY
 from assay.store.sketches.values import Cell, Sketch
 
 MOST_AGENTS: Final = 200
@@ -90,7 +90,7 @@ def read_measured(
     Args:
         connection: one that sees one snapshot of the database.
         tenant: whose outputs.
-        metrics: the metrics (`assay.store.sketches.measuring`).
+        metrics: the metrics (`assay.store.sketches.metrics`).
         stretch: the period.
         series: the kind and name of the series; all outputs by default.
     """

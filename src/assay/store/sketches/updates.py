@@ -23,10 +23,10 @@ from assay.store.db import tables
 from assay.store.db.raw_statements import UNLESS_THERE, insert_tuples
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.insights.hourly_counting import HOUR
+from assay.store.insights.hourly_increments import HOUR
 from assay.store.records.recording import micros
-from assay.store.sketches.measuring import ALL, DEFINITION, Increments, add_decision, add_state_change, measurements
-from assay.store.sketches.standing import KINDS, OutputState, state_after
+from assay.store.sketches.metrics import ALL, DEFINITION, Increments, add_decision, add_state_change, measurements
+from assay.store.sketches.output_state import KINDS, OutputState, state_after
 
 BATCH: Final = 400
 """Entries that are counted in one transaction: adding them takes the writer a few milliseconds."""
