@@ -26,11 +26,11 @@ from tests.store.test_sketches import made
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.raw_statements import insert_tuples
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.insights.hourly_increments import HOUR
-from assay.store.records.recording import micros
 from assay.store.sketches.metrics import ATTRIBUTION, CATEGORIES
 from assay.store.sketches.updates import BATCH, DAY, STEPS, WORST, count_part
 from assay.store.sketches.values import BINS, UNIT

@@ -23,8 +23,8 @@ from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
 from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.store import Store
-from assay.store.records.recording import micros
 from assay.store.reviews import Reviewer, Reviews, read_item, read_package
 
 BEGIN = micros(DAY)

@@ -23,6 +23,7 @@ from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
 from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.store import Store
 from assay.store.monitoring import (
     ChangeRow,
@@ -36,7 +37,6 @@ from assay.store.monitoring import (
     set_alarm,
 )
 from assay.store.monitoring.observations import mark_late
-from assay.store.records.recording import micros
 
 QUICK = Watching(
     metrics={"bad": ("all", "agent", "category")},

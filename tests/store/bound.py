@@ -61,6 +61,7 @@ from assay.store.datasets import (
 )
 from assay.store.datasets import Outcome as RowOutcome
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.engine import writing
 from assay.store.db.leases import take_lease
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
@@ -76,7 +77,6 @@ from assay.store.monitoring import (
     set_consequences,
 )
 from assay.store.records.erasure import erase_evidence, erase_runs
-from assay.store.records.recording import micros
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback, note_receipt
 from assay.store.redteam import (

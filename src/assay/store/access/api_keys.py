@@ -24,10 +24,10 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import KEY
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none
 from assay.store.db.store import MOST_LISTED, Store
 from assay.store.db.writer import Act, Change
 from assay.store.records.interface import DEFAULT_TENANT
-from assay.store.records.recording import checked_tenant, micros, moment_at, moment_or_none
 
 PREFIX: Final = "assay_"
 """The beginning of every key."""

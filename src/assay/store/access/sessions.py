@@ -25,10 +25,10 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import SESSION, TOKEN, USER
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none
 from assay.store.db.store import MOST_LISTED, Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import DEFAULT_TENANT, new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at, moment_or_none
 
 SEEN_EVERY: Final = timedelta(minutes=1)
 """How precisely the last use of a session is noted."""

@@ -19,11 +19,11 @@ from assay.store.alerts.values import Alert, AlertItem, AlertState, Urgency, che
 from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none, storable
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at, moment_or_none, storable
 from assay.store.reviews.opened_items import message_row
 
 ALERT: Final = "alert"

@@ -21,10 +21,10 @@ from assay.store.datasets.values import (
     checked_name,
 )
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none, storable
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at, moment_or_none, storable
 
 
 def start_experiment(

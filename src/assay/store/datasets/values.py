@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from assay.errors import DatasetError
-from assay.store.records.recording import storable
+from assay.store.db.column_values import storable
 from assay.store.records.row_evidence import NoRow
 
 MOST_ROWS: Final = 1_000

@@ -12,10 +12,10 @@ from assay.store.audit.log import Entry
 from assay.store.audit.units import VIEW
 from assay.store.datasets.values import LONGEST_QUERY, MOST_VIEWS, checked_name
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from datetime import timedelta
 from sqlalchemy import Connection, insert, select, update
 
 from assay.store.audit.log import Entry
+from assay.store.db.column_values import micros
 from assay.store.db.store import Store
 from assay.store.db.tables import turns
 from assay.store.db.writer import Change
-from assay.store.records.recording import micros
 
 
 def take_lease(store: Store, tenant: str, name: str, holder: str, seconds: float) -> bool:

@@ -18,12 +18,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from assay.errors import BusyError, StoreError
 from assay.schema import Evidence, HallucinationReport
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.engine import make_engine
 from assay.store.db.migrate import migrate, reason
 from assay.store.db.row_security import EVERY_TENANT, enforce_row_security, set_acting_tenant
 from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Act, Change, Stored, Writer
 from assay.store.records.interface import DEFAULT_TENANT, CheckRecord, Recorded
-from assay.store.records.recording import change_of, checked_tenant, merge_changes, micros, moment_at
+from assay.store.records.recording import change_of, merge_changes
 
 MOST_LISTED: Final = 1_000
 """The most rows on one page."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 from assay.errors import AssayError
 from assay.store.audit.entries import read_entry_data
 from assay.store.db import tables
-from assay.store.records.recording import micros, moment_at, moment_or_none
+from assay.store.db.column_values import micros, moment_at, moment_or_none
 from assay.store.reviews.items import OPEN_STATES
 
 MOST_COUNTED: Final = 10_000

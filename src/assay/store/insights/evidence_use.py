@@ -8,8 +8,8 @@ from typing import Any, Final
 from sqlalchemy import func, select
 
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 _ROWS_PER_FETCH: Final = 500
 """Rows that are fetched from the database in one go."""

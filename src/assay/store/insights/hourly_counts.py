@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, func, select
 
 from assay.store.db import tables
+from assay.store.db.column_values import micros, moment_at
 from assay.store.insights.hourly_increments import GROWTH, HOUR, LATENCY
-from assay.store.records.recording import micros, moment_at
 
 
 @dataclass(frozen=True, slots=True)

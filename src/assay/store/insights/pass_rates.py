@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from assay.schema import Action
 from assay.store.db import tables
-from assay.store.records.recording import micros
+from assay.store.db.column_values import micros
 
 MOST_COUNTED: Final = 10_000
 """The most outputs of a period that are counted, the latest ones: counting more would take too long."""

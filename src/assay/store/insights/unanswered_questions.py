@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, sel
 
 from assay.schema import Action, Signal, Verdict
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store, batches
-from assay.store.records.recording import checked_tenant, micros, moment_at
 from assay.text.lexicon import MOST_CHARACTERS, grouped
 
 MOST_QUESTIONS: Final = 2_000

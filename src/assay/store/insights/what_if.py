@@ -20,8 +20,8 @@ from assay.policy import PRESETS, Policy
 from assay.policy.calibration import GateFacts, facts_of, redecide
 from assay.schema import Action
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, moment_at, moment_or_none
 from assay.store.db.store import Store, batches
-from assay.store.records.recording import checked_tenant, moment_at, moment_or_none
 
 MOST_DECISIONS: Final = 10_000
 """The most decisions that another policy is tried on, the latest ones."""

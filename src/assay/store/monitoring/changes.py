@@ -15,10 +15,10 @@ from assay.store.audit.units import ALARM as ALARM_UNIT
 from assay.store.audit.units import CHANGE as CHANGE_UNIT
 from assay.store.audit.units import CONSEQUENCE
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, storable
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.monitoring.values import AlarmRow, ChangeRow, ConsequenceRow
-from assay.store.records.recording import checked_tenant, micros, moment_at, storable
 
 MOST: Final = 1_000
 """The most rows of one list."""

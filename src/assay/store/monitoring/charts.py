@@ -18,10 +18,10 @@ from assay.store.audit.entries import ALARM, entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import ALARM as ALARM_UNIT
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.monitoring.values import WITHDRAWN, AlarmRow, ObservedRow
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 MOST_READ: Final = 20_000
 """Observations that are read in one query."""

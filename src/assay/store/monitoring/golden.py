@@ -17,12 +17,12 @@ from assay.receipt import instant
 from assay.store.audit.entries import ALARM, entry
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.monitoring.observations import METRICS, mark_late
 from assay.store.monitoring.values import ObservedRow
-from assay.store.records.recording import checked_tenant, micros, storable
 
 RUNNING: Final = "running"
 DONE: Final = "done"

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, select
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.monitoring.observations import BAD_VERDICTS, METRICS, mark_late
-from assay.store.records.recording import checked_tenant, micros
 
 JUDGE: Final = "judge"
 """The cadence of observations by a judge."""

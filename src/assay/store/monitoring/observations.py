@@ -9,11 +9,12 @@ from sqlalchemy import Connection, exists, func, select
 from assay.schema import Verdict
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Act, Change
 from assay.store.monitoring.values import Drawing, ObservedRow
-from assay.store.records.recording import VERDICT_BITS, checked_tenant, micros
+from assay.store.records.recording import VERDICT_BITS
 
 BATCH: Final = 500
 """Reports from which observations are derived in one transaction."""

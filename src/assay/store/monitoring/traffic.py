@@ -8,9 +8,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, storable
 
 MOST_READ: Final = 2_000
 """Batches that are read in one go."""

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
+    from assay.store.db.column_values import checked_tenant as checked_tenant
+    from assay.store.db.column_values import micros as micros
+    from assay.store.db.column_values import moment_at as moment_at
     from assay.store.records.deferred_receipt_uses import UsesAt as UsesAt
     from assay.store.records.erasure import erase_before as erase_before
     from assay.store.records.erasure import erase_evidence as erase_evidence
@@ -24,9 +27,6 @@ if TYPE_CHECKING:
     from assay.store.records.interface import new_id as new_id
     from assay.store.records.receipt_uses import StoredUse as StoredUse
     from assay.store.records.receipt_uses import list_uses as list_uses
-    from assay.store.records.recording import checked_tenant as checked_tenant
-    from assay.store.records.recording import micros as micros
-    from assay.store.records.recording import moment_at as moment_at
     from assay.store.records.report_details import StoredCheckpoint as StoredCheckpoint
     from assay.store.records.report_details import StoredFeedback as StoredFeedback
     from assay.store.records.report_details import has_run as has_run
@@ -82,7 +82,7 @@ else:
             ),
             ".interface": ("CheckRecord", "DEFAULT_TENANT", "new_id"),
             ".receipt_uses": ("StoredUse", "list_uses"),
-            ".recording": ("checked_tenant", "micros", "moment_at"),
+            "assay.store.db.column_values": ("checked_tenant", "micros", "moment_at"),
             ".report_details": (
                 "StoredFeedback",
                 "StoredCheckpoint",

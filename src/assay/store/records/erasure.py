@@ -26,12 +26,12 @@ from assay.store.audit.entries import ERASURE, EVIDENCE, entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason as reason_of
 from assay.store.db.store import Store, batches
 from assay.store.db.writer import Act, Change
 from assay.store.records.idempotency_keys import forget_requests
-from assay.store.records.recording import checked_tenant, micros, storable
 from assay.store.records.verdict_cache import forget_verdicts
 
 BATCH: Final = 200

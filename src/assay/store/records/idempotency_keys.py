@@ -24,13 +24,13 @@ from assay.schema import Evidence, HallucinationReport
 from assay.store.audit.entries import asked_bytes, evidence_content, evidence_digest
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.store import Store
 from assay.store.db.writer import Act
-from assay.store.records.recording import checked_tenant, micros
 
 SETTLED: Final = 0
 """The `until` of a row whose check is complete."""

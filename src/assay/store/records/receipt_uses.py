@@ -23,12 +23,12 @@ from assay.errors import StoreError
 from assay.receipt import FORGOTTEN_AFTER, Claim, Outcome, Use, instant
 from assay.store.audit.entries import COMMIT, entry
 from assay.store.audit.log import Entry
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.tables import receipt_uses
 from assay.store.db.writer import Change
 from assay.store.records.interface import DEFAULT_TENANT
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 UNSETTLED_KEPT: Final = timedelta(days=7)
 """How long a use without a noted outcome is kept after its receipt expired, so that people can look at it."""

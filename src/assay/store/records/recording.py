@@ -1,10 +1,10 @@
-"""The rows and log entries of a recorded check, and conversions of values for columns."""
+"""The rows and log entries of a recorded check."""
 
 import re
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
@@ -24,65 +24,17 @@ from assay.store.audit.entries import (
 )
 from assay.store.audit.units import RUN, State, content_of, new_seal
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.writer import Change
 from assay.store.insights.hourly_increments import counts_of, latency_class
 from assay.store.records.interface import CheckRecord
 from assay.store.records.search_words import words_of
 from assay.store.reviews.opened_items import GATE, merge_rows, review_item
 
-_TENANT: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _ID: Final = re.compile(r"[0-9a-f]{32}")
-_NOT_STORED: Final = re.compile("[\x00\ud800-\udfff]")
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Row = dict[str, Any]
 """A row to insert: a value for each column."""
-
-
-def checked_tenant(name: str) -> str:
-    """The name of a tenant, if it is valid: at most 63 lower-case letters, digits, dots, dashes and underscores.
-
-    Raises:
-        StoreError: it is malformed.
-    """
-    if not _TENANT.fullmatch(name):
-        raise StoreError(
-            "expected the name of a tenant: lower-case letters, digits, dots, dashes and underscores, at most 63, "
-            f"the first a letter or digit; got {ascii(name)[:80]}"
-        )
-    return name
-
-
-def micros(moment: datetime) -> int:
-    """A moment as it is stored: whole microseconds since 1970 in UTC.
-
-    >>> micros(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
-    1000005
-
-    Raises:
-        StoreError: it has no time zone.
-    """
-    if moment.tzinfo is None:
-        raise StoreError(f"expected a time with its zone, such as datetime.now(UTC), got {moment.isoformat()}")
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment_at(stored: int) -> datetime:
-    """The moment that `micros` stored."""
-    return _EPOCH + timedelta(microseconds=stored)
-
-
-def moment_or_none(stored: int | None) -> datetime | None:
-    """The moment in a nullable column."""
-    return None if stored is None else moment_at(stored)
-
-
-def storable(text: str) -> str:
-    """A text that every database can store: NUL and lone surrogates become U+FFFD.
-
-    Only for columns used in lists and searches; what the log commits to is stored as bytes.
-    """
-    return _NOT_STORED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def change_of(record: CheckRecord, now: datetime) -> Change:

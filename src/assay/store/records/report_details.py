@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, literal, select, tuple_
 
 from assay.errors import InputError
 from assay.store.db import tables
-from assay.store.records.recording import micros, moment_at
+from assay.store.db.column_values import micros, moment_at
 from assay.store.records.report_lists import cursor_after, parse_cursor
 
 

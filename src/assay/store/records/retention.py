@@ -20,10 +20,10 @@ from assay.store.audit.entries import RETENTION, entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RETENTION_RULES
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.erasure import erase_evidence, erase_runs, settle
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 CONTENT: Final = "content"
 EVIDENCE: Final = "evidence"

@@ -12,11 +12,11 @@ from assay.store.audit.entries import FEEDBACK, RECEIPT, commitment, entry, exac
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.raw_statements import insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Act, Change
 from assay.store.records.interface import DEFAULT_TENANT, new_id
-from assay.store.records.recording import checked_tenant, micros, storable
 
 WRONG: Final = "wrong"
 RIGHT: Final = "right"

@@ -19,10 +19,10 @@ from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import PROPOSAL, REDTEAM_RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.store import Store, batches
 from assay.store.db.writer import Act, Change
 from assay.store.records.erasure import settle
-from assay.store.records.recording import checked_tenant, micros, storable
 from assay.store.records.retention import CONTENT, REASON, read_rules
 from assay.store.redteam.runs import REDTEAM
 

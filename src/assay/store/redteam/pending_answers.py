@@ -7,10 +7,10 @@ from sqlalchemy import Connection, delete, select
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros
 from assay.store.redteam.values import packable
 
 STALE_US: Final = 30 * 86_400_000_000

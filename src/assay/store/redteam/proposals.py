@@ -17,9 +17,9 @@ from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import PROPOSAL
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.store import Store, batches
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, storable
 from assay.store.redteam.runs import REDTEAM
 from assay.store.redteam.values import APPROVED, MOST_LISTED, OPEN, ProposedCase, packable
 

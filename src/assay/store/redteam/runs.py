@@ -12,9 +12,9 @@ from assay.store.audit.entries import entry, ppm
 from assay.store.audit.log import Entry
 from assay.store.audit.units import REDTEAM_RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, storable
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, moment_at, storable
 from assay.store.redteam.values import MOST_CASES, MOST_LISTED, AttackCase, AttackRun, packable
 
 REDTEAM: Final = "redteam"

@@ -19,8 +19,8 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.writer import Change
-from assay.store.records.recording import micros
 from assay.store.reviews.actions import SKEW, is_away, reviewers
 from assay.store.reviews.items import OPEN_STATES, read_row, rules_of
 from assay.store.reviews.queue import Reviews

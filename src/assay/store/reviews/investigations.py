@@ -10,9 +10,9 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros
 from assay.store.reviews.opened_items import OpenedItem
 
 

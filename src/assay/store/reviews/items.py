@@ -24,8 +24,8 @@ from assay.schema.report_parts import Tier
 from assay.schema.run import ModelTurn, ReasoningPart
 from assay.schema.traces import read_run
 from assay.store.db import tables
+from assay.store.db.column_values import micros, moment_at, moment_or_none, storable
 from assay.store.db.store import StoredCheck, read_check, read_report
-from assay.store.records.recording import micros, moment_at, moment_or_none, storable
 
 MOST_LISTED: Final = 500
 """The most items on one page."""

@@ -16,10 +16,10 @@ from sqlalchemy import Connection, and_, delete, or_, select, update
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import micros, moment_at, storable
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Act, Change
-from assay.store.records.recording import micros, moment_at, storable
 
 WAITING: Final = "waiting"
 SENT: Final = "sent"

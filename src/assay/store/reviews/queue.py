@@ -21,9 +21,9 @@ from assay.store.audit.binding import touch
 from assay.store.audit.entries import RECEIPT, entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, storable
 from assay.store.records.run_events import receipt_fields
 from assay.store.reviews.actions import (
     UNCLAIMED,

@@ -8,8 +8,8 @@ from typing import Final
 from sqlalchemy import Connection, func, select
 
 from assay.store.db import tables
+from assay.store.db.column_values import micros, moment_at
 from assay.store.insights.hourly_increments import HOUR
-from assay.store.records.recording import micros, moment_at
 from assay.store.sketches.metrics import AGENT, ALL
 from assay.store.sketches.updates import DAY
 from assay.store.sketches.values import Cell, Sketch

@@ -20,11 +20,11 @@ from assay.receipt import moment_of
 from assay.store.audit.entries import DECISION, read_entry_data
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_tuples
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.insights.hourly_increments import HOUR
-from assay.store.records.recording import micros
 from assay.store.sketches.metrics import ALL, DEFINITION, Increments, add_decision, add_state_change, measurements
 from assay.store.sketches.output_state import KINDS, OutputState, state_after
 

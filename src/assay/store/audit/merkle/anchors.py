@@ -23,10 +23,10 @@ from assay.store.audit.log import read_root
 from assay.store.audit.merkle.checkpoint import Checkpoint, read_checkpoint
 from assay.store.audit.merkle.proofs import prove_growth
 from assay.store.audit.merkle.signed_notes import NoteSignature, decode_base64, read_note
+from assay.store.db.column_values import micros
 from assay.store.db.store import Store
 from assay.store.db.tables import audit_anchors
 from assay.store.db.writer import Change
-from assay.store.records.recording import micros
 
 WITNESS_SECONDS: Final = 10.0
 """The timeout of a request to a witness, in seconds."""

@@ -9,10 +9,10 @@ from assay.receipt import Keys, SigningKey
 from assay.store.audit.log import Entry, last_checkpoint, read_head, read_root
 from assay.store.audit.merkle.checkpoint import Checkpoint, open_checkpoint
 from assay.store.audit.merkle.signed_notes import note_key_id, read_note
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.store import Store
 from assay.store.db.tables import audit_checkpoints
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros
 
 
 def make_checkpoint(store: Store, keys: Keys, tenant: str) -> str:

@@ -13,8 +13,8 @@ from assay.store.audit.adoption import hourly_digest, read_hourly
 from assay.store.audit.entries import ADOPTION, DECISION, ROWS
 from assay.store.audit.verification.log import FindingCode, Findings
 from assay.store.db import tables
+from assay.store.db.column_values import micros, storable
 from assay.store.insights.hourly_increments import ACTION, CATEGORY, HOUR, LATENCY, VERDICT
-from assay.store.records.recording import micros, storable
 
 _SECOND: Final = 1_000_000
 

@@ -38,8 +38,9 @@ from assay.store.audit.verification.log import MOST_FINDINGS, FindingCode, Findi
 from assay.store.audit.verification.review_contents import check_acts
 from assay.store.audit.verification.unit_contents import UnitCheck, unit_name_of, unlogged
 from assay.store.db import tables
+from assay.store.db.column_values import storable
 from assay.store.db.tables import unpack_bytes
-from assay.store.records.recording import storable, verdict_bits
+from assay.store.records.recording import verdict_bits
 
 BATCH: Final = 500
 """Runs that are read in one go."""
