@@ -39,8 +39,8 @@ from assay.store.db.engine import make_engine, writing
 from assay.store.db.migrate import migrate
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_runs
-from assay.store.records.recording import change_of
 
 RECORD_BYTES: Final = 1_700
 """About what one check and its entry take in the database."""

@@ -21,8 +21,8 @@ from assay.store.db.migrate import migrate
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows, insert_tuples
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.writer import Change
+from assay.store.records.check_rows import change_of
 from assay.store.records.interface import CheckRecord, new_id
-from assay.store.records.recording import change_of
 from assay.testing import FakeScorer
 
 TENANT: Final = "default"

@@ -203,7 +203,7 @@ def counting(records: int, folder: Path) -> None:
 
 
 def _change(store: Store, at: int) -> Change:
-    from assay.store.records.recording import change_of
+    from assay.store.records.check_rows import change_of
 
     score = (at * 37 % 1000) / 1000
     record = record_of(report=made(score, score), caller=f"agent-{at % 50}")

@@ -38,7 +38,6 @@ from assay.store.db import tables, writer
 from assay.store.db.engine import writing
 from assay.store.db.migrate import HEAD, revision
 from assay.store.db.store import Store
-from assay.store.records import recording
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from assay.store.audit.verification.log import verify_log
 from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.store import Store
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_runs
 from assay.store.records.idempotency_keys import (
     ClaimedCheck,
@@ -27,7 +28,6 @@ from assay.store.records.idempotency_keys import (
     recorded_report,
     release_request,
 )
-from assay.store.records.recording import change_of
 
 ONE = RequestKey("acme", "key app", "k" * 64, "f" * 64, 1)
 THREE = replace(ONE, key="l" * 64, checks=3)

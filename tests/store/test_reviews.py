@@ -24,8 +24,8 @@ from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.store import Store
 from assay.store.db.tables import pack
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_runs
-from assay.store.records.recording import change_of
 from assay.store.reviews.actions import ReviewDecision, Reviewer
 from assay.store.reviews.items import ReviewFilter, list_items, read_events, read_item, read_package
 from assay.store.reviews.queue import LEASE, Reviews

@@ -26,9 +26,9 @@ from assay.store.audit.verification.log import LogVerification, verify_log
 from assay.store.audit.verification.run_blocks import RUNS, digest_of, read_blocks
 from assay.store.db import tables
 from assay.store.db.store import Store
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_evidence, erase_runs
 from assay.store.records.interface import CheckRecord
-from assay.store.records.recording import change_of
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback
 from assay.store.reviews.queue import Reviews

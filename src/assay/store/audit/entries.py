@@ -138,7 +138,7 @@ def decision_entry(
         digest: the `assay.receipt.report_digest` of the report.
         asked: the input of the check (`asked_bytes`).
         evidence: the id and the digest of each piece of evidence, in order.
-        bound: further fields that bind the rows stored with it (`assay.store.records.recording`).
+        bound: further fields that bind the rows stored with it (`assay.store.records.check_rows`).
     """
     validations = Counter(call.status for call in report.tool_call_validations)
     return entry(

@@ -23,8 +23,8 @@ from assay.store.db.engine import make_engine
 from assay.store.db.migrate import migrate, reason
 from assay.store.db.row_security import EVERY_TENANT, enforce_row_security, set_acting_tenant
 from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Act, Change, Stored, Writer
+from assay.store.records.check_rows import change_of, merge_changes
 from assay.store.records.interface import DEFAULT_TENANT, CheckRecord, Recorded
-from assay.store.records.recording import change_of, merge_changes
 
 MOST_LISTED: Final = 1_000
 """The most rows on one page."""

@@ -14,7 +14,7 @@ from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Act, Change
 from assay.store.monitoring.values import Drawing, ObservedRow
-from assay.store.records.recording import VERDICT_BITS
+from assay.store.records.check_rows import VERDICT_BITS
 
 BATCH: Final = 500
 """Reports from which observations are derived in one transaction."""

@@ -19,7 +19,7 @@ from assay.store.db import tables
 from assay.store.db.column_values import micros, moment_at, storable
 from assay.store.db.row_security import set_search_query
 from assay.store.db.store import MOST_LISTED, batches
-from assay.store.records.recording import VERDICT_BITS
+from assay.store.records.check_rows import VERDICT_BITS
 from assay.store.records.search_words import for_postgresql, for_sqlite, terms_of
 
 MOST_EXAMINED: Final = 10_000

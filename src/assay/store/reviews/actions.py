@@ -29,8 +29,8 @@ from assay.store.audit.units import RUN
 from assay.store.db import tables
 from assay.store.db.column_values import micros, moment_at, storable
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
+from assay.store.records.check_rows import report_rows
 from assay.store.records.interface import new_id
-from assay.store.records.recording import report_rows
 from assay.store.reviews.items import read_row, rules_of
 from assay.store.reviews.opened_items import message_row
 

@@ -40,7 +40,7 @@ from assay.store.audit.verification.unit_contents import UnitCheck, unit_name_of
 from assay.store.db import tables
 from assay.store.db.column_values import storable
 from assay.store.db.tables import unpack_bytes
-from assay.store.records.recording import verdict_bits
+from assay.store.records.check_rows import verdict_bits
 
 BATCH: Final = 500
 """Runs that are read in one go."""

@@ -31,7 +31,7 @@ reports = table(
     indexes=("created id", "run", "action created id", "route created id", "policy created id", "caller created id"),
 )
 """Reports; `body` is the wire form of a report without `timing`. The first report of a run has the run's id.
-`verdicts` is a bit set of the verdicts of its claims (`assay.store.records.recording.VERDICT_BITS`)."""
+`verdicts` is a bit set of the verdicts of its claims (`assay.store.records.check_rows.VERDICT_BITS`)."""
 
 IS_GAP: Final = sql("((action <> 'emit' AND (verdicts & 4) <> 0) OR route = 'serve_abstention')")
 """The condition for an unanswered question: the report has an unsupported claim and was not emitted, or it abstains.
