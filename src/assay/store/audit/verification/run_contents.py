@@ -375,15 +375,22 @@ class _DecisionBatch:
                         FindingCode.MISSING_CONTENT, index, name, "its content is gone, and nothing tells why"
                     )
             else:
-                claims = sorted(self._claims.get(name, ()), key=lambda claim: claim.position)
-                tape = () if name in self._evidence_erased else _differing_tape(data, run)
-                for what in (
-                    *_differing(data, run, report),
-                    *tape,
-                    *_differing_columns(data, report, claims, self._gate_decisions.get(name)),
-                ):
+                try:
+                    differing = self._differences(data, run, report)
+                except (KeyError, TypeError, ValueError):
+                    self._add_finding(FindingCode.ALTERED_ENTRY, index, name, "its entry lacks what every decision has")
+                    continue
+                for what in differing:
                     self._add_finding(FindingCode.ALTERED_CONTENT, index, name, f"its {what} is not what was recorded")
                 self._compare_evidence(index, name)
+
+    def _differences(self, data: Mapping[str, Any], run: Row[Any], report: Row[Any]) -> list[str]:
+        """The parts of a run that are not what its entry states; raises KeyError and the like for a malformed entry."""
+        name = str(data["record"])
+        claims = sorted(self._claims.get(name, ()), key=lambda claim: claim.position)
+        tape = () if name in self._evidence_erased else _differing_tape(data, run)
+        columns = _differing_columns(data, report, claims, self._gate_decisions.get(name))
+        return [*_differing(data, run, report), *tape, *columns]
 
     def _compare_evidence(self, index: int, name: str) -> None:
         for digest in sorted(self._had[name]):
