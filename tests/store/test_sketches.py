@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, update
 from tests.store.making import record_of, report_of
 
 from assay.schema import Category, Identity, Labels, Metric
@@ -30,7 +30,8 @@ from assay.store.sketches import (
     uncounted_entries,
 )
 from assay.store.sketches.metrics import CORRECTED, FAITHFULNESS, WITHHELD
-from assay.store.sketches.queries import read_agents
+from assay.store.sketches.output_state import OutputState
+from assay.store.sketches.queries import counted_until, read_agents
 
 NOON = datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
 VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
@@ -265,3 +266,24 @@ def test_an_hour_keeps_its_worst_outputs_and_no_more(tmp_path: Path) -> None:
         with store.reading("default") as connection:
             found = read_worst(connection, "default", TimeRange.until(NOON, 1, 1), 10)
     assert [one.score for one in found] == [0.1, 0.2, 0.2, 0.3, 0.5]
+
+
+def test_a_label_of_what_is_no_position_counts_for_nothing() -> None:
+    labels = {"\u00b2": "supported", "x": "supported", "1": "contradicted"}
+    assert OutputState().after({"kind": "review", "act": "approve", "labels": labels}).reviewers == {
+        None: True,
+        1: False,
+    }
+
+
+def test_entries_count_as_counted_under_the_definition_of_now_alone(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db")) as store:
+        store.record(record_of())
+        while count_part(store, "default"):
+            pass
+        with store.reading("default") as connection:
+            assert counted_until(connection, "default") == (1, 1)
+        with store.engine.begin() as connection:
+            connection.execute(update(tables.sketch_cursors).values(version=0))
+        with store.reading("default") as connection:
+            assert counted_until(connection, "default") == (0, 1)

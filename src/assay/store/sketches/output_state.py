@@ -70,7 +70,7 @@ class OutputState:
         if act in _OUTPUT_LABELS:
             reviewers[None] = _OUTPUT_LABELS[act]
         for place, verdict in (data.get("labels") or {}).items():
-            if str(place).isdigit() and verdict not in _NO_LABEL:
+            if str(place).isdecimal() and verdict not in _NO_LABEL:
                 reviewers[int(place)] = verdict == Verdict.SUPPORTED.value
         return replace(self, reviewers=reviewers, served=self.served or act in _APPROVED)
 

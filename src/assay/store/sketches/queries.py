@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 from assay.store.db import tables
 from assay.store.db.column_values import micros, moment_at
 from assay.store.insights.hourly_increments import HOUR
-from assay.store.sketches.metrics import AGENT, ALL
+from assay.store.sketches.metrics import AGENT, ALL, DEFINITION
 from assay.store.sketches.updates import DAY
 from assay.store.sketches.values import Cell, Sketch
 
@@ -212,8 +212,9 @@ def low_claims(connection: Connection, tenant: str, reports: Sequence[str]) -> d
 
 
 def counted_until(connection: Connection, tenant: str) -> tuple[int, int]:
-    """The number of counted entries of a tenant's log, and of all its entries."""
+    """The number of entries of a tenant's log counted under the current definition, and of all its entries."""
     cursors, logs = tables.sketch_cursors.c, tables.audit_logs.c
-    done = connection.execute(select(cursors.position).where(cursors.tenant == tenant)).scalar_one_or_none()
+    current = (cursors.tenant == tenant, cursors.version == DEFINITION)
+    done = connection.execute(select(cursors.position).where(*current)).scalar_one_or_none()
     size = connection.execute(select(logs.size).where(logs.tenant == tenant)).scalar_one_or_none()
     return int(done or 0), int(size or 0)
