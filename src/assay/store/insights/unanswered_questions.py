@@ -48,7 +48,7 @@ class UnansweredQuestion:
     """The id of the run, which is that of its report."""
     created: datetime
     question: str
-    why: GapReason
+    reason: GapReason
     score: float | None
     null_retrieval: bool = False
     """Whether its run had no evidence at all."""
@@ -70,7 +70,7 @@ class Gap:
 
     question: str
     """The question that represents the group."""
-    asked: tuple[UnansweredQuestion, ...]
+    questions: tuple[UnansweredQuestion, ...]
     """All questions of the group, latest first."""
     claims: tuple[str, ...]
     """The unsupported claims of the answers, latest first."""
@@ -82,19 +82,19 @@ class Gap:
     @property
     def last(self) -> datetime:
         """When it was last asked."""
-        return self.asked[0].created
+        return self.questions[0].created
 
     @property
     def null_retrievals(self) -> int:
         """How often it was asked with nothing to answer from: nothing was retrieved or, among the examined reports,
         the retrieval gate refused all of it."""
-        return sum(question.null_retrieval or question.run in self.refused for question in self.asked)
+        return sum(question.null_retrieval or question.run in self.refused for question in self.questions)
 
     @property
     def reasons(self) -> dict[GapReason, int]:
         """The number of its questions by reason."""
-        counts = Counter(question.why for question in self.asked)
-        return {why: counts[why] for why in GapReason if counts[why]}
+        counts = Counter(question.reason for question in self.questions)
+        return {reason: counts[reason] for reason in GapReason if counts[reason]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Gaps:
 
     gaps: tuple[Gap, ...]
     """The gaps shown, most frequently asked first."""
-    found: int
+    total: int
     """The number of all gaps, shown or not."""
     questions: int
     """The number of questions that were grouped."""
@@ -181,12 +181,12 @@ def _had_evidence(run: ColumnElement[str], tenant: str) -> ColumnElement[bool]:
 
 
 def _question(row: Row[Any]) -> UnansweredQuestion:
-    why = GapReason.WAITED
+    reason = GapReason.WAITED
     if row.action == Action.EMIT.value:
-        why = GapReason.ABSTAINED
+        reason = GapReason.ABSTAINED
     elif row.action == Action.BLOCK.value:
-        why = GapReason.WITHHELD
-    return UnansweredQuestion(row.id, moment_at(row.created), row.question, why, row.score, bool(row.null_retrieval))
+        reason = GapReason.WITHHELD
+    return UnansweredQuestion(row.id, moment_at(row.created), row.question, reason, row.score, bool(row.null_retrieval))
 
 
 def _gap(question: str, asked: Sequence[UnansweredQuestion], bodies: Mapping[str, dict[str, Any]]) -> Gap:

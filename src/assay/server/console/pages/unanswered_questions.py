@@ -78,11 +78,11 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
         start=page * SHOWN + 1,
     )
     body.append(panel("Asked most often", rows))
-    more = found.found > (page + 1) * SHOWN
+    more = found.total > (page + 1) * SHOWN
     leads = pager(
         address("/console/gaps", days=period, page=page + 1) if more else None,
         address("/console/gaps", days=period) if page else None,
-        f"{min(len(found.gaps), found.found):,} of {found.found:,} gaps",
+        f"{min(len(found.gaps), found.total):,} of {found.total:,} gaps",
     )
     return render(request, "Evidence gaps", *body, leads, current="gaps", about=_ABOUT, actions=_periods(period))
 
@@ -104,10 +104,10 @@ def _nothing(period: str) -> Markup:
 
 
 def _figures(found: Gaps) -> Markup:
-    most = max((len(gap.asked) for gap in found.gaps), default=0)
+    most = max((len(gap.questions) for gap in found.gaps), default=0)
     return stats(
         stat("Questions without support", f"{found.questions:,}"),
-        stat("Different gaps", f"{found.found:,}"),
+        stat("Different gaps", f"{found.total:,}"),
         stat("With nothing retrieved", f"{found.null_retrievals:,}"),
         stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
         stat("Share of the largest", share(most, found.questions)),
@@ -115,8 +115,8 @@ def _figures(found: Gaps) -> Markup:
 
 
 def _gap(gap: Gap, store: Store, *, first: bool) -> Markup:
-    times = len(gap.asked)
-    reasons = [badge(f"{count} {_WORDS[why]}", _TONES[why]) for why, count in gap.reasons.items()]
+    times = len(gap.questions)
+    reasons = [badge(f"{count} {_WORDS[reason]}", _TONES[reason]) for reason, count in gap.reasons.items()]
     if gap.null_retrievals:
         reasons.append(badge(f"{gap.null_retrievals:,} with nothing retrieved", "bad"))
     summary = tag(
@@ -142,7 +142,7 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
         for one in gap.sources
     )
     claims = (tag("li", foreign(text[:MOST_WORDS])) for text in gap.claims[:MOST_LISTED])
-    wordings = _wordings(gap.asked)
+    wordings = _wordings(gap.questions)
     listed = tag("ul", (_asked(ones, store) for ones in wordings[:MOST_LISTED]), class_="plain asked")
     more = sum(map(len, wordings[MOST_LISTED:]))
     return (
@@ -181,7 +181,7 @@ def _wordings(asked: Sequence[UnansweredQuestion]) -> list[list[UnansweredQuesti
 def _asked(ones: Sequence[UnansweredQuestion], store: Store) -> Markup:
     """Questions in the same words: how often, what became of them, and the latest run."""
     latest = ones[0]
-    counts = Counter(one.why for one in ones)
-    signs = (badge(f"{counts[why]:,} {_WORDS[why]}", _TONES[why]) for why in GapReason if counts[why])
+    counts = Counter(one.reason for one in ones)
+    signs = (badge(f"{counts[reason]:,} {_WORDS[reason]}", _TONES[reason]) for reason in GapReason if counts[reason])
     link = tag("a", line(latest.question, 160), href=f"/console/runs/{latest.run}")
     return tag("li", link, tag("span", joined(signs), " ", moment(latest.created, store.now()), class_="soft"))
