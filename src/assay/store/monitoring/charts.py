@@ -129,9 +129,7 @@ def advance_charts(
         table = tables.chart_states
         own = table.c.tenant == tenant
         current = read_state(connection, tenant)
-        if (None if current is None else (current.until, current.dirty)) != (
-            None if before is None else (before.until, before.dirty)
-        ):
+        if _version(current) != _version(before):
             raise ChartsMovedError("the charts were moved by somebody else meanwhile; run it again")
         if before is not None and (before.dirty is not None or not _is_snapshot(before.until, after.until)):
             connection.execute(delete(table).where(own, table.c.until == before.until))
@@ -173,7 +171,7 @@ def rewind_charts(store: Store, tenant: str, before: StoredState) -> StoredState
         table, alarms = tables.chart_states, tables.alarms
         own = table.c.tenant == tenant
         current = read_state(connection, tenant)
-        if current is None or (current.until, current.dirty) != (before.until, dirty):
+        if _version(current) != _version(before):
             raise ChartsMovedError("the charts were moved by somebody else meanwhile; run it again")
         connection.execute(delete(table).where(own, table.c.until > dirty))
         snapshot = read_state(connection, tenant)
@@ -197,6 +195,11 @@ def rewind_charts(store: Store, tenant: str, before: StoredState) -> StoredState
     store.apply(Change(checked_tenant(tenant), act=act))
     with store.reading(tenant) as connection:
         return read_state(connection, tenant)
+
+
+def _version(state: StoredState | None) -> tuple[int, int | None] | None:
+    """What changes with every change of a state."""
+    return None if state is None else (state.until, state.dirty)
 
 
 def _is_snapshot(until: int, following: int) -> bool:
