@@ -417,6 +417,15 @@ def read_report(connection: Connection, tenant: str, id_: str) -> HallucinationR
     return HallucinationReport.model_validate({**row.body, "timing": row.timing or {"total_ms": 0.0}})
 
 
+def report_bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The bodies of reports by their ids; erased reports, and bodies that are not JSON objects, are left out."""
+    table, bodies = tables.reports.c, dict[str, dict[str, Any]]()
+    for batch in batches(ids):
+        rows = connection.execute(select(table.id, table.body).where(table.tenant == tenant, table.id.in_(batch)))
+        bodies.update({str(row.id): row.body for row in rows if isinstance(row.body, dict)})
+    return bodies
+
+
 def _listing(
     tenant: str, before: str | None, action: str | None, since: datetime | None, until: datetime | None
 ) -> Select[Any]:

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, sel
 from assay.schema import Action, Signal, Verdict
 from assay.store.db import tables
 from assay.store.db.column_values import checked_tenant, micros, moment_at
-from assay.store.db.store import Store, batches
+from assay.store.db.store import Store, report_bodies
 from assay.text.lexicon import MOST_CHARACTERS, grouped
 
 MOST_QUESTIONS: Final = 2_000
@@ -143,7 +143,8 @@ def find_gaps(
             sorted((questions[place] for place in group), key=lambda one: (one.created, one.run), reverse=True)
             for group in groups[first:][:shown]
         ]
-        bodies = _bodies(connection, tenant, [question.run for asked in page for question in asked[:REPORTS_READ]])
+        examined = [question.run for asked in page for question in asked[:REPORTS_READ]]
+        bodies = report_bodies(connection, tenant, examined)
         leaders = [questions[group[0]].question for group in groups[first:][:shown]]
         gaps = tuple(_gap(leader, asked, bodies) for leader, asked in zip(leaders, page, strict=True))
     null_retrievals = sum(question.null_retrieval for question in questions)
@@ -206,15 +207,6 @@ def _is_refused(body: Mapping[str, Any] | None) -> bool:
     """Whether the retrieval gate refused all passages of a report."""
     screening = None if body is None else body.get("screening")
     return screening is not None and screening.get("signal") == Signal.REFUSE.value
-
-
-def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    table = tables.reports.c
-    found: dict[str, dict[str, Any]] = {}
-    for part in batches(ids):
-        rows = connection.execute(select(table.id, table.body).where(table.tenant == tenant, table.id.in_(part)))
-        found.update({row.id: row.body for row in rows if row.body is not None})
-    return found
 
 
 def _sources(bodies: Sequence[dict[str, Any]]) -> tuple[CloseSource, ...]:

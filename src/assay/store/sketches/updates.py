@@ -22,7 +22,7 @@ from assay.store.audit.log import Entry
 from assay.store.db import tables
 from assay.store.db.column_values import micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_tuples
-from assay.store.db.store import Store
+from assay.store.db.store import Store, report_bodies
 from assay.store.db.writer import Change
 from assay.store.insights.hourly_increments import HOUR
 from assay.store.sketches.metrics import ALL, DEFINITION, Increments, add_decision, add_state_change, measurements
@@ -132,7 +132,7 @@ def _read(connection: Connection, tenant: str, begin: int, most: int) -> _Batch:
     relevant = [row for row in rows if row.kind in KINDS and row.record is not None]
     decided = sorted({str(row.record) for row in relevant if row.kind == DECISION})
     judged = sorted({str(row.record) for row in relevant if row.kind != DECISION})
-    bodies = _bodies(connection, tenant, decided)
+    bodies = report_bodies(connection, tenant, decided)
     agents = _agents(connection, tenant, [*decided, *judged])
     histories = _histories(connection, tenant, judged, batch.end)
     for row in relevant:
@@ -193,27 +193,14 @@ def _entry_data(data: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    table = tables.reports.c
-    rows = (
-        connection.execute(
-            select(table.id, table.body).where(table.tenant == tenant, table.id.in_(ids), table.body.is_not(None))
-        )
-        if ids
-        else ()
-    )
-    return {str(row.id): row.body for row in rows if isinstance(row.body, dict)}
-
-
 def _agents(connection: Connection, tenant: str, ids: Iterable[str]) -> dict[str, str]:
-    table, wanted = tables.runs.c, sorted(set(ids))
+    """The callers of runs that have one, by the id of the run."""
+    table, runs = tables.runs.c, sorted(set(ids))
     rows = (
         connection.execute(
-            select(table.id, table.caller).where(
-                table.tenant == tenant, table.id.in_(wanted), table.caller.is_not(None)
-            )
+            select(table.id, table.caller).where(table.tenant == tenant, table.id.in_(runs), table.caller.is_not(None))
         )
-        if wanted
+        if runs
         else ()
     )
     return {str(row.id): str(row.caller) for row in rows}
