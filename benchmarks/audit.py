@@ -32,15 +32,15 @@ from assay.store.audit.export import export_log
 from assay.store.audit.log import Appender, Entry
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.merkle.proofs import prove_entry
-from assay.store.audit.verification.incremental import Verified, with_contents_since
+from assay.store.audit.verification.incremental import VerificationState, verify_contents_since
 from assay.store.audit.verification.log import verify_log
 from assay.store.db import tables
 from assay.store.db.engine import make_engine, writing
 from assay.store.db.migrate import migrate
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_runs
-from assay.store.records.recording import change_of
 
 RECORD_BYTES: Final = 1_700
 """About what one check and its entry take in the database."""
@@ -241,13 +241,13 @@ def contents(url: str, runs: int) -> int:
 
 
 def _verified(
-    store: Store, what: str, since: Verified | None, *, leaves: bool = True, log_only: bool = False
-) -> Verified | None:
+    store: Store, what: str, since: VerificationState | None, *, leaves: bool = True, log_only: bool = False
+) -> VerificationState | None:
     took = Spent()
     with store.reading("default") as connection, took.counting():
         found, left = verify_log(connection, "default", RING), None
         if not log_only:
-            found, left = with_contents_since(connection, "default", found, since, leaves=leaves)
+            found, left = verify_contents_since(connection, "default", found, since, leaves=leaves)
     size = "" if left is None else f", a state of {len(left.to_text()):,} characters"
     held = "holds" if found.holds else f"DOES NOT HOLD: {found.findings[:2]}"
     print(f"  {what:<28} {took.cpu:6.2f} CPU s, {took.wall:6.2f} s: {held}, {found.runs:,} runs compared{size}")

@@ -15,13 +15,14 @@ from assay.schema import Action, Evidence
 from assay.store.audit.log import Appender, Entry, read_tiles
 from assay.store.audit.merkle.tiles import Edge, edge_places
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.engine import make_engine, writing
 from assay.store.db.migrate import migrate
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows, insert_tuples
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.writer import Change
+from assay.store.records.check_rows import change_of
 from assay.store.records.interface import CheckRecord, new_id
-from assay.store.records.recording import change_of, micros
 from assay.testing import FakeScorer
 
 TENANT: Final = "default"

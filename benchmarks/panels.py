@@ -26,13 +26,13 @@ from tests.store.test_sketches import made
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.raw_statements import insert_tuples
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.insights.hourly_counting import HOUR
-from assay.store.records.recording import micros
-from assay.store.sketches.counting import DAY, PART, STEPS, WORST, count_part
-from assay.store.sketches.measuring import ATTRIBUTION, CATEGORIES
+from assay.store.insights.hourly_increments import HOUR
+from assay.store.sketches.metrics import ATTRIBUTION, CATEGORIES
+from assay.store.sketches.updates import BATCH, DAY, STEPS, WORST, count_part
 from assay.store.sketches.values import BINS, UNIT
 
 SCORES: Final = {
@@ -135,7 +135,7 @@ def _summed(rows: Tuples) -> Tuples:
 
 def fill(store: Store, outputs: int, days: int, agents: int) -> None:
     """Fill the sketches of a store with what so many outputs over so many days add."""
-    from assay.store.sketches import counting
+    from assay.store.sketches import updates
 
     filling = Filling(agents)
     last = micros(NOW) // HOUR
@@ -148,7 +148,7 @@ def fill(store: Store, outputs: int, days: int, agents: int) -> None:
         worst = [(TENANT, hour, f"{hour:08}{at:024}", 0.01 * at) for hour in hours for at in range(WORST)]
 
         def act(connection: Connection, rows: Tuples = rows, worst: Tuples = worst) -> Sequence[Entry]:
-            insert_tuples(connection, tables.sketches, rows, counting._ADD)  # noqa: SLF001 as the server adds
+            insert_tuples(connection, tables.sketches, rows, updates._ADD)  # noqa: SLF001 as the server adds
             insert_tuples(connection, tables.worst_outputs, worst, "ON CONFLICT DO NOTHING")
             return ()
 
@@ -196,14 +196,14 @@ def counting(records: int, folder: Path) -> None:
         for one in waiting:
             one.result()
         begun, cpu, done = time.perf_counter(), time.process_time(), 0
-        while counted := count_part(store, TENANT, PART):
+        while counted := count_part(store, TENANT, BATCH):
             done += counted
         spent, cpu = time.perf_counter() - begun, time.process_time() - cpu
         print(f"counted {done:,} entries: {done / spent:,.0f} a second ({done / cpu:,.0f} a second of CPU)")
 
 
 def _change(store: Store, at: int) -> Change:
-    from assay.store.records.recording import change_of
+    from assay.store.records.check_rows import change_of
 
     score = (at * 37 % 1000) / 1000
     record = record_of(report=made(score, score), caller=f"agent-{at % 50}")

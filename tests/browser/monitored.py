@@ -15,7 +15,7 @@ from assay.server.monitoring.service import Monitor
 from assay.server.panels.worker import PanelWorker
 from assay.store.alerts import Alert, Urgency, acknowledge, close_alert, raise_alert, silence
 from assay.store.db.store import Store
-from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, read_state
+from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, advance_charts, read_state
 from assay.store.records import micros
 from assay.store.records.interface import CheckRecord
 
@@ -95,7 +95,7 @@ def show_monitor(store: Store, clock: Callable[[datetime], None], now: datetime)
     onset = micros(now - timedelta(hours=30))
     alarm = AlarmRow("a" * 32, Series("agent", "pharmacy-app", "bad").key, "up", onset, {"onset": onset})
     following = state or StoredState(micros(now), Charts().wire())
-    move(store, "default", state, following, [alarm], 0)
+    advance_charts(store, "default", state, following, [alarm], 0)
     for at, alert in enumerate(ALERTS):
         clock(now - timedelta(hours=26 - 9 * at))
         item, _ = raise_alert(store, "default", alert)

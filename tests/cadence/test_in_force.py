@@ -24,8 +24,8 @@ from assay.server.monitoring.budget import Budgeting
 from assay.server.settings import ServerSettings
 from assay.store.db import Store
 from assay.store.db import tables as _tables
+from assay.store.db.column_values import micros
 from assay.store.monitoring import read_changes, read_consequences, set_consequences
-from assay.store.records.recording import micros
 
 TENANT = "default"
 CHECK = {"answer": "The warranty covers two years.", "evidence": ["The warranty covers two years."]}

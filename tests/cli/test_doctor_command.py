@@ -15,7 +15,7 @@ from assay.cli.operations import doctor as verb
 from assay.cli.operations.doctor_checks import Level, Note, online, private
 from assay.receipt.interface import Claim, Use
 from assay.receipt.store import KeyStore
-from assay.store.audit.merkle.anchoring import anchor_in_file
+from assay.store.audit.merkle.anchors import anchor_in_file
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.db.store import Store
 from assay.store.records.receipt_uses import UsesInStore

@@ -29,7 +29,7 @@ from assay.server.panels.watched_metrics import read_watched_metrics
 from assay.server.panels.worker import PanelWorker, update_alerts
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db.store import Store
-from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, move, set_alarm
+from assay.store.monitoring import AlarmRow, ChangeRow, StoredState, add_changes, advance_charts, set_alarm
 from assay.store.records import give_feedback, micros
 from assay.store.sketches import Sketch, count_part
 
@@ -170,7 +170,7 @@ def test_an_alarm_of_a_chart_is_an_alert_until_somebody_acknowledges_it(tmp_path
     with monitored(tmp_path) as (_, store, _, _):
         alarm = AlarmRow("a" * 32, Series("agent", "<b>bot</b>", "bad").key, "up", micros(NOW), {"onset": micros(NOW)})
         begin = StoredState(micros(NOW), Charts().wire())
-        move(store, "default", None, begin, [alarm], 0)
+        advance_charts(store, "default", None, begin, [alarm], 0)
         update_alerts(store, "default")
         with store.reading("default") as connection:
             (alert,) = [one for one in list_alerts(connection, "default", NOW) if one.kind == "monitor.drift"]
@@ -189,9 +189,11 @@ def test_the_alert_of_an_open_alarm_stays_open_however_many_alarms_are_newer(tmp
 
     with monitored(tmp_path) as (_, store, _, _):
         begin = StoredState(micros(NOW), Charts().wire())
-        move(store, "default", None, begin, [alarm(0)], 0)
+        advance_charts(store, "default", None, begin, [alarm(0)], 0)
         update_alerts(store, "default")
-        move(store, "default", begin, StoredState(micros(NOW) + 1, Charts().wire()), list(map(alarm, range(1, 101))), 0)
+        advance_charts(
+            store, "default", begin, StoredState(micros(NOW) + 1, Charts().wire()), list(map(alarm, range(1, 101))), 0
+        )
         update_alerts(store, "default")
         with store.reading("default") as connection:
             (first,) = [one for one in list_alerts(connection, "default", NOW) if one.facts.get("alarm") == alarm(0).id]

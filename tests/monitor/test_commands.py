@@ -21,10 +21,10 @@ from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.overlay import overlay_of
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.store import Store
-from assay.store.records.recording import micros
 from assay.store.reviews import Reviewer, Reviews, read_item, read_package
 
 BEGIN = micros(DAY)
@@ -237,7 +237,7 @@ def test_an_investigation_is_opened_for_the_worst_output_and_can_be_decided(tmp_
         Reviews(store).claim(TENANT, ids[1], Reviewer("ann"))
         make_checkpoint(store, KEYS, TENANT)
         with store.reading(TENANT) as connection:
-            found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING))
+            found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING))
         assert found.holds, found.findings
 
 

@@ -21,22 +21,22 @@ from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.store import Store
 from assay.store.monitoring import (
     ChangeRow,
     add_changes,
+    detected_changes,
     each_observation,
     read_alarms,
     read_changes,
     read_observations,
     read_state,
-    seen_changes,
     set_alarm,
 )
-from assay.store.monitoring.observing import mark_late
-from assay.store.records.recording import micros
+from assay.store.monitoring.observations import mark_late
 
 QUICK = Watching(
     metrics={"bad": ("all", "agent", "category")},
@@ -234,7 +234,7 @@ def test_the_log_tells_of_changes_and_alarms_and_holds(store: Store, clock: Cloc
     assert not set_alarm(store, TENANT, "0" * 32, "acknowledged", "ann")
     make_checkpoint(store, KEYS, TENANT)
     with store.reading(TENANT) as connection:
-        found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING))
+        found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING))
         kinds = set(connection.execute(select(tables.audit_entries.c.kind)).scalars())
     assert found.holds, found.findings
     assert {"change", "alarm"} <= kinds
@@ -317,4 +317,4 @@ def test_no_more_is_read_at_once_however_many_outputs_and_models_there_are(
             connection.execute(table.update().where(table.c.id == row["id"]).values(model=f"m{number}"))
     monkeypatch.setattr("assay.store.monitoring.changes.MOST", 3)
     with store.reading(TENANT) as connection:
-        assert [one.ref for one in seen_changes(connection, TENANT) if one.kind == "model"] == ["m9", "m10", "m11"]
+        assert [one.ref for one in detected_changes(connection, TENANT) if one.kind == "model"] == ["m9", "m10", "m11"]

@@ -31,7 +31,7 @@ from assay.server.settings import Upstream as UpstreamSetting
 from assay.store.audit.export import run_content
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.store import Store
 from assay.testing import FakeScorer
 
@@ -155,7 +155,7 @@ def test_what_the_judge_decided_over_http_is_replayed_without_it(tmp_path: Path,
                     ids.append(headers["x-assay-report-id"])
             make_checkpoint(store, KEYS, "default")
             with store.reading("default") as connection:
-                assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+                assert verify_contents(connection, "default", verify_log(connection, "default", RING)).holds
                 found = [run_content(connection, "default", id_) for id_ in ids]
         return [one for one in found if one is not None]
 

@@ -21,7 +21,7 @@ from assay.server.notify.settings import NotifySettings, Target, notify_settings
 from assay.store.alerts import Alert, Urgency, close_alert, raise_alert
 from assay.store.db import tables
 from assay.store.db.store import Store
-from assay.store.reviews.outbox import FAILED, HOLD, SENT, WAITING, purge, spread, take
+from assay.store.reviews.outbox import FAILED, HOLD, SENT, WAITING, purge_messages, spread_messages, take_messages
 from assay.store.reviews.queue import Reviews
 
 SIGNED_WITH = "a secret of the operator"
@@ -145,9 +145,9 @@ def test_a_process_that_dies_while_it_sends_leaves_the_message_to_the_next(tmp_p
             with Store(str(tmp_path / "x.db"), clock=clock) as first:
                 first.record(held())
                 delivery = Delivery(first, NotifySettings((target,)))
-                spread(first, delivery._targets)
-                (taken,) = take(first)
-                assert take(first) == []
+                spread_messages(first, delivery._targets)
+                (taken,) = take_messages(first)
+                assert take_messages(first) == []
             with Store(str(tmp_path / "x.db"), clock=clock) as second:
                 assert await once(second, target) == 0
                 clock.go(seconds=HOLD.total_seconds() + 1)
@@ -338,7 +338,7 @@ def test_old_messages_are_dropped_once_they_are_done_with(store: Store, clock: C
             await once(store, webhook(there.url))
             store.record(held())
             clock.go(days=31)
-            purge(store, timedelta(days=30))
+            purge_messages(store, timedelta(days=30))
             assert states(store) == []
             assert await once(store, webhook(there.url)) == 1
 

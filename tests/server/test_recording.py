@@ -23,7 +23,7 @@ from assay.store.audit.export import run_content
 from assay.store.audit.log import read_entries
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.store import Store, StoredCheck
 from assay.testing import FakeScorer
 
@@ -51,7 +51,7 @@ def kinds(store: Store) -> list[str]:
 def holds(store: Store) -> bool:
     make_checkpoint(store, KEYS, "default")
     with store.reading("default") as connection:
-        return with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+        return verify_contents(connection, "default", verify_log(connection, "default", RING)).holds
 
 
 def again(store: Store, id_: str) -> bool:

@@ -19,7 +19,7 @@ from assay.server.caller import Caller
 from assay.server.http.admission import Refusal
 from assay.store.audit.entries import read_entry_data
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.records import Rule, write_rules
@@ -74,7 +74,7 @@ def test_a_run_is_scored_here_and_read_by_its_tenant_alone(tmp_path: Path) -> No
             assert (await get(here, "/v1/redteam/proposals", "admin/globex"))[1]["counts"] == {}
             assert (await get(here, "/v1/redteam/runs", "nobody/default"))[0] == 403
             with store.reading("default") as connection:
-                found = with_contents(connection, "default", verify_log(connection, "default", RING))
+                found = verify_contents(connection, "default", verify_log(connection, "default", RING))
             assert found.holds, found.findings
 
     asyncio.run(scene())
@@ -188,7 +188,7 @@ def test_people_decide_once_on_the_version_they_saw_and_the_log_has_the_versions
             _, again, _ = await send(here, "POST", "/v1/redteam/runs", body(propose=True))
             assert again["proposed"] == []
             with store.reading("default") as connection:
-                found = with_contents(connection, "default", verify_log(connection, "default", RING))
+                found = verify_contents(connection, "default", verify_log(connection, "default", RING))
             assert found.holds, found.findings
 
     asyncio.run(scene())
@@ -238,7 +238,7 @@ def test_conversations_of_a_run_are_erased_by_administrators_alone_and_by_rule(t
             assert proposal["case"]["prompt"]
             assert (await send(here, "DELETE", f"{run}/conversations"))[1] == {"runs": []}
             with store.reading("default") as connection:
-                assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+                assert verify_contents(connection, "default", verify_log(connection, "default", RING)).holds
 
     asyncio.run(scene())
 

@@ -22,7 +22,7 @@ from assay.server.caller import Caller
 from assay.server.http.admission import Refusal
 from assay.server.settings import ServerSettings, parse_settings
 from assay.store.audit import standalone
-from assay.store.audit.merkle.anchoring import read_notes
+from assay.store.audit.merkle.anchors import read_notes
 from assay.store.audit.merkle.checkpoint import open_checkpoint
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.merkle.proofs import read_proof

@@ -42,13 +42,13 @@ from assay.schema.verdict import Category
 from assay.store.access.api_keys import create_key, note_uses, revoke_key, rotate_key
 from assay.store.access.sessions import RESET, end_session, make_token, open_session
 from assay.store.access.users import change_user, create_user, forget_user, note_failure
-from assay.store.audit.merkle.anchoring import anchor_in_file
+from assay.store.audit.merkle.anchors import anchor_in_file
 from assay.store.audit.merkle.checkpoint import read_checkpoint
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.units import UNBOUND, UNBOUND_ROWS, UNBOUND_TABLES
-from assay.store.audit.verification.incremental import Verified, read_verified, with_contents_since
+from assay.store.audit.verification.incremental import VerificationState, read_verification_state, verify_contents_since
 from assay.store.audit.verification.log import LogVerification, verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.datasets import (
     Fault,
     Label,
@@ -61,6 +61,7 @@ from assay.store.datasets import (
 )
 from assay.store.datasets import Outcome as RowOutcome
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.engine import writing
 from assay.store.db.leases import take_lease
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
@@ -71,16 +72,23 @@ from assay.store.monitoring import (
     ChangeRow,
     StoredState,
     add_changes,
-    move,
+    advance_charts,
     set_alarm,
     set_consequences,
 )
 from assay.store.records.erasure import erase_evidence, erase_runs
-from assay.store.records.recording import micros
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback, note_receipt
-from assay.store.redteam import AttackCase, AttackRun, Decision, ProposedCase, add_proposals, decide, record_run
-from assay.store.reviews.actions import Verdicts
+from assay.store.redteam import (
+    AttackCase,
+    AttackRun,
+    ProposalDecision,
+    ProposedCase,
+    add_proposals,
+    decide_proposal,
+    record_run,
+)
+from assay.store.reviews.actions import ReviewDecision
 from assay.store.reviews.queue import Reviews
 
 OTHER = "globex"
@@ -178,7 +186,7 @@ def _monitored(store: Store) -> None:
         ],
     )
     alarm = AlarmRow("a" * 32, "bad|all|", "up", at, {"rate": 0.1})
-    move(store, TENANT, None, StoredState(at, {"series": {}}), [alarm], 0)
+    advance_charts(store, TENANT, None, StoredState(at, {"series": {}}), [alarm], 0)
     set_alarm(store, TENANT, alarm.id, "acknowledged", "ann")
     set_consequences(store, TENANT, {"deployment_freeze": True}, {"left": -1.0}, "ann")
 
@@ -220,9 +228,9 @@ def _attacked(store: Store) -> None:
         for name in ("2", "4", "5")
     ]
     add_proposals(store, TENANT, proposals, "schedule")
-    said = Decision("approved", "ann", "user:ann", "It broke twice.", {"id": "rt-2"}, "rt-2")
-    decide(store, TENANT, "rt-2", said, ",".join)
-    decide(store, TENANT, "rt-4", Decision("rejected", "ann", "user:ann", "Nobody asks so."), ",".join)
+    said = ProposalDecision("approved", "ann", "user:ann", "It broke twice.", {"id": "rt-2"}, "rt-2")
+    decide_proposal(store, TENANT, "rt-2", said, ",".join)
+    decide_proposal(store, TENANT, "rt-4", ProposalDecision("rejected", "ann", "user:ann", "Nobody asks so."), ",".join)
 
 
 def _reviews(store: Store, clock: Clock) -> None:
@@ -234,7 +242,7 @@ def _reviews(store: Store, clock: Clock) -> None:
     queue.assign(TENANT, waiting.id, "boss", to="bob", expertise="legal")
     queue.claim(TENANT, waiting.id, BOB)
     said = report_of("Partners get 2 weeks.")
-    queue.decide(TENANT, edited.id, ANN, Verdicts(ReviewAct.EDIT, "Two, not four.", released=said))
+    queue.decide(TENANT, edited.id, ANN, ReviewDecision(ReviewAct.EDIT, "Two, not four.", released=said))
     queue.decide(TENANT, rejected.id, ANN, reject(response="I do not know.", claims={0: Verdict.UNSUPPORTED}))
     queue.ask(TENANT, asked.id, ANN, "Which handbook?")
     more = [*EVIDENCE, Evidence(id="new", text="Four weeks from 2027 on.")]
@@ -263,22 +271,22 @@ def _people(store: Store, clock: Clock) -> None:
 
 def verified(connection: Connection, full: Full) -> LogVerification:
     """What `verify` says, with the checkpoint from elsewhere."""
-    return with_contents(connection, TENANT, verify_log(connection, TENANT, RING, [full.anchor]))
+    return verify_contents(connection, TENANT, verify_log(connection, TENANT, RING, [full.anchor]))
 
 
-def verified_since(connection: Connection, full: Full, since: Verified) -> bool:
+def verified_since(connection: Connection, full: Full, since: VerificationState) -> bool:
     """Whether it holds, verified from an earlier verification on."""
     log = verify_log(connection, TENANT, RING, [full.anchor])
-    return with_contents_since(connection, TENANT, log, since)[0].holds
+    return verify_contents_since(connection, TENANT, log, since)[0].holds
 
 
-def state_of(full: Full) -> Verified:
+def state_of(full: Full) -> VerificationState:
     """What a verification of all of it leaves, out of its text."""
     with full.store.reading(TENANT) as connection:
         log = verify_log(connection, TENANT, RING, [full.anchor])
-        found, left = with_contents_since(connection, TENANT, log, None)
+        found, left = verify_contents_since(connection, TENANT, log, None)
     assert left is not None, found.findings
-    return read_verified(left.to_text())
+    return read_verification_state(left.to_text())
 
 
 def _may_be(connection: Connection, full: Full, what: str, row: Row[Any]) -> bool:
@@ -368,7 +376,7 @@ def tampered(connection: Connection, column: Column[Any], row: Row[Any], value: 
 
 
 def row_trials(
-    full: Full, count: int, seed: int, since: Verified | None = None, *, without: Collection[str] = ()
+    full: Full, count: int, seed: int, since: VerificationState | None = None, *, without: Collection[str] = ()
 ) -> Outcome:
     """So many changes of single values, and rows that are dropped or copied, over all tables and columns in turn.
 

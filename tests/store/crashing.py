@@ -18,7 +18,7 @@ from tests.store.making import KEYS, RING, record_of
 
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.store import Store, read_check
 from assay.store.db.tables import reports, run_evidence, runs
 
@@ -99,7 +99,7 @@ def crash(url: str, kills: int, seed: int) -> Crashes:
         for tenant in TENANTS:
             with store.reading_across() as connection:
                 if connection.execute(select(func.count()).select_from(runs).where(runs.c.tenant == tenant)).scalar():
-                    whole = with_contents(connection, tenant, verify_log(connection, tenant, RING))
+                    whole = verify_contents(connection, tenant, verify_log(connection, tenant, RING))
                     found.problems += [f"in the end: {one.message}" for one in whole.findings]
                     found.stored += whole.runs
     found.acknowledged = len(acknowledged)

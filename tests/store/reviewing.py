@@ -13,7 +13,7 @@ from assay.schema.escalation import ReviewAct
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.records.interface import CheckRecord
-from assay.store.reviews.actions import Reviewer, Verdicts
+from assay.store.reviews.actions import ReviewDecision, Reviewer
 
 ANN, BOB = Reviewer("ann"), Reviewer("bob")
 TENANT = "default"
@@ -90,11 +90,11 @@ def user(store: Store, name: str, *expertise: str, roles: str = "reviewer", tena
     store.apply(Change(tenant, act=act))
 
 
-def approve(reason: str = "It holds.", **more: Any) -> Verdicts:
+def approve(reason: str = "It holds.", **more: Any) -> ReviewDecision:
     """A decision that needs no other report."""
-    return Verdicts(ReviewAct.APPROVE, reason, **more)
+    return ReviewDecision(ReviewAct.APPROVE, reason, **more)
 
 
-def reject(reason: str = "It does not hold.", **more: Any) -> Verdicts:
+def reject(reason: str = "It does not hold.", **more: Any) -> ReviewDecision:
     """The other one."""
-    return Verdicts(ReviewAct.REJECT, reason, **more)
+    return ReviewDecision(ReviewAct.REJECT, reason, **more)

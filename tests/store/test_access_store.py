@@ -1,14 +1,16 @@
 """Users, sessions, keys and tokens as they are kept, on both databases, with several who act at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 from tests.store.making import DAY
 from tests.store.reviewing import Clock
 
+from assay.errors import StoreError
 from assay.schema.access import Permission, Role
 from assay.store.access.api_keys import create_key, find_key, get_key, list_keys, note_uses, revoke_key, rotate_key
 from assay.store.access.sessions import (
@@ -39,8 +41,10 @@ from assay.store.access.users import (
     wait_after,
     waits_until,
 )
-from assay.store.access.values import MalformedError, StaleError, TakenError, digest_of, joined_words, login_name
+from assay.store.access.values import MalformedError, StaleError, TakenError, User, digest_of, joined_words, login_name
+from assay.store.audit.log import Entry
 from assay.store.db.store import Store
+from assay.store.db.writer import Change
 
 TOGETHER = 6
 HOUR = timedelta(hours=1)
@@ -182,6 +186,55 @@ def test_a_key_is_good_until_something_ends_it(store: Store, clock: Clock) -> No
     assert revoke_key(store, new[1].id, "acme", actor="x")
     assert find_key(store, new[0]) is None
     assert [one.id for one in list_keys(store, "acme")] == [kept.id, new[1].id]
+
+
+def test_what_a_change_says_of_itself_is_what_its_last_try_came_to(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change is tried again if another one of its transaction failed; by then somebody else may have acted."""
+
+    def overtaken(by: Callable[[], object], call: Callable[[], object]) -> object:
+        apply = store.apply
+
+        def fail_once(change: Change) -> object:
+            def act(connection: Connection) -> Sequence[Entry]:
+                assert change.act is not None
+                change.act(connection)
+                raise StoreError("another change of the transaction")
+
+            monkeypatch.undo()
+            with pytest.raises(StoreError, match="another change"):
+                apply(Change(change.tenant, act=act))
+            by()
+            return apply(change)
+
+        monkeypatch.setattr(store, "apply", fail_once)
+        return call()
+
+    token, _ = make_token(store, SETUP, HOUR)
+    assert (
+        overtaken(lambda: create_user(store, "bo", [Role.ADMIN]), lambda: setup_with_token(store, token, "ada", "hash"))
+        is None
+    )
+    ada = create_user(store, "ada", [Role.REVIEWER], password="hash")  # noqa: S106
+    token, _ = make_token(store, RESET, HOUR, user=ada.id)
+    assert not overtaken(
+        lambda: reset_with_token(store, token, "hers"), lambda: reset_with_token(store, token, "another's")
+    )
+    found = find_user(store, "ada", "default")
+    assert found is not None
+    assert found.password == "hers"  # noqa: S105
+    changed = overtaken(
+        lambda: change_user(store, ada.id, "default", actor="bo", expertise=["tax"]),
+        lambda: change_user(store, ada.id, "default", actor="bo", roles=[Role.REVIEWER]),
+    )
+    assert isinstance(changed, User)
+    assert (changed.version, changed.expertise) == (found.version + 2, ("tax",))
+    assert overtaken(lambda: note_failure(store, "key"), lambda: note_failure(store, "key")) == 2
+    assert not overtaken(
+        lambda: forget_user(store, ada.id, "default", actor="bo"),
+        lambda: forget_user(store, ada.id, "default", actor="bo"),
+    )
 
 
 def test_failed_tries_are_counted_by_all_processes_and_forgotten_after_a_day(store: Store, clock: Clock) -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from assay.cli.app import app
 from assay.receipt import KeyStore
-from assay.store.audit.across import without_log
+from assay.store.audit.across import tenants_without_log
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.units import UNITS
 from assay.store.db.store import Store
@@ -75,7 +75,7 @@ def test_rows_of_any_table_in_a_tenant_without_a_log_are_found(tmp_path: Path) -
             continue  # a name that no other tenant may have
         assert copied > 0, table
         with Store(str(database)) as store, store.reading_across() as connection:
-            (found,) = without_log(connection)
+            (found,) = tenants_without_log(connection)
         assert f"'acme' has rows in {table}, and no log" in found.message
 
 

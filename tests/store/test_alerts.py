@@ -23,7 +23,7 @@ from assay.store.alerts import (
 from assay.store.audit import make_checkpoint
 from assay.store.audit.entries import read_entry_data
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.store import Store
 
@@ -145,7 +145,7 @@ def test_a_log_with_alerts_in_it_holds(store: Store) -> None:
     acknowledge(store, TENANT, item.id, "ann", "user-1")
     make_checkpoint(store, KEYS, TENANT)
     with store.reading(TENANT) as connection:
-        found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING, []))
+        found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING, []))
     assert list(found.findings) == []
 
 

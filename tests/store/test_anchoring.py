@@ -13,7 +13,7 @@ from tests.store.making import KEYS, RING, record_of
 
 from assay.errors import AuditError
 from assay.receipt import SigningKey
-from assay.store.audit.merkle.anchoring import (
+from assay.store.audit.merkle.anchors import (
     WitnessKey,
     anchor_at_witness,
     anchor_in_file,

@@ -38,7 +38,7 @@ from assay.store.db import tables, writer
 from assay.store.db.engine import writing
 from assay.store.db.migrate import HEAD, revision
 from assay.store.db.store import Store
-from assay.store.records import recording
+from assay.store.records import check_rows
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +227,7 @@ def older(folder: Path, patch: pytest.MonkeyPatch) -> tuple[str, str, set[str]]:
     tables that it lacks."""
     url = f"sqlite:///{folder / 'old.db'}"
     with patch.context() as old:
-        old.setattr(recording, "_bound", lambda *_: {})
+        old.setattr(check_rows, "_binding_fields", lambda *_: {})
         old.setattr(writer, "bind", lambda *_: [])
         old.setattr(bound, "TAPE", None)
         made = make_full(url, folder)

@@ -9,13 +9,13 @@ from assay.schema.report_parts.spending import Spending
 from assay.store.audit.entries import read_entry_data
 from assay.store.datasets import make_dataset
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
 from assay.store.db.store import Store
 from assay.store.insights.actors import actors_of
 from assay.store.insights.console_queries import describe, read_backlog, read_history
 from assay.store.insights.pass_rates import read_pass_rates
 from assay.store.insights.run_figures import read_figures
-from assay.store.records.recording import micros
 from assay.store.records.report_lists import read_listed
 from assay.store.records.run_events import give_feedback
 

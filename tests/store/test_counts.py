@@ -9,9 +9,9 @@ from tests.store.making import record_of
 
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
 from assay.store.db.store import Store
-from assay.store.insights.hourly_counting import GROWTH, latency_class
 from assay.store.insights.hourly_counts import quantile, read_counts
-from assay.store.records.recording import change_of
+from assay.store.insights.hourly_increments import GROWTH, latency_class
+from assay.store.records.check_rows import change_of
 
 NOON = datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
 

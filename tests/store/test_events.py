@@ -13,7 +13,7 @@ from assay.errors import BusyError, StoreError
 from assay.receipt import new_receipt_id, sign
 from assay.store.audit.log import entries_of
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.store import Store, StoreSettings
 from assay.store.db.writer import Change
@@ -50,7 +50,7 @@ def test_feedback_is_stored_and_erased_with_its_run(url: str) -> None:
         give_feedback(store, record.id, "wrong")
         with store.reading("default") as connection:
             assert {row.comment for row in connection.execute(select(tables.feedback)).all()} == {None}
-            assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+            assert verify_contents(connection, "default", verify_log(connection, "default", RING)).holds
 
 
 def test_nothing_is_said_of_a_run_that_is_not_there(url: str) -> None:

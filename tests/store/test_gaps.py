@@ -11,7 +11,7 @@ from assay.policy import ScreenPolicy, preset
 from assay.schema.coerce import coerce_evidence
 from assay.store.db.store import Store
 from assay.store.insights import retrieved_passages
-from assay.store.insights.unanswered_questions import Why, find_gaps
+from assay.store.insights.unanswered_questions import GapReason, find_gaps
 from assay.store.records.erasure import erase_runs
 from assay.store.records.interface import CheckRecord
 from assay.testing import FakeScorer
@@ -48,14 +48,14 @@ def test_questions_without_support_stand_together_with_the_closest_sources(store
     ask(store, "Is the yard open on Sundays?", "The yard is open on Sundays.")
     ask(store, "Who was the first director?", "The first director was Ada Holm.")
     found = find_gaps(store, "default")
-    assert (found.found, found.questions, found.cut) == (2, 4, False)
+    assert (found.total, found.questions, found.cut) == (2, 4, False)
     parking, director = found.gaps
-    assert len(parking.asked) == 3
-    assert parking.reasons[Why.ABSTAINED] == 1
-    assert parking.reasons.get(Why.WITHHELD, 0) + parking.reasons.get(Why.WAITED, 0) == 2
+    assert len(parking.questions) == 3
+    assert parking.reasons[GapReason.ABSTAINED] == 1
+    assert parking.reasons.get(GapReason.WITHHELD, 0) + parking.reasons.get(GapReason.WAITED, 0) == 2
     assert parking.claims == ("A parking space costs 50 euros.", "A parking space costs 40 euros.")
     assert director.question == "Who was the first director?"
-    assert parking.last > parking.asked[-1].created
+    assert parking.last > parking.questions[-1].created
 
 
 def test_gaps_come_in_pages_and_from_a_moment_on(store: Store) -> None:
@@ -64,7 +64,7 @@ def test_gaps_come_in_pages_and_from_a_moment_on(store: Store) -> None:
     assert find_gaps(store, "default", most=2).cut
     later = find_gaps(store, "default", since=store.now() - timedelta(minutes=1))
     assert later.questions == 1
-    assert find_gaps(store, "default", first=later.found + 5).gaps == ()
+    assert find_gaps(store, "default", first=later.total + 5).gaps == ()
 
 
 def test_tenants_and_erased_questions_leave_no_gap(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.store.making import KEYS, RING, record_of
 
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
-from assay.store.audit.verification.incremental import with_contents_since
+from assay.store.audit.verification.incremental import verify_contents_since
 from assay.store.audit.verification.log import FindingCode, LogVerification, verify_log
 from assay.store.db.store import Store
 
@@ -15,7 +15,7 @@ from assay.store.db.store import Store
 def verified(database: Path, *, leaves: bool) -> LogVerification:
     with Store(str(database)) as store, store.reading("default") as connection:
         found = verify_log(connection, "default", RING)
-        return with_contents_since(connection, "default", found, None, leaves=leaves)[0]
+        return verify_contents_since(connection, "default", found, None, leaves=leaves)[0]
 
 
 def hide(database: Path, index: str) -> int:

@@ -12,22 +12,22 @@ from tests.store.reviewing import Clock
 
 from assay.errors import StoreError
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.store import Store
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_runs
 from assay.store.records.idempotency_keys import (
-    Check,
-    Claiming,
+    ClaimedCheck,
+    ClaimOutcome,
     RequestKey,
     claim_request,
     drop_old_keys,
-    give_up,
     note_issued,
     note_record,
     recorded_report,
+    release_request,
 )
-from assay.store.records.recording import change_of
 
 ONE = RequestKey("acme", "key app", "k" * 64, "f" * 64, 1)
 THREE = replace(ONE, key="l" * 64, checks=3)
@@ -45,7 +45,7 @@ def store(url: str, clock: Clock) -> Iterator[Store]:
         yield opened
 
 
-def claimed(store: Store, asked: RequestKey, holder: str, *, adds: bool = True) -> Claiming:
+def claimed(store: Store, asked: RequestKey, holder: str, *, adds: bool = True) -> ClaimOutcome:
     return claim_request(store, asked, holder, LEASE, KEPT, adds=adds).outcome
 
 
@@ -63,21 +63,21 @@ def runs(store: Store, tenant: str = "acme") -> int:
 
 
 def test_a_request_is_claimed_once_until_its_time_is_up(store: Store, clock: Clock) -> None:
-    assert claimed(store, ONE, "first") is Claiming.CLAIMED
-    assert claimed(store, ONE, "second") is Claiming.IN_FLIGHT
-    assert claimed(store, replace(ONE, fingerprint="g" * 64), "second") is Claiming.OTHER
+    assert claimed(store, ONE, "first") is ClaimOutcome.CLAIMED
+    assert claimed(store, ONE, "second") is ClaimOutcome.IN_FLIGHT
+    assert claimed(store, replace(ONE, fingerprint="g" * 64), "second") is ClaimOutcome.OTHER
     for elsewhere in (replace(ONE, tenant="globex"), replace(ONE, caller="key other")):
-        assert claimed(store, elsewhere, "second") is Claiming.CLAIMED
+        assert claimed(store, elsewhere, "second") is ClaimOutcome.CLAIMED
     clock.go(seconds=LEASE + 1)
-    assert claimed(store, ONE, "second") is Claiming.CLAIMED
+    assert claimed(store, ONE, "second") is ClaimOutcome.CLAIMED
 
 
 def test_what_its_holder_lets_go_of_is_free_at_once(store: Store) -> None:
     claimed(store, ONE, "first")
-    give_up(store, ONE, "another")
-    assert claimed(store, ONE, "second") is Claiming.IN_FLIGHT
-    give_up(store, ONE, "first")
-    assert claimed(store, ONE, "second") is Claiming.CLAIMED
+    release_request(store, ONE, "another")
+    assert claimed(store, ONE, "second") is ClaimOutcome.IN_FLIGHT
+    release_request(store, ONE, "first")
+    assert claimed(store, ONE, "second") is ClaimOutcome.CLAIMED
 
 
 def test_who_lost_the_request_records_nothing(store: Store, clock: Clock) -> None:
@@ -91,17 +91,17 @@ def test_who_lost_the_request_records_nothing(store: Store, clock: Clock) -> Non
     with pytest.raises(StoreError, match="another request"):
         record(store, ONE, 0, "second")
     assert runs(store) == 1
-    assert claim_request(store, ONE, "third", LEASE, KEPT).checks == (Check(kept, None, settled=True),)
+    assert claim_request(store, ONE, "third", LEASE, KEPT).checks == (ClaimedCheck(kept, None, settled=True),)
     with store.reading("acme") as connection:
-        assert with_contents(connection, "acme", verify_log(connection, "acme", RING)).runs == 1
+        assert verify_contents(connection, "acme", verify_log(connection, "acme", RING)).runs == 1
 
 
 def test_a_receipt_that_is_still_to_come_is_of_one_holder(store: Store, clock: Clock) -> None:
     claimed(store, ONE, "first")
     kept = record(store, ONE, 0, "first", settled=False)
-    assert claimed(store, ONE, "second") is Claiming.IN_FLIGHT
+    assert claimed(store, ONE, "second") is ClaimOutcome.IN_FLIGHT
     clock.go(seconds=LEASE + 1)
-    assert claim_request(store, ONE, "second", LEASE, KEPT).checks == (Check(kept),)
+    assert claim_request(store, ONE, "second", LEASE, KEPT).checks == (ClaimedCheck(kept),)
 
     def issue(holder: str) -> None:
         change = change_of(record_of(tenant="acme"), store.now())
@@ -110,23 +110,23 @@ def test_a_receipt_that_is_still_to_come_is_of_one_holder(store: Store, clock: C
     with pytest.raises(StoreError, match="another request"):
         issue("first")
     issue("second")
-    assert claim_request(store, ONE, "third", LEASE, KEPT).checks == (Check(kept, "of second", settled=True),)
+    assert claim_request(store, ONE, "third", LEASE, KEPT).checks == (ClaimedCheck(kept, "of second", settled=True),)
 
 
 def test_of_several_checks_those_that_are_recorded_stay_so(store: Store) -> None:
     claimed(store, THREE, "first")
     kept = record(store, THREE, 1, "first")
-    give_up(store, THREE, "first")
+    release_request(store, THREE, "first")
     found = claim_request(store, THREE, "second", LEASE, KEPT)
-    assert found.checks == (Check(), Check(kept, None, settled=True), Check())
+    assert found.checks == (ClaimedCheck(), ClaimedCheck(kept, None, settled=True), ClaimedCheck())
     for count in (1, 2, 4):
-        assert claimed(store, replace(THREE, checks=count), "third") is Claiming.OTHER
+        assert claimed(store, replace(THREE, checks=count), "third") is ClaimOutcome.OTHER
 
 
 def test_a_key_is_forgotten_after_its_time(store: Store, clock: Clock) -> None:
     claimed(store, ONE, "first")
     clock.go(seconds=KEPT + 1)
-    assert claimed(store, replace(ONE, fingerprint="g" * 64), "second") is Claiming.CLAIMED
+    assert claimed(store, replace(ONE, fingerprint="g" * 64), "second") is ClaimOutcome.CLAIMED
     claimed(store, THREE, "first")
     assert drop_old_keys(store, "acme", ONE.caller, KEPT) == 4
     clock.now += timedelta(seconds=KEPT + 1)
@@ -134,17 +134,17 @@ def test_a_key_is_forgotten_after_its_time(store: Store, clock: Clock) -> None:
 
 
 def test_without_room_known_keys_alone_are_claimed(store: Store) -> None:
-    assert claimed(store, ONE, "first", adds=False) is Claiming.NO_ROOM
+    assert claimed(store, ONE, "first", adds=False) is ClaimOutcome.NO_ROOM
     claimed(store, ONE, "first")
-    give_up(store, ONE, "first")
-    assert claimed(store, ONE, "second", adds=False) is Claiming.CLAIMED
+    release_request(store, ONE, "first")
+    assert claimed(store, ONE, "second", adds=False) is ClaimOutcome.CLAIMED
 
 
 def test_an_erasure_takes_the_digest_of_the_request_along(store: Store) -> None:
     claimed(store, THREE, "first")
     kept = record(store, THREE, 0, "first")
     erase_runs(store, [kept], "request", "acme")
-    assert claimed(store, THREE, "second") is Claiming.GONE
+    assert claimed(store, THREE, "second") is ClaimOutcome.GONE
     with store.reading("acme") as connection:
         assert set(connection.execute(select(tables.idempotency_keys.c.fingerprint)).scalars()) == {""}
 
@@ -170,7 +170,7 @@ def test_of_many_that_claim_at_once_one_has_it(url: str) -> None:
         def claims(name: int) -> list[bool]:
             with Store(url) as own:
                 asked = (replace(ONE, key=f"{turn}", checks=1 + (name + turn) % 3) for turn in range(12))
-                return [claimed(own, one, f"{name}") is Claiming.CLAIMED for one in asked]
+                return [claimed(own, one, f"{name}") is ClaimOutcome.CLAIMED for one in asked]
 
         tried = [done.result() for done in [pool.submit(claims, name) for name in range(4)]]
     assert [sum(one) for one in zip(*tried, strict=True)] == [1] * 12

@@ -160,8 +160,8 @@ def test_erased_words_leave_the_file_of_sqlite(tmp_path: Path) -> None:
 def test_a_filter_that_hardly_anything_fits_looks_at_so_many_rows_and_goes_on_from_there(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_lists, "MOST_LOOKED_AT", 4)
-    monkeypatch.setattr(report_lists, "MOST_FOUND", 4)
+    monkeypatch.setattr(report_lists, "MOST_EXAMINED", 4)
+    monkeypatch.setattr(report_lists, "MOST_MATCHES", 4)
     rare = store.record(check("It is 2 weeks.", score=0.2)).id
     for number in range(11):
         store.record(check(f"It is {number} weeks."))
@@ -182,6 +182,11 @@ def test_a_place_that_no_page_gave_is_refused(store: Store, after: str) -> None:
 def test_a_search_without_a_word_is_refused(words: str) -> None:
     with pytest.raises(InputError, match="a search"):
         terms_of(words)
+
+
+def test_only_the_last_word_of_a_search_is_the_beginning_of_one() -> None:
+    assert for_postgresql(terms_of("a-a*")) == "('a' <-> 'a':*)"
+    assert for_sqlite(terms_of("a-a*"), "acme") == 'owner : "acme" AND words : ("a a" *)'
 
 
 def test_long_texts_are_searched_up_to_their_bound(store: Store) -> None:

@@ -11,20 +11,20 @@ from tests.store.reviewing import TENANT, Clock
 
 from assay.errors import ProposalError, StoreError
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.store import Store
 from assay.store.redteam import (
     AttackCase,
     AttackRun,
-    Decision,
     KeptAnswer,
+    ProposalDecision,
     ProposedCase,
     add_proposals,
     approved_cases,
     approved_ids,
     broken_cases,
     count_proposals,
-    decide,
+    decide_proposal,
     drop_answers,
     first_run,
     keep_answer,
@@ -67,7 +67,7 @@ CASES = [
     AttackCase("rt-3", "scale_stress", "unjudged", None, False, "timed out", {"answer": None}),
 ]
 PROPOSAL = ProposedCase("rt-2", "scale_stress", "http://bot", 0.25, "another value", False, {"case": {"id": "rt-2"}})
-YES = Decision("approved", "ann", "user:ann", "It happens.", {"id": "rt-2"}, "rt-2")
+YES = ProposalDecision("approved", "ann", "user:ann", "It happens.", {"id": "rt-2"}, "rt-2")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def version(ids: Any) -> str:
 
 def holds(store: Store, tenant: str = TENANT) -> bool:
     with store.reading(tenant) as connection:
-        return with_contents(connection, tenant, verify_log(connection, tenant, RING)).holds
+        return verify_contents(connection, tenant, verify_log(connection, tenant, RING)).holds
 
 
 def test_a_run_is_kept_once_with_its_cases_and_read_by_its_tenant_alone(store: Store) -> None:
@@ -144,15 +144,15 @@ def test_a_proposal_is_made_once_and_decided_once(store: Store) -> None:
     assert add_proposals(store, TENANT, [PROPOSAL, other], "schedule") == ["rt-2", "rt-4"]
     assert add_proposals(store, TENANT, [PROPOSAL], "schedule") == []
     with pytest.raises(ProposalError) as stale:
-        decide(store, TENANT, "rt-2", YES, version, 3)
-    made = decide(store, TENANT, "rt-2", YES, version, 1)
+        decide_proposal(store, TENANT, "rt-2", YES, version, 3)
+    made = decide_proposal(store, TENANT, "rt-2", YES, version, 1)
     assert (made.state, made.version, made.kept, made.decider) == ("approved", 2, "rt-2", "ann")
     with pytest.raises(ProposalError) as decided:
-        decide(store, TENANT, "rt-2", YES, version)
+        decide_proposal(store, TENANT, "rt-2", YES, version)
     with pytest.raises(ProposalError) as twice:
-        decide(store, TENANT, "rt-4", YES, version)
+        decide_proposal(store, TENANT, "rt-4", YES, version)
     with pytest.raises(ProposalError) as missing:
-        decide(store, "globex", "rt-2", YES, version)
+        decide_proposal(store, "globex", "rt-2", YES, version)
     codes = [one.value.code for one in (stale, decided, twice, missing)]
     assert codes == ["stale", "decided", "refused", "missing"]
     with store.reading(TENANT) as connection:
@@ -165,7 +165,7 @@ def test_a_proposal_is_made_once_and_decided_once(store: Store) -> None:
 
 def test_what_is_in_the_suite_in_an_edited_form_is_not_proposed_again(store: Store) -> None:
     add_proposals(store, TENANT, [PROPOSAL], "command")
-    decide(store, TENANT, "rt-2", replace(YES, kept="rt-9", edited=True), version)
+    decide_proposal(store, TENANT, "rt-2", replace(YES, kept="rt-9", edited=True), version)
     again = [replace(PROPOSAL, id="rt-9"), PROPOSAL, replace(PROPOSAL, id="rt-5")]
     assert add_proposals(store, TENANT, again, "command") == ["rt-5"]
 
@@ -176,7 +176,7 @@ def test_of_people_who_decide_at_once_one_does(store: Store) -> None:
 
     def person(name: str) -> None:
         try:
-            said.append(decide(store, TENANT, "rt-2", replace(YES, decider=name), version, 1).decider or "")
+            said.append(decide_proposal(store, TENANT, "rt-2", replace(YES, decider=name), version, 1).decider or "")
         except ProposalError as error:
             said.append(error.code)
 

@@ -21,7 +21,7 @@ from assay.store.redteam import (
     KeptAnswer,
     add_proposals,
     apply_rules_to_conversations,
-    decide,
+    decide_proposal,
     erase_conversations,
     keep_answer,
     kept_answers,
@@ -149,6 +149,6 @@ def test_answers_of_proposals_without_a_run_and_of_runs_that_never_ended_are_era
     assert kept is not None
     assert kept.body["answer"] is None
     assert [one["record"] for one in acts(store) if one.get("act") == "erased"] == [PROPOSAL.id]
-    made = decide(store, TENANT, PROPOSAL.id, YES, version, kept.version)
+    made = decide_proposal(store, TENANT, PROPOSAL.id, YES, version, kept.version)
     assert made.state == "approved"
     assert holds(store)

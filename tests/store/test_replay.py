@@ -32,7 +32,7 @@ from assay.store.audit import standalone
 from assay.store.audit.export import export_run, run_content
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
 from assay.store.db.store import Store
 from assay.store.records.erasure import erase_evidence, erase_runs
@@ -167,7 +167,7 @@ def test_what_is_on_the_tape_is_bound_to_the_entry_and_proved_by_the_bundle(stor
     record = recorded(store, guard_of(JUDGED, llm=judge_of(everything)), ASKED)
     note = make_checkpoint(store, KEYS, "default")
     with store.reading("default") as connection:
-        assert with_contents(connection, "default", verify_log(connection, "default", RING, [note])).holds
+        assert verify_contents(connection, "default", verify_log(connection, "default", RING, [note])).holds
         lines = list(export_run(connection, "default", record.id))
     keys = [standalone.Key(None, KEY.public)]
     assert "its content is what was decided on" in standalone.verify_bundle(lines, keys)
@@ -181,7 +181,7 @@ def test_what_is_on_the_tape_is_bound_to_the_entry_and_proved_by_the_bundle(stor
         set_acting_tenant(connection, EVERY_TENANT)
         connection.execute(text("UPDATE runs SET tape = NULL"))
     with store.reading("default") as connection:
-        found = with_contents(connection, "default", verify_log(connection, "default", RING, [note]))
+        found = verify_contents(connection, "default", verify_log(connection, "default", RING, [note]))
     assert any("what chat models said" in one.message for one in found.findings)
 
 
@@ -192,7 +192,7 @@ def test_a_tape_is_erased_with_what_it_quotes(store: Store, erase: Any) -> None:
     note = make_checkpoint(store, KEYS, "default")
     with store.reading("default") as connection:
         assert connection.execute(text("SELECT tape FROM runs")).scalar_one() is None
-        assert with_contents(connection, "default", verify_log(connection, "default", RING, [note])).holds
+        assert verify_contents(connection, "default", verify_log(connection, "default", RING, [note])).holds
         assert run_content(connection, "default", record.id) is None
 
 
@@ -204,7 +204,7 @@ def test_a_database_without_tapes_gets_the_column_and_holds_as_before(tmp_path: 
     with Store(url) as made:
         note = make_checkpoint(made, KEYS, "default")
         with made.reading("default") as connection:
-            assert with_contents(connection, "default", verify_log(connection, "default", RING, [note])).holds
+            assert verify_contents(connection, "default", verify_log(connection, "default", RING, [note])).holds
 
 
 # Tapes

@@ -17,7 +17,7 @@ from assay.store.audit.export import export_run
 from assay.store.audit.log import read_entries
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.leases import take_lease
 from assay.store.db.store import Store
 from assay.store.records.erasure import erase_evidence
@@ -62,7 +62,7 @@ def rules(store: Store, tenant: str = "default") -> Rules:
 def holds(store: Store) -> bool:
     make_checkpoint(store, KEYS, "default")
     with store.reading("default") as connection:
-        found = with_contents(connection, "default", verify_log(connection, "default", RING))
+        found = verify_contents(connection, "default", verify_log(connection, "default", RING))
     assert found.holds, found.findings
     return found.holds
 
@@ -125,7 +125,7 @@ def test_evidence_goes_alone_where_no_other_run_has_it(store: Store) -> None:
     assert found is not None
     assert still is not None
     # The other run keeps the first piece; this one has none any more, and says so.
-    assert (found.bare, still.bare) == (True, False)
+    assert (found.evidence_erased, still.evidence_erased) == (True, False)
     assert [content is None for _, _, content in found.evidence] == [True, True]
     assert (found.report, still.evidence[0][2]) == (one.report, EVIDENCE[0])
     assert holds(store)

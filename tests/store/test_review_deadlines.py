@@ -19,7 +19,7 @@ from assay.store.audit.verification.log import verify_log
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.reviews import deadlines as review_deadlines
-from assay.store.reviews.deadlines import next_sweep, sweep
+from assay.store.reviews.deadlines import next_sweep, sweep_deadlines
 from assay.store.reviews.items import read_events, read_item
 from assay.store.reviews.queue import Reviewer, Reviews
 
@@ -51,7 +51,7 @@ def test_nothing_happens_while_the_clock_stands(store: Store) -> None:
     queue, record = Reviews(store), held()
     store.record(record)
     for _ in range(3):
-        assert sweep(queue).settled == 0
+        assert sweep_deadlines(queue).settled == 0
     assert item_of(store, record.id).version == 1
 
 
@@ -66,7 +66,7 @@ def test_a_passed_deadline_goes_up_a_tier_and_then_people_are_told_again_and_aga
         ("blocking", 5, "remind"),
     ):
         clock.go(minutes=minutes)
-        assert sweep(queue).settled == 1
+        assert sweep_deadlines(queue).settled == 1
         item = item_of(store, record.id)
         assert (item.tier.value, item.state, acts(store, record.id)[-1]) == (tier, ReviewState.OPEN, act)
     with store.reading(TENANT) as connection:
@@ -79,7 +79,7 @@ def test_a_policy_may_have_it_rejected(store: Store, clock: Clock) -> None:
     queue, record = Reviews(store), held(policy=escalating(sync_overdue="reject"))
     store.record(record)
     clock.go(minutes=15)
-    assert sweep(queue).settled == 1
+    assert sweep_deadlines(queue).settled == 1
     item = item_of(store, record.id)
     assert (item.state, item.outcome and item.outcome.actor) == (ReviewState.REJECTED, "deadline")
     assert item.outcome is not None
@@ -111,8 +111,8 @@ def test_one_sweep_does_one_step_whatever_time_has_passed(store: Store, clock: C
     queue, record = Reviews(store), held(policy=escalating(sync_threshold=0.75))
     store.record(record)
     clock.go(days=30)
-    assert sweep(queue).settled == 1
-    assert sweep(queue).settled == 0
+    assert sweep_deadlines(queue).settled == 1
+    assert sweep_deadlines(queue).settled == 0
     item = item_of(store, record.id)
     assert (item.tier.value, item.deadline) == ("sync", clock.now + timedelta(minutes=15))
 
@@ -123,12 +123,12 @@ def test_a_clock_that_was_set_back_does_not_put_deadlines_off(store: Store, cloc
     store.record(record)
     queue.claim(TENANT, record.id, ANN)
     clock.go(days=-3)
-    assert sweep(queue).mended == 1
+    assert sweep_deadlines(queue).repaired == 1
     item = item_of(store, record.id)
     assert item.deadline is not None
     assert item.deadline <= clock.now + timedelta(minutes=15)
     assert queue.claim(TENANT, record.id, BOB).holder == "bob"
-    assert sweep(queue).mended == 0
+    assert sweep_deadlines(queue).repaired == 0
 
 
 def test_items_of_a_field_are_given_to_who_knows_it_and_has_the_fewest(store: Store) -> None:
@@ -141,21 +141,21 @@ def test_items_of_a_field_are_given_to_who_knows_it_and_has_the_fewest(store: St
     records = [held(policy=rules) for _ in range(4)]
     for record in records:
         store.record(record)
-    assert sweep(queue).assigned == 4
+    assert sweep_deadlines(queue).assigned == 4
     given_to = sorted(str(item_of(store, record.id).assignee) for record in records)
     assert given_to == ["cleo", "cleo", "dora", "dora"]
-    assert sweep(queue).assigned == 0
+    assert sweep_deadlines(queue).assigned == 0
 
 
 def test_a_field_that_nobody_knows_does_not_keep_items_of_others_from_being_given(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review_deadlines, "PART", 3)
+    monkeypatch.setattr(review_deadlines, "BATCH", 3)
     queue = Reviews(store)
     user(store, "cleo", "law")
     for field in ("tax", "tax", "tax", "tax", "law"):
         store.record(held(policy=escalating(expertise=field)))
-    assert sweep(queue).assigned == 1
+    assert sweep_deadlines(queue).assigned == 1
 
 
 def test_what_was_given_to_who_cannot_decide_any_more_is_given_to_another_and_nobody_is_kept_out(store: Store) -> None:
@@ -163,17 +163,17 @@ def test_what_was_given_to_who_cannot_decide_any_more_is_given_to_another_and_no
     user(store, "cleo", "tax")
     record = held(policy=escalating(expertise="tax"))
     store.record(record)
-    assert sweep(queue).assigned == 1
+    assert sweep_deadlines(queue).assigned == 1
     change_user(store, "cleo", TENANT, actor="command", roles=[Role.VIEWER])
     user(store, "dora", "law")
     # Nobody knows the field now: it is not kept from those who are there.
-    assert sweep(queue).assigned == 0
+    assert sweep_deadlines(queue).assigned == 0
     dora = Reviewer("dora", frozenset({"law"}))
     assert queue.claim(TENANT, record.id, dora).holder == "dora"
     queue.release(TENANT, record.id, dora)
     user(store, "eve", "tax")
     queue.assign(TENANT, record.id, "boss", to="cleo")
-    assert sweep(queue).assigned == 1
+    assert sweep_deadlines(queue).assigned == 1
     assert item_of(store, record.id).assignee == "eve"
 
 
@@ -196,7 +196,7 @@ def test_no_clock_lets_anything_out(tmp_path_factory: Any, steps: list[int], rul
         queue = Reviews(store)
         for seconds in steps:
             clock.go(seconds=seconds)
-            sweep(queue)
+            sweep_deadlines(queue)
             item = item_of(store, record.id)
             assert not item.state.released
             assert item.deadline is None or item.deadline <= clock.now + timedelta(minutes=245)

@@ -29,8 +29,8 @@ from assay.schema.escalation import ReviewAct
 from assay.store.db.store import Store
 from assay.store.records.erasure import erase_evidence
 from assay.store.records.interface import CheckRecord
-from assay.store.reviews.actions import Verdicts
-from assay.store.reviews.deadlines import sweep
+from assay.store.reviews.actions import ReviewDecision
+from assay.store.reviews.deadlines import sweep_deadlines
 from assay.store.reviews.queue import Reviews
 from assay.store.reviews.training_rows import changed_spans, labelled_rows
 from assay.testing import FakeScorer
@@ -49,10 +49,10 @@ def test_each_kind_of_decision_has_its_rows(url: str) -> None:
         first, second, third, fourth = (held() for _ in range(4))
         for record in (first, second, third, fourth):
             store.record(record)
-        queue.decide(TENANT, first.id, ANN, Verdicts(ReviewAct.APPROVE, "It holds.", approved(first.report)))
+        queue.decide(TENANT, first.id, ANN, ReviewDecision(ReviewAct.APPROVE, "It holds.", approved(first.report)))
         queue.decide(TENANT, second.id, ANN, reject(claims={0: Verdict.CONTRADICTED}))
         edited = held("Partners get 2 weeks of leave.").report
-        queue.decide(TENANT, third.id, ANN, Verdicts(ReviewAct.EDIT, "It is 2.", approved(edited)))
+        queue.decide(TENANT, third.id, ANN, ReviewDecision(ReviewAct.EDIT, "It is 2.", approved(edited)))
         rows = rows_of(store)
     assert [(row["id"].removesuffix(".edited")[-4:], row.get("label"), row.get("spans")) for row in rows] == [
         (first.id[-4:], "supported", None),
@@ -73,7 +73,9 @@ def test_a_decision_on_what_lost_its_evidence_is_no_row_though_another_run_has_t
         first, second = held(), held()
         for record in (first, second):
             store.record(record)
-            queue.decide(TENANT, record.id, ANN, Verdicts(ReviewAct.APPROVE, "It holds.", approved(record.report)))
+            queue.decide(
+                TENANT, record.id, ANN, ReviewDecision(ReviewAct.APPROVE, "It holds.", approved(record.report))
+            )
         erase_evidence(store, [first.id], "retention", TENANT)
         assert [row["id"] for row in rows_of(store)] == [second.id]
 
@@ -82,7 +84,7 @@ def test_a_decision_on_the_run_of_an_agent_is_no_row(tmp_path: Path) -> None:
     with Store(str(tmp_path / "x.db")) as store:
         record = replace(held(), kind="run")
         store.record(record)
-        verdicts = Verdicts(ReviewAct.APPROVE, "It holds.", approved(record.report))
+        verdicts = ReviewDecision(ReviewAct.APPROVE, "It holds.", approved(record.report))
         Reviews(store).decide(TENANT, record.id, ANN, verdicts)
         assert rows_of(store) == []
 
@@ -92,7 +94,7 @@ def test_what_expired_says_nothing(tmp_path: Path) -> None:
     with Store(str(tmp_path / "x.db"), clock=clock) as store:
         store.record(held(policy=escalating(sync_overdue="reject")))
         clock.go(hours=1)
-        assert sweep(Reviews(store)).settled == 1
+        assert sweep_deadlines(Reviews(store)).settled == 1
         assert rows_of(store) == []
 
 
@@ -197,7 +199,7 @@ def test_what_reviewers_decided_calibrates_a_policy(run: Run, database: Path, tm
                     f"Team {number} is entitled to {number + 2} weeks of leave.", record.evidence
                 )
             )
-            verdict = Verdicts(ReviewAct.EDIT, "As it stands.", right) if number % 2 else reject()
+            verdict = ReviewDecision(ReviewAct.EDIT, "As it stands.", right) if number % 2 else reject()
             queue.decide(TENANT, record.id, ANN, verdict)
     out = tmp_path / "reviews.jsonl"
     assert "18 rows" in run("review", "export", "--out", out).output

@@ -19,14 +19,14 @@ from assay.schema import Evidence, Verdict
 from assay.schema.escalation import ReviewAct, ReviewState
 from assay.store.audit.log import entries_of
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.engine import writing
 from assay.store.db.store import Store
 from assay.store.db.tables import pack
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_runs
-from assay.store.records.recording import change_of
-from assay.store.reviews.actions import Reviewer, Verdicts
+from assay.store.reviews.actions import ReviewDecision, Reviewer
 from assay.store.reviews.items import ReviewFilter, list_items, read_events, read_item, read_package
 from assay.store.reviews.queue import LEASE, Reviews
 
@@ -54,7 +54,7 @@ def refused(code: str) -> Iterator[None]:
     assert caught.value.code == code
 
 
-def tried(queue: Reviews, id_: str, who: Reviewer, verdict: Verdicts) -> bool:
+def tried(queue: Reviews, id_: str, who: Reviewer, verdict: ReviewDecision) -> bool:
     """Whether a decision was this one's."""
     try:
         queue.decide(TENANT, id_, who, verdict)
@@ -106,7 +106,7 @@ def test_every_act_is_a_row_and_an_entry_and_the_log_verifies(store: Store) -> N
     with store.reading(TENANT) as connection:
         events = read_events(connection, TENANT, record.id)
         package = read_package(connection, TENANT, record.id)
-        assert with_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
+        assert verify_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
     assert [event.act for event in events] == acts
     assert events[2].reason == "Not my field."
     assert package is not None
@@ -290,6 +290,20 @@ def test_lists_are_ordered_filtered_and_paged(store: Store, clock: Clock) -> Non
     assert other == []
 
 
+def test_the_next_page_is_there_after_the_last_item_of_the_page_was_decided(store: Store, clock: Clock) -> None:
+    ids = []
+    for _ in range(5):
+        ids.append(store.record(held()).id)
+        clock.go(minutes=1)
+    with store.reading(TENANT) as connection:
+        page = [item.id for item in list_items(connection, TENANT, limit=2)]
+    assert page == ids[:2]
+    Reviews(store).decide(TENANT, page[-1], ANN, ReviewDecision(ReviewAct.REJECT, "Wrong."))
+    with store.reading(TENANT) as connection:
+        following = [item.id for item in list_items(connection, TENANT, after=page[-1])]
+    assert following == ids[2:]
+
+
 def test_an_erased_item_is_closed_and_says_nothing_more(store: Store) -> None:
     queue, record, done = Reviews(store), held(caller="Mrs Smith"), held()
     store.record(record)
@@ -300,7 +314,7 @@ def test_an_erased_item_is_closed_and_says_nothing_more(store: Store) -> None:
         item = read_item(connection, TENANT, record.id)
         decided = read_item(connection, TENANT, done.id)
         assert read_package(connection, TENANT, record.id) is None
-        assert with_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
+        assert verify_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
     assert item is not None
     assert decided is not None
     assert (item.state, item.caller, item.outcome) == (ReviewState.ERASED, None, None)
@@ -325,7 +339,7 @@ def race(store: Store, rounds: int, hands: int = 1) -> tuple[int, int]:
     begin = threading.Barrier(2 * hands)
     won: dict[str, list[str]] = {"ann": [], "bob": []}
 
-    def work(who: Reviewer, verdict: Verdicts, order: list[str]) -> None:
+    def work(who: Reviewer, verdict: ReviewDecision, order: list[str]) -> None:
         begin.wait()
         won[who.name] += [id_ for id_ in order if tried(queue, id_, who, verdict)]
 
@@ -409,7 +423,7 @@ def test_an_act_that_was_altered_in_the_tables_is_found(tmp_path: Path, column: 
         with writing(store.engine).begin() as connection:
             connection.execute(update(table).where(table.c.position == 2).values({column: value}))
         with store.reading(TENANT) as connection:
-            found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING))
+            found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING))
     assert [finding.code.value for finding in found.findings] == ["altered_content"]
 
 
@@ -422,7 +436,7 @@ def test_an_act_that_is_missing_in_the_tables_is_found(tmp_path: Path) -> None:
         with writing(store.engine).begin() as connection:
             connection.execute(delete(table).where(table.c.position == 2))
         with store.reading(TENANT) as connection:
-            found = with_contents(connection, TENANT, verify_log(connection, TENANT, RING))
+            found = verify_contents(connection, TENANT, verify_log(connection, TENANT, RING))
     assert [finding.code.value for finding in found.findings] == ["missing_content"]
 
 
@@ -437,7 +451,7 @@ def test_hostile_words_are_kept_and_break_nothing(store: Store) -> None:
         assert read_package(connection, TENANT, record.id) is not None
         assert "onerror" in str(read_events(connection, TENANT, record.id)[-1].reason)
         assert list_items(connection, TENANT, ReviewFilter(states=(), expertise="\x00")) == []
-        assert with_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
+        assert verify_contents(connection, TENANT, verify_log(connection, TENANT, RING)).holds
     assert item.state is ReviewState.REJECTED
 
 

@@ -21,14 +21,14 @@ from assay.store.access.api_keys import create_key
 from assay.store.access.users import create_user, forget_user
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.derived_contents import Derived
-from assay.store.audit.verification.incremental import Verified, read_verified, with_contents_since
+from assay.store.audit.verification.incremental import VerificationState, read_verification_state, verify_contents_since
 from assay.store.audit.verification.log import LogVerification, verify_log
 from assay.store.audit.verification.run_blocks import RUNS, digest_of, read_blocks
 from assay.store.db import tables
 from assay.store.db.store import Store
+from assay.store.records.check_rows import change_of
 from assay.store.records.erasure import erase_evidence, erase_runs
 from assay.store.records.interface import CheckRecord
-from assay.store.records.recording import change_of
 from assay.store.records.retention import Rule, write_rules
 from assay.store.records.run_events import give_feedback
 from assay.store.reviews.queue import Reviews
@@ -38,10 +38,10 @@ ENOUGH = 3 * RUNS + 5
 
 
 def look(
-    store: Store, since: Verified | None, connection: Connection | None = None
-) -> tuple[LogVerification, Verified | None]:
-    def at(here: Connection) -> tuple[LogVerification, Verified | None]:
-        return with_contents_since(here, TENANT, verify_log(here, TENANT, RING), since)
+    store: Store, since: VerificationState | None, connection: Connection | None = None
+) -> tuple[LogVerification, VerificationState | None]:
+    def at(here: Connection) -> tuple[LogVerification, VerificationState | None]:
+        return verify_contents_since(here, TENANT, verify_log(here, TENANT, RING), since)
 
     if connection is not None:
         return at(connection)
@@ -49,10 +49,10 @@ def look(
         return at(own)
 
 
-def held_state(store: Store, since: Verified | None = None) -> Verified:
+def held_state(store: Store, since: VerificationState | None = None) -> VerificationState:
     found, left = look(store, since)
     assert left is not None, found.findings
-    return read_verified(left.to_text())
+    return read_verification_state(left.to_text())
 
 
 def filled(store: Store, count: int = ENOUGH) -> list[CheckRecord]:
@@ -106,7 +106,7 @@ def test_everything_that_people_do_meanwhile_holds_and_leaves_what_a_full_one_le
             step()
             found, left = look(store, state)
             assert left is not None, found.findings
-            state = read_verified(left.to_text())
+            state = read_verification_state(left.to_text())
         full, whole = look(store, None)
         assert full.holds
         assert whole is not None
@@ -227,12 +227,12 @@ def test_a_state_with_other_digests_passes_nothing_over(store: Store) -> None:
     ],
 )
 def test_what_is_no_state_is_refused(change: Callable[[Any], Any]) -> None:
-    state = Verified("example.com/log", 5, "00", ("d",), (("a", "x"),), Derived())
-    assert read_verified(state.to_text()) == state
+    state = VerificationState("example.com/log", 5, "00", ("d",), (("a", "x"),), Derived())
+    assert read_verification_state(state.to_text()) == state
     with pytest.raises(AuditError, match="state"):
-        read_verified(json.dumps(change(json.loads(state.to_text()))))
+        read_verification_state(json.dumps(change(json.loads(state.to_text()))))
     with pytest.raises(AuditError, match="state"):
-        read_verified(state.to_text()[:-9])
+        read_verification_state(state.to_text()[:-9])
 
 
 _VALUES = st.recursive(

@@ -12,16 +12,26 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, update
 from tests.store.making import record_of, report_of
 
 from assay.schema import Category, Identity, Labels, Metric
 from assay.store.db import tables
 from assay.store.db.store import Store
 from assay.store.records import erase_runs, give_feedback
-from assay.store.sketches import Sketch, Stretch, count_part, difference, lagging, read_measured, read_worst, recount
-from assay.store.sketches.measuring import CORRECTED, FAITHFULNESS, WITHHELD
-from assay.store.sketches.reading import read_agents
+from assay.store.sketches import (
+    Sketch,
+    TimeRange,
+    count_part,
+    difference,
+    read_measured,
+    read_worst,
+    recount,
+    uncounted_entries,
+)
+from assay.store.sketches.metrics import CORRECTED, FAITHFULNESS, WITHHELD
+from assay.store.sketches.output_state import OutputState
+from assay.store.sketches.queries import counted_until, read_agents
 
 NOON = datetime(2026, 3, 4, 12, 30, tzinfo=UTC)
 VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
@@ -118,11 +128,11 @@ def test_sketches_are_those_of_the_reports(url: str) -> None:
             store.record(record_of(report=made(score, score), caller="bot"))
         counted(store)
         with store.reading("default") as connection:
-            day = read_measured(connection, "default", [FAITHFULNESS, WITHHELD], Stretch.until(NOON, 24, 1))
-            days = read_measured(connection, "default", [FAITHFULNESS], Stretch.until(NOON, 3, 24))
-            other = read_measured(connection, "other", [FAITHFULNESS], Stretch.until(NOON, 24, 1))
-            agents = read_agents(connection, "default", [FAITHFULNESS], Stretch.until(NOON, 2, 24))
-            worst = read_worst(connection, "default", Stretch.until(NOON, 24, 1), 2)
+            day = read_measured(connection, "default", [FAITHFULNESS, WITHHELD], TimeRange.until(NOON, 24, 1))
+            days = read_measured(connection, "default", [FAITHFULNESS], TimeRange.until(NOON, 3, 24))
+            other = read_measured(connection, "other", [FAITHFULNESS], TimeRange.until(NOON, 24, 1))
+            agents = read_agents(connection, "default", [FAITHFULNESS], TimeRange.until(NOON, 2, 24))
+            worst = read_worst(connection, "default", TimeRange.until(NOON, 24, 1), 2)
     assert day.whole(FAITHFULNESS) == Sketch.of([0.9, 0.3, 0.5])
     assert day.part(FAITHFULNESS, 23) == Sketch.of([0.9, 0.3])
     assert day.whole(WITHHELD).hits == 1
@@ -148,7 +158,7 @@ def test_any_parts_give_the_same_sketches(tmp_path: Path) -> None:
         recount(store, "default")
         assert content(store) == whole
         with store.reading_across() as connection:
-            assert lagging(connection) == {}
+            assert uncounted_entries(connection) == {}
 
 
 def test_what_is_counted_while_more_is_recorded_is_what_a_recount_gives(url: str) -> None:
@@ -199,7 +209,7 @@ def test_feedback_counts_once_for_an_output_and_can_be_taken_back(url: str) -> N
     with Store(url, clock=lambda: NOON) as store:
         record = record_of(report=made(0.9, 0.9))
         store.record(record)
-        stretch = Stretch.until(NOON, 1, 1)
+        stretch = TimeRange.until(NOON, 1, 1)
 
         def corrected() -> tuple[int, int]:
             counted(store)
@@ -227,7 +237,7 @@ def test_what_people_say_of_claims_is_set_against_the_verifiers_score(url: str) 
         counted(store)
         with store.reading("default") as connection:
             found = read_measured(
-                connection, "default", ["claim.right", "claim.wrong", "output.right"], Stretch.until(NOON, 1, 1)
+                connection, "default", ["claim.right", "claim.wrong", "output.right"], TimeRange.until(NOON, 1, 1)
             )
     assert found.whole("claim.right").count == 0
     assert found.whole("claim.wrong") == Sketch.of([0.97])
@@ -241,8 +251,8 @@ def test_an_output_that_was_erased_before_it_was_counted_counts_by_its_entry(url
         erase_runs(store, [record.id], "asked for", "default")
         counted(store)
         with store.reading("default") as connection:
-            found = read_measured(connection, "default", [WITHHELD, FAITHFULNESS], Stretch.until(NOON, 1, 1))
-            agents = read_agents(connection, "default", [WITHHELD], Stretch.until(NOON, 1, 24))
+            found = read_measured(connection, "default", [WITHHELD, FAITHFULNESS], TimeRange.until(NOON, 1, 1))
+            agents = read_agents(connection, "default", [WITHHELD], TimeRange.until(NOON, 1, 24))
     assert found.whole(WITHHELD).count == 1
     assert found.whole(FAITHFULNESS).count == 0
     assert agents == {}
@@ -254,5 +264,26 @@ def test_an_hour_keeps_its_worst_outputs_and_no_more(tmp_path: Path) -> None:
             store.record(record_of(report=made(score, score, verifier=Identity(name="v", digest="c" * 64))))
         counted(store, [2])
         with store.reading("default") as connection:
-            found = read_worst(connection, "default", Stretch.until(NOON, 1, 1), 10)
+            found = read_worst(connection, "default", TimeRange.until(NOON, 1, 1), 10)
     assert [one.score for one in found] == [0.1, 0.2, 0.2, 0.3, 0.5]
+
+
+def test_a_label_of_what_is_no_position_counts_for_nothing() -> None:
+    labels = {"\u00b2": "supported", "x": "supported", "1": "contradicted"}
+    assert OutputState().after({"kind": "review", "act": "approve", "labels": labels}).reviewers == {
+        None: True,
+        1: False,
+    }
+
+
+def test_entries_count_as_counted_under_the_definition_of_now_alone(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "x.db")) as store:
+        store.record(record_of())
+        while count_part(store, "default"):
+            pass
+        with store.reading("default") as connection:
+            assert counted_until(connection, "default") == (1, 1)
+        with store.engine.begin() as connection:
+            connection.execute(update(tables.sketch_cursors).values(version=0))
+        with store.reading("default") as connection:
+            assert counted_until(connection, "default") == (0, 1)

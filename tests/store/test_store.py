@@ -16,11 +16,11 @@ from assay.errors import StoreError
 from assay.receipt import report_digest
 from assay.schema import Action, Decision, Evidence
 from assay.store.db import tables
+from assay.store.db.column_values import micros, moment_at, storable
 from assay.store.db.engine import database_url, make_engine
 from assay.store.db.migrate import HEAD, migrate, revision
 from assay.store.db.store import Store
 from assay.store.records.interface import Recorder, new_id
-from assay.store.records.recording import micros, moment_at, storable
 
 
 def count(store: Store, table: Any) -> int:

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from assay.cli.app import app
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.verification.log import verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.engine import make_engine
 from assay.store.db.migrate import HEAD, revision
@@ -161,7 +161,7 @@ def runs_of(url: str, tmp_path: Path) -> int:
         with Store(url) as store:
             make_checkpoint(store, KEYS, "default")
             with store.reading("default") as connection:
-                assert with_contents(connection, "default", verify_log(connection, "default", RING)).holds
+                assert verify_contents(connection, "default", verify_log(connection, "default", RING)).holds
                 return int(connection.execute(select(func.count()).select_from(tables.runs)).scalar_one())
     words = ["backup", "--database", url, "--out", str(tmp_path / "b.db"), "--format", "json"]
     said = CliRunner().invoke(app, words)

@@ -19,9 +19,9 @@ from assay.receipt.interface import Claim, Outcome, Use, Uses
 from assay.receipt.uses import FORGOTTEN_AFTER, UsesInMemory
 from assay.store.audit.entries import COMMIT, read_entry_data
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
-from assay.store.audit.verification.incremental import with_contents_since
+from assay.store.audit.verification.incremental import verify_contents_since
 from assay.store.audit.verification.log import FindingCode, verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db.engine import writing
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
 from assay.store.db.store import Store
@@ -281,14 +281,14 @@ def test_a_use_that_was_deleted_beside_the_log_is_found_when_it_is_used_again(st
         set_acting_tenant(connection, EVERY_TENANT)
         connection.execute(text("DELETE FROM receipt_uses"))
     with store.reading("default") as connection:
-        held, state = with_contents_since(connection, "default", verify_log(connection, "default", RING), None)
+        held, state = verify_contents_since(connection, "default", verify_log(connection, "default", RING), None)
         assert held.holds
         assert state is not None
     assert uses.claim(use, clock.now) is Claim.FIRST
     with store.reading("default") as connection:
         log = verify_log(connection, "default", RING)
-        in_full = with_contents(connection, "default", log)
-        from_there_on, _ = with_contents_since(connection, "default", log, state)
+        in_full = verify_contents(connection, "default", log)
+        from_there_on, _ = verify_contents_since(connection, "default", log, state)
     for found in (in_full, from_there_on):
         assert [one.code for one in found.findings] == [FindingCode.USED_TWICE]
         assert use.receipt_id in found.findings[0].message

@@ -11,21 +11,23 @@ from tests.store.making import DAY, EVIDENCE, KEY, KEYS, OTHER_KEY, RING, record
 from assay.errors import AuditError, ReceiptError, StoreError
 from assay.receipt import FixedKeys
 from assay.store.audit.across import tenants_of
+from assay.store.audit.entries import DECISION, entry
 from assay.store.audit.export import export_log, export_run
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
 from assay.store.audit.merkle.proofs import prove_entry, prove_growth, read_proof
 from assay.store.audit.verification.log import LogVerification, verify_log
-from assay.store.audit.verification.run_contents import with_contents
+from assay.store.audit.verification.run_contents import verify_contents
 from assay.store.db import tables
 from assay.store.db.engine import make_engine, writing
 from assay.store.db.row_security import EVERY_TENANT, set_acting_tenant
 from assay.store.db.store import Store
+from assay.store.db.writer import Change
 from assay.store.records.erasure import erase_before, erase_runs, find_runs
 
 
 def verified(store: Store, anchors: list[str] | None = None, tenant: str = "default") -> LogVerification:
     with store.reading_across() as connection:
-        return with_contents(connection, tenant, verify_log(connection, tenant, RING, anchors or []))
+        return verify_contents(connection, tenant, verify_log(connection, tenant, RING, anchors or []))
 
 
 def codes(found: LogVerification) -> list[str]:
@@ -85,6 +87,21 @@ def test_a_log_has_the_name_that_its_operator_gives(tmp_path: Path) -> None:
 def test_a_log_that_is_not_there_does_not_hold(url: str) -> None:
     with Store(url) as store:
         assert codes(verified(store)) == ["no_log"]
+
+
+def test_an_entry_that_is_no_whole_decision_is_a_finding(url: str) -> None:
+    """Who can write the database can append any entry: it has to be reported, and not to end the verification."""
+    with Store(url) as store:
+        record = store.record(record_of())
+        broken: list[dict[str, Any]] = [{}, {"asked": 1, "evidence": None, "report": [], "output": {}, "query": None}]
+        for fields in broken:
+            data = {"at": "2026-01-01T00:00:00Z", **fields}
+            store.apply(Change("default", entries=[entry(DECISION, record.id, data)]))
+        make_checkpoint(store, KEYS, "default")
+        with store.reading("default") as connection:
+            found = verify_contents(connection, "default", verify_log(connection, "default", RING))
+        assert "altered_entry" in codes(found)
+        assert any("lacks what every decision has" in finding.message for finding in found.findings)
 
 
 CONTENT_CHANGES = [

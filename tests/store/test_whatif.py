@@ -70,7 +70,7 @@ def test_stored_decisions_are_made_again_as_a_check_would(store: Store) -> None:
 
 
 def test_a_trial_that_is_told_early_goes_on_where_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(what_if, "PART", 2)
+    monkeypatch.setattr(what_if, "BATCH", 2)
     for answer in ANSWERS:
         record(store, answer=answer, evidence=EVIDENCE)
     version = find_policy(store, "default", BEFORE.digest)
@@ -89,7 +89,7 @@ def test_a_trial_that_is_told_early_goes_on_where_it_was(store: Store, monkeypat
 
 
 def test_no_more_trials_are_held_than_a_few(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(what_if, "PART", 1)
+    monkeypatch.setattr(what_if, "BATCH", 1)
     monkeypatch.setattr(what_if, "TRIALS", 1)
     for answer in ANSWERS[:3]:
         record(store, answer=answer, evidence=EVIDENCE)

@@ -17,7 +17,7 @@ from assay.store.db.migrate import migrate
 from assay.store.db.store import Store, StoreSettings
 from assay.store.db.tables import audit_entries, audit_logs, reports
 from assay.store.db.writer import Change, Stored, Writer
-from assay.store.records.recording import change_of
+from assay.store.records.check_rows import change_of
 
 
 class Gate:

@@ -240,7 +240,7 @@ def _used(state: State, store: Store, tenant: str, options: CorpusOptions, repor
     gaps = tuple(
         CorpusGap(
             question=one.question[:2_000],
-            times=len(one.asked),
+            times=len(one.questions),
             nothing_retrieved=one.null_retrievals,
             last=moment(one.last),
         )
@@ -254,4 +254,4 @@ def _used(state: State, store: Store, tenant: str, options: CorpusOptions, repor
         retrieved=retrieved,
         questions=found.questions,
     )
-    return Use(record, gaps, found.found)
+    return Use(record, gaps, found.total)

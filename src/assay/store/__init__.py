@@ -1,1 +1,1 @@
-"""What is remembered: runs, reports, evidence, decisions, and an audit log that proves that they were not altered."""
+"""What is stored: runs, reports, evidence, decisions, and an audit log that proves that none of them was altered."""

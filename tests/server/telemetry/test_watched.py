@@ -77,6 +77,22 @@ def test_the_sums_weigh_outputs_by_how_they_were_drawn(store: Store, clock: Cloc
     assert Budgeting(store).reading(TENANT).left_share == pytest.approx(1 - bad / (0.05 * outputs))
 
 
+def test_the_golden_set_and_the_judge_spend_nothing_of_the_budget(store: Store, clock: Clock) -> None:
+    """What they find wrong is no output that went out; the monitor leaves it out of the budget too."""
+    rows = [row_of(f"{number:032x}", micros(DAY) + number, float(number < 4)) for number in range(200)]
+    beside = [row_of(f"{number:032x}", micros(DAY) + number, 1.0) for number in range(200, 300)]
+    for number, row in enumerate(beside):
+        row["cadence"], row["sampled"] = ("golden", "judge")[number % 2], number % 4 < 2
+    with store.engine.begin() as connection:
+        connection.execute(insert(tables.observations), rows)
+        connection.execute(insert(tables.observations), beside)
+    clock.now = DAY + timedelta(minutes=1)
+    told = figures(store)
+    assert Budgeting(store).reading(TENANT).left_share == pytest.approx(1 - 4 / 10)
+    assert of(told, "assay_budget_left_ratio") == pytest.approx(1 - 4 / 10)
+    assert of(told, "assay_monitor_sampled_ratio") == 1
+
+
 def test_of_several_tenants_the_worst_is_told(store: Store, clock: Clock) -> None:
     for tenant, bad in (("a", 2), ("b", 90)):
         rows = [row_of(f"{number:032x}", micros(DAY) + number, float(number < bad)) for number in range(200)]

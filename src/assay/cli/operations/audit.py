@@ -20,7 +20,7 @@ from assay.errors import AuditError, InputError
 
 if TYPE_CHECKING:
     from assay.receipt import KeyRing, Keys
-    from assay.store.audit import Finding, LogVerification, Verified, WitnessKey
+    from assay.store.audit import Finding, LogVerification, VerificationState, WitnessKey
     from assay.store.db import Store
     from assay.store.records import Rule
 
@@ -76,7 +76,7 @@ def verify(
     time, and where the file is gone, everything is verified. Whoever can write that file can have changes passed over.
     """
     from assay.evaluation.rows import write_file
-    from assay.store.audit import tenants_of, verify_log, with_contents_since, without_log
+    from assay.store.audit import tenants_of, tenants_without_log, verify_contents_since, verify_log
 
     with reporting_errors(), opened_record(database) as store:
         trusted, anchors = _keys(ring, "--ring").ring(), [note for path in checkpoint or () for note in _notes(path)]
@@ -88,9 +88,9 @@ def verify(
             found = verify_log(connection, whose, trusted, [one for one in anchors if one not in others.anchors])
             if not log_only:
                 since = None if state is None else _state(state)
-                found, left = with_contents_since(connection, whose, found, since, leaves=state is not None)
+                found, left = verify_contents_since(connection, whose, found, since, leaves=state is not None)
         with store.reading_across() as connection:
-            strays = without_log(connection)
+            strays = tenants_without_log(connection)
         found = replace(found, findings=(*found.findings, *others.findings, *strays))
         if state is not None and not log_only and found.holds and left is not None:
             write_file(state, left.to_text())
@@ -342,7 +342,7 @@ class _Others:
 
 def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str], *, log_only: bool) -> _Others:
     """The logs of all tenants but one, each checked against its own checkpoints."""
-    from assay.store.audit import Finding, FindingCode, read_head, tenants_of, verify_log, with_contents
+    from assay.store.audit import Finding, FindingCode, read_head, tenants_of, verify_contents, verify_log
 
     of_all = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified
     with store.reading_across() as connection:
@@ -354,7 +354,7 @@ def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str],
             origin = read_head(connection, tenant).origin
             own = [note for note in anchors if note.partition("\n")[0] == origin]
             found = verify_log(connection, tenant, ring, own)
-            found = found if log_only else with_contents(connection, tenant, found)
+            found = found if log_only else verify_contents(connection, tenant, found)
         theirs.update(own)
         findings += [
             Finding(one.code, f"tenant {tenant}: {one.message}") for one in found.findings if one.code not in of_all
@@ -382,12 +382,12 @@ def _signing_keys(path: Path | None) -> "Keys":
         ) from error
 
 
-def _state(path: Path) -> "Verified | None":
+def _state(path: Path) -> "VerificationState | None":
     """What an earlier verification left in a file; none where it is not there."""
-    from assay.store.audit import read_verified
+    from assay.store.audit import read_verification_state
 
     try:
-        return read_verified(path.read_text(encoding="utf-8"))
+        return read_verification_state(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, UnicodeError) as error:

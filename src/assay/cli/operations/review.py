@@ -229,7 +229,7 @@ def export(
 def sweep(database: DatabaseOption) -> None:
     """Settle deadlines that have passed, as a running server does by itself."""
     from assay.store.reviews import Reviews
-    from assay.store.reviews import sweep as swept
+    from assay.store.reviews import sweep_deadlines as swept
 
     with reporting_errors(), opened_record(database) as store:
         done = swept(Reviews(store))

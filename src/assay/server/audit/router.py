@@ -22,7 +22,7 @@ from assay.server.reports.router import report_id_or_404
 from assay.server.services import Services, allowed
 from assay.store.audit import (
     FindingCode,
-    Verified,
+    VerificationState,
     entries_of,
     export_log,
     export_run,
@@ -34,10 +34,10 @@ from assay.store.audit import (
     read_entry_data,
     read_head,
     verifier_key,
+    verify_contents_since,
     verify_log,
-    with_contents_since,
 )
-from assay.store.records import Signed, read_log, read_signed
+from assay.store.records import StoredCheckpoint, list_checkpoints, read_log
 
 LARGEST: Final = 2**53 - 1
 """The largest index that every reader of JSON takes exactly."""
@@ -181,9 +181,9 @@ class _Audit:
     def __init__(self, services: Services) -> None:
         self._store, self._keys = services.store, services.keys
         self._verifying = threading.Lock()
-        self._left: OrderedDict[str, Verified] = OrderedDict()
+        self._left: OrderedDict[str, VerificationState] = OrderedDict()
 
-    def _leave(self, tenant: str, left: Verified | None) -> None:
+    def _leave(self, tenant: str, left: VerificationState | None) -> None:
         """Keep what a verification left, in memory: nobody who can write the database can write it. Whoever holds the
         lock calls it."""
         if left is not None:
@@ -220,7 +220,7 @@ class _Audit:
         """The last checkpoint: keep it outside this host, and hold the log against it later."""
         caller = allowed(request.scope, Permission.AUDIT)
         with self._store.reading(caller.tenant) as connection:
-            found = read_signed(connection, caller.tenant, None, 1)
+            found = list_checkpoints(connection, caller.tenant, None, 1)
         if not found:
             raise unknown("checkpoint: none was made yet")
         return _checkpoint(found[0])
@@ -231,7 +231,7 @@ class _Audit:
         """The checkpoints of the log, newest first."""
         caller = allowed(request.scope, Permission.AUDIT)
         with self._store.reading(caller.tenant) as connection:
-            found = read_signed(connection, caller.tenant, before, limit + 1)
+            found = list_checkpoints(connection, caller.tenant, before, limit + 1)
         following = found[limit - 1].size if len(found) > limit else None
         return CheckpointsOut(items=[_checkpoint(one) for one in found[:limit]], next=following)
 
@@ -244,7 +244,7 @@ class _Audit:
             note = make_checkpoint(self._store, self._keys, caller.tenant)
         size = read_checkpoint(note).size
         with self._store.reading(caller.tenant) as connection:
-            return _checkpoint(read_signed(connection, caller.tenant, size + 1, 1)[0])
+            return _checkpoint(list_checkpoints(connection, caller.tenant, size + 1, 1)[0])
 
     def verify(self, request: Request, body: VerifyBody | None = None) -> VerificationOut:
         """Verify the log: every entry, the tree, its checkpoints and those given, and the content of the runs.
@@ -266,7 +266,7 @@ class _Audit:
                 found = verify_log(connection, caller.tenant, self._keys.ring(), options.checkpoints)
                 if options.contents:
                     since = self._left.get(caller.tenant) if options.since_last else None
-                    found, left = with_contents_since(
+                    found, left = verify_contents_since(
                         connection, caller.tenant, found, since, leaves=options.since_last
                     )
                     self._leave(caller.tenant, left)
@@ -319,7 +319,7 @@ class _Audit:
         """Prove that the log of a checkpoint, the last one by default, begins with its first `old` entries."""
         caller = allowed(request.scope, Permission.AUDIT)
         with self._store.reading(caller.tenant) as connection:
-            found = read_signed(connection, caller.tenant, None if size is None else size + 1, 1)
+            found = list_checkpoints(connection, caller.tenant, None if size is None else size + 1, 1)
             if not found or (size is not None and found[0].size != size):
                 raise unknown("checkpoint")
             if old > found[0].size:
@@ -395,7 +395,7 @@ def _refusing() -> Iterator[None]:
         ) from error
 
 
-def _checkpoint(signed: Signed) -> CheckpointOut:
+def _checkpoint(signed: StoredCheckpoint) -> CheckpointOut:
     stated = read_checkpoint(signed.note)
     return CheckpointOut(
         origin=stated.origin,

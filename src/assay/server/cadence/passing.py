@@ -107,7 +107,7 @@ def flush(store: "Store", passing: Passing) -> int:
     Raises:
         StoreError: it cannot be stored; those counts are lost, which delays what they would have shown.
     """
-    from assay.store.monitoring import add_passing
+    from assay.store.monitoring import add_traffic
 
     found, stored = passing.taken(), 0
     for tenant in sorted({tenant for tenant, _, _ in found}):
@@ -116,7 +116,7 @@ def flush(store: "Store", passing: Passing) -> int:
             for (of, kind, scope), counts in found.items()
             if of == tenant
         }
-        add_passing(store, tenant, passing.source, rows)
+        add_traffic(store, tenant, passing.source, rows)
         stored += len(rows)
     return stored
 
@@ -128,14 +128,14 @@ def notice(store: "Store", tenant: str) -> int:
         StoreError: it cannot be read or stored.
     """
     from assay.monitor import PassingBatch, advanced_passing
-    from assay.store.monitoring import ChangeRow, absorb_passing, add_changes, read_passing, read_passing_state
+    from assay.store.monitoring import ChangeRow, absorb_traffic, add_changes, read_traffic, read_traffic_state
 
     new = 0
     with store.reading(tenant) as connection:
-        waiting = read_passing(connection, tenant)
+        waiting = read_traffic(connection, tenant)
     for (kind, scope), batches in sorted(waiting.items()):
         with store.reading(tenant) as connection:
-            until, state = read_passing_state(connection, tenant, kind, scope)
+            until, state = read_traffic_state(connection, tenant, kind, scope)
         made, found = advanced_passing(
             state,
             [PassingBatch(one.at, [(tuple(parts), count) for parts, count in one.sequences]) for one in batches],
@@ -152,7 +152,7 @@ def notice(store: "Store", tenant: str) -> int:
             )
         # First the changes, whose ids follow from what was counted: whoever dies in between tells of none twice.
         new += add_changes(store, tenant, rows)
-        absorb_passing(store, tenant, kind, scope, until, made, batches)
+        absorb_traffic(store, tenant, kind, scope, until, made, batches)
     return new
 
 

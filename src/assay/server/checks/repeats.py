@@ -28,7 +28,7 @@ from assay.server.services import Services
 
 if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
     from assay.store.db import Act, Store
-    from assay.store.records import Check, RequestKey
+    from assay.store.records import ClaimedCheck, RequestKey
 
 KEPT_S: Final = 24 * 3_600.0
 """Seconds for which a key is kept."""
@@ -67,7 +67,7 @@ class Step:
     asked: "RequestKey | None" = None
     position: int = 0
     holder: str = ""
-    known: "Check | None" = None
+    known: "ClaimedCheck | None" = None
 
     @property
     def run(self) -> str | None:
@@ -168,7 +168,7 @@ class Repeats:
         if sum(name == b"idempotency-key" for name, _ in scope["headers"]) > 1:
             raise ProblemError(422, "expected one Idempotency-Key, got several", code="idempotency.several")
         store, holder = self._store, secrets.token_hex(16)
-        from assay.store.records import RequestKey, give_up
+        from assay.store.records import RequestKey, release_request
 
         # A body may be large: it is written out beside the loop that answers everybody.
         digest = await asyncio.to_thread(_digest, about)
@@ -185,19 +185,19 @@ class Repeats:
         finally:
             # Whatever was recorded is settled by now, or has its receipt still to come: then the next request signs.
             try:
-                await asyncio.shield(asyncio.to_thread(give_up, store, asked, holder))
+                await asyncio.shield(asyncio.to_thread(release_request, store, asked, holder))
             except StoreError:
                 _log.warning("a request cannot be let go of; it can be sent again when its time is up", exc_info=True)
 
     async def _claim(self, store: "Store", asked: "RequestKey", holder: str) -> Sequence[Step]:
-        from assay.store.records import Claiming, claim_request
+        from assay.store.records import ClaimOutcome, claim_request
 
         adds = await self._has_room(store, asked)
         found = await asyncio.to_thread(claim_request, store, asked, holder, self._seconds, KEPT_S, adds=adds)
         match found.outcome:
-            case Claiming.OTHER:
+            case ClaimOutcome.OTHER:
                 raise _other()
-            case Claiming.IN_FLIGHT:
+            case ClaimOutcome.IN_FLIGHT:
                 raise ProblemError(
                     409,
                     "a request under this Idempotency-Key is being answered",
@@ -205,14 +205,14 @@ class Repeats:
                     todo="Send it again in a moment.",
                     headers={"retry-after": "1"},
                 )
-            case Claiming.GONE:
+            case ClaimOutcome.GONE:
                 raise ProblemError(
                     409,
                     "what was recorded under this Idempotency-Key was erased",
                     code="idempotency.erased",
                     todo="Send the request under a new key to have it checked and recorded again.",
                 )
-            case Claiming.NO_ROOM:
+            case ClaimOutcome.NO_ROOM:
                 raise ProblemError(
                     429,
                     f"a caller may have {MOST_KEYS:,} checks under keys within {KEPT_S / 3600:g} hours",

@@ -41,13 +41,13 @@ from assay.store.monitoring import (
     MOST_READ,
     AlarmRow,
     ChangeRow,
-    MovedError,
+    ChartsMovedError,
     StoredState,
     add_changes,
+    advance_charts,
     corrected_outputs,
-    go_back,
+    detected_changes,
     judged_scores,
-    move,
     observe,
     read_alarms,
     read_changes,
@@ -55,7 +55,7 @@ from assay.store.monitoring import (
     read_series,
     read_state,
     read_timed_work,
-    seen_changes,
+    rewind_charts,
 )
 from assay.store.records import micros
 from assay.store.reviews import user_scores
@@ -109,7 +109,7 @@ class Monitor:
             sampling = Budgeting(store, self._settings.budget).sampled(tenant, sampling)
         observed = observe(store, tenant, _drawing(sampling), rebuild=rebuild)
         with store.reading(tenant) as connection:
-            seen = seen_changes(connection, tenant)
+            seen = detected_changes(connection, tenant)
         changes = add_changes(store, tenant, seen) + notice(store, tenant)
         end = micros(until if until is not None else store.now()) - round(watch.settle_s * 1e6)
         added = alarms = 0
@@ -125,8 +125,8 @@ class Monitor:
                     self._take_back(tenant, state)
                     continue
                 following, count, raised = self._step(tenant, state, end, windows)
-                move(store, tenant, state, following, [_row(alarm) for alarm in raised], end - self._late())
-            except MovedError:
+                advance_charts(store, tenant, state, following, [_row(alarm) for alarm in raised], end - self._late())
+            except ChartsMovedError:
                 windows.forget()
                 continue  # another process took the step
             added += count
@@ -142,9 +142,9 @@ class Monitor:
             with self._store.reading(tenant) as connection:
                 late = len(read_observations(connection, tenant, dirty, dirty + 1))
             body = {**state.body, "too_late": int(state.body.get("too_late", 0)) + max(1, late)}
-            move(self._store, tenant, state, StoredState(state.until, body), [], 0)
+            advance_charts(self._store, tenant, state, StoredState(state.until, body), [], 0)
             return
-        go_back(self._store, tenant, state)
+        rewind_charts(self._store, tenant, state)
 
     def _step(
         self, tenant: str, state: StoredState | None, end: int, windows: Windows

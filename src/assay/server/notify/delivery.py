@@ -9,7 +9,16 @@ from assay.server.notify.senders import Sender, SendError
 from assay.server.notify.settings import NotifySettings
 from assay.server.services import Services
 from assay.store.db import Store
-from assay.store.reviews import HOLD, PART, Message, mark_failed, mark_sent, purge, spread, take
+from assay.store.reviews import (
+    HOLD,
+    MESSAGE_BATCH,
+    Message,
+    mark_failed,
+    mark_sent,
+    purge_messages,
+    spread_messages,
+    take_messages,
+)
 
 PAUSE_S: Final = 1.0
 """Seconds between two looks at the outbox."""
@@ -35,7 +44,7 @@ class Delivery:
         self._sender = sender or Sender(settings)
         # All that is taken must be done with before others may take it, though every recipient were as slow as it may.
         rounds = int(HOLD.total_seconds() * SAFE // settings.timeout_s)
-        self._most = min(PART, AT_ONCE * max(1, rounds))
+        self._most = min(MESSAGE_BATCH, AT_ONCE * max(1, rounds))
 
     async def once(self) -> int:
         """Deliver what is due now; the number of messages that were tried.
@@ -43,8 +52,8 @@ class Delivery:
         Raises:
             StoreError: the outbox cannot be read or written.
         """
-        await asyncio.to_thread(spread, self._store, self._targets)
-        messages = await asyncio.to_thread(take, self._store, self._most)
+        await asyncio.to_thread(spread_messages, self._store, self._targets)
+        messages = await asyncio.to_thread(take_messages, self._store, self._most)
         gate = asyncio.Semaphore(AT_ONCE)
 
         async def one(message: Message) -> None:
@@ -59,7 +68,7 @@ class Delivery:
         pause = PAUSE_S if self._settings.targets else IDLE_S
         try:
             while True:
-                await asyncio.to_thread(purge, self._store, KEPT)
+                await asyncio.to_thread(purge_messages, self._store, KEPT)
                 for _ in range(PURGE_EVERY):
                     if not await self.once():
                         await asyncio.sleep(pause)

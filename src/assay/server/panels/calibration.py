@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from assay.server.panels.values import Cell, Drawing, Panel
 from assay.stats.intervals import Z_95, wilson
-from assay.store.sketches import BINS, UNIT, Sketch, Stretch, read_measured
+from assay.store.sketches import BINS, UNIT, Sketch, TimeRange, read_measured
 
 METRICS: Final = ("claim.right", "claim.wrong", "output.right", "output.wrong")
 """The sketches of scores that people judged right or wrong."""
@@ -100,7 +100,7 @@ class Drift:
 
 def read_drift(connection: Connection, tenant: str, now: datetime) -> Drift | None:
     """The drift of the scores of claims over the last four weeks; `None` where nobody judged a claim."""
-    measured = read_measured(connection, tenant, METRICS[:2], Stretch.until(now, _DAYS, 24))
+    measured = read_measured(connection, tenant, METRICS[:2], TimeRange.until(now, _DAYS, 24))
     bins = bins_of(measured.whole("claim.right"), measured.whole("claim.wrong"))
     judged = sum(bin_.judged for bin_ in bins)
     if not judged:
@@ -111,7 +111,7 @@ def read_drift(connection: Connection, tenant: str, now: datetime) -> Drift | No
     return Drift(judged, mean_score, right / judged, low, high, calibration_error(bins) or 0.0)
 
 
-def calibration(connection: Connection, tenant: str, stretch: Stretch) -> Panel:
+def calibration(connection: Connection, tenant: str, stretch: TimeRange) -> Panel:
     """The panel of calibration: one row per bin, for claims and for outputs."""
     measured = read_measured(connection, tenant, METRICS, stretch)
     rows: list[tuple[Cell, ...]] = []

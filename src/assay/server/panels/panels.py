@@ -27,7 +27,7 @@ from assay.store.sketches import (
     UNIT,
     WITHHELD,
     Sketch,
-    Stretch,
+    TimeRange,
     low_claims,
     read_agents,
     read_measured,
@@ -50,7 +50,7 @@ class PanelRequest:
     connection: Connection
     tenant: str
     now: datetime
-    stretch: Stretch
+    stretch: TimeRange
 
     @property
     def end(self) -> datetime:
@@ -78,7 +78,7 @@ def make_panel(connection: Connection, tenant: str, name: str, range_: str, now:
     if name not in PANELS or range_ not in RANGES:
         raise InputError(f"the panels are {', '.join(PANELS)} and the periods {', '.join(RANGES)}")
     parts, hours = RANGES[range_]
-    return PANELS[name](PanelRequest(connection, tenant, now, Stretch.until(now, parts, hours)))
+    return PANELS[name](PanelRequest(connection, tenant, now, TimeRange.until(now, parts, hours)))
 
 
 def _trend(request: PanelRequest) -> Panel:
@@ -304,7 +304,7 @@ def _line(name: str, parts: Sequence[Sketch]) -> Line:
     return Line(name, [part.mean for part in parts], [low for low, _ in bounds], [high for _, high in bounds])
 
 
-def _labels(stretch: Stretch) -> list[str]:
+def _labels(stretch: TimeRange) -> list[str]:
     whole_days = stretch.hours >= 24
     return [f"{when:%d %b}" if whole_days else f"{when:%a %d %b %H:%M}" for when in stretch.begins]
 

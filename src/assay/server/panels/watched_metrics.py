@@ -25,7 +25,7 @@ from assay.store.sketches import (
     RETRIEVAL_NULL,
     WITHHELD,
     Sketch,
-    Stretch,
+    TimeRange,
     difference,
     read_measured,
 )
@@ -184,10 +184,10 @@ METRIC_RULES: Final = (
 def read_watched_metrics(connection: Connection, tenant: str, now: datetime) -> list[WatchedMetric]:
     """The state of the six metrics of a tenant, in the order of `METRIC_RULES`."""
     metrics = [rule.metric for rule in METRIC_RULES]
-    week = Stretch.until(now, WEEK, 24)
+    week = TimeRange.until(now, WEEK, 24)
     current = read_measured(connection, tenant, metrics, week)
-    past = read_measured(connection, tenant, metrics, Stretch(week.first - BASELINE * 24, BASELINE, 24))
-    today = read_measured(connection, tenant, metrics, Stretch.until(now, 24, 1))
+    past = read_measured(connection, tenant, metrics, TimeRange(week.first - BASELINE * 24, BASELINE, 24))
+    today = read_measured(connection, tenant, metrics, TimeRange.until(now, 24, 1))
     watched = []
     for rule in METRIC_RULES:
         before = Sketch()

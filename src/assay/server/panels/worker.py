@@ -21,7 +21,7 @@ from assay.server.services import Services
 from assay.store.alerts import Alert, AlertState, close_alert, list_alerts, raise_alert
 from assay.store.db import Store, take_lease
 from assay.store.records import DEFAULT_TENANT
-from assay.store.sketches import PART, count_part, lagging
+from assay.store.sketches import BATCH, count_part, uncounted_entries
 
 PAUSE_S: Final = 2.0
 """Seconds between two looks for entries that are not counted yet."""
@@ -58,7 +58,7 @@ class PanelWorker:
             StoreError: the database cannot be read.
         """
         with self.store.reading_across() as connection:
-            behind = lagging(connection)
+            behind = uncounted_entries(connection)
         due = clock() - self._alerts_updated >= ALERTS_EVERY_S
         if not (behind or due) or not self._holds_lease(clock):
             return 0
@@ -80,7 +80,7 @@ class PanelWorker:
             counted_total += counted
             # A part that is not full ends at the log's newest entry. What came since waits for the next run: counting
             # it at once would put a transaction of its own between any two requests that are stored.
-            if counted < PART or self.stopping.is_set() or not self._holds_lease(clock):
+            if counted < BATCH or self.stopping.is_set() or not self._holds_lease(clock):
                 break
             time.sleep(YIELD_S)
         return counted_total

@@ -18,11 +18,11 @@ from assay.store.db import Store
 from assay.store.redteam import (
     APPROVED,
     REJECTED,
-    Decision,
+    ProposalDecision,
     ProposedCase,
     add_proposals,
     approved_cases,
-    decide,
+    decide_proposal,
     known_ids,
     read_proposal,
 )
@@ -79,7 +79,7 @@ class StoredBook:
             self.proposals[case.id] = proposal_of(self._waiting[-1])
             return
         lets_in = event != "rejected"
-        said = Decision(
+        said = ProposalDecision(
             APPROVED if lets_in else REJECTED,
             fields["by"],
             self._actor,
@@ -88,7 +88,9 @@ class StoredBook:
             case.id if lets_in else None,
             event == "edited",
         )
-        self.decided = decide(self._store, self._tenant, fields["proposal"], said, digest_of_ids, self._version)
+        self.decided = decide_proposal(
+            self._store, self._tenant, fields["proposal"], said, digest_of_ids, self._version
+        )
 
     def keep(self) -> list[str]:
         """Stores what was proposed; the ids of those that were new."""

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 from assay.schema import Action, Evidence, EvidenceSpan, HallucinationReport, Issue, ToolCallValidation, Verdict
 from assay.store.db import StoredCheck
 from assay.store.records import (
-    LONGEST,
     LONGEST_COMMENT,
+    LONGEST_DAYS,
     LONGEST_QUERY,
     MOST_RULES,
     ReportFilter,
@@ -348,7 +348,7 @@ class PolicyOut(PolicyLine):
 class RuleBody(Body):
     """A rule of retention: what is erased, and after how long."""
 
-    days: Annotated[int, Field(ge=1, le=LONGEST)]
+    days: Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
     """The age in days from which content is erased."""
     what: Literal["content", "evidence"] = "content"
     """`content` is everything but the decision and its scores; `evidence` is the stored evidence alone."""

@@ -39,7 +39,7 @@ from assay.server.services import Services, allowed
 from assay.store.audit import RECEIPT, entries_of, read_entry_data
 from assay.store.db import StoredCheck, read_check, run_of
 from assay.store.records import (
-    Said,
+    StoredFeedback,
     erase_evidence,
     erase_runs,
     give_feedback,
@@ -277,7 +277,7 @@ def _or_404(check: StoredCheck | None) -> StoredCheck:
     return check
 
 
-def _feedback_item(stored: Said) -> FeedbackItem:
+def _feedback_item(stored: StoredFeedback) -> FeedbackItem:
     return FeedbackItem(
         id=stored.id,
         report=stored.run,

@@ -33,7 +33,7 @@ from assay.server.reviews.bodies import (
 from assay.server.reviews.decision_waiter import DecisionWaiter
 from assay.server.reviews.service import ReviewService, make_review_service
 from assay.server.services import Services, allowed
-from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, counts, list_items, rows_by
+from assay.store.reviews import OPEN_STATES, Reviewer, ReviewFilter, count_open_items, list_items, rows_by
 
 T = TypeVar("T")
 MOST_ITEMS: Final = 200
@@ -118,7 +118,7 @@ class _Routes:
         )
         with store.reading(caller.tenant) as connection:
             items = list_items(connection, caller.tenant, review_filter, after=cursor, limit=limit + 1)
-            waiting = counts(connection, caller.tenant)
+            waiting = count_open_items(connection, caller.tenant)
         more = len(items) > limit
         return ReviewsOut(items=items[:limit], next=items[limit - 1].id if more else None, waiting=waiting)
 

@@ -28,9 +28,9 @@ from assay.server.reviews.edited_text import recheck
 from assay.server.services import Services
 from assay.store.db import Store, StoredCheck, read_check
 from assay.store.reviews import (
+    ReviewDecision,
     Reviewer,
     Reviews,
-    Verdicts,
     evidence_of,
     newest_report,
     read_events,
@@ -146,7 +146,7 @@ class ReviewService:
                 "evidence, or reject it.",
                 "refused",
             )
-        decision = Verdicts(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
+        decision = ReviewDecision(ReviewAct.APPROVE, reason, approved(case.report), claims=claims or {})
         return self._with_receipt(self.reviews.decide(tenant, id_, reviewer, decision, version))
 
     def reject(
@@ -174,7 +174,7 @@ class ReviewService:
         Raises:
             ReviewError: as for `approve`.
         """
-        decision = Verdicts(ReviewAct.REJECT, reason, response=response, claims=claims or {})
+        decision = ReviewDecision(ReviewAct.REJECT, reason, response=response, claims=claims or {})
         return self.reviews.decide(tenant, id_, reviewer, decision, version)
 
     def check_edit(self, tenant: str, id_: str, text: str) -> HallucinationReport:
@@ -226,7 +226,7 @@ class ReviewService:
                 f"the edited text was checked, and the gate says {action.value}: {reasons}{hint}", "refused"
             )
         released = report if action is Action.EMIT else approved(report)
-        decision = Verdicts(ReviewAct.EDIT, reason, released, claims=claims or {})
+        decision = ReviewDecision(ReviewAct.EDIT, reason, released, claims=claims or {})
         return self._with_receipt(self.reviews.decide(tenant, id_, reviewer, decision, version))
 
     def check_with_evidence(self, tenant: str, id_: str, evidence: Sequence[Evidence]) -> HallucinationReport:

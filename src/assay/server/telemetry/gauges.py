@@ -15,7 +15,7 @@ from assay.server.panels.watched_metrics import METRIC_RULES
 from assay.server.telemetry.watched import Watched
 from assay.store.db import Store, alerts, outbox, review_items
 from assay.store.records import micros
-from assay.store.sketches import COMPOSITE, Sketch, Stretch, added, lagging, read_measured
+from assay.store.sketches import COMPOSITE, Sketch, TimeRange, read_measured, sum_sketches, uncounted_entries
 
 if TYPE_CHECKING:
     from prometheus_client.core import GaugeMetricFamily, Metric
@@ -77,7 +77,7 @@ class Gauges:
                 .where(alerts.c.state != "closed")
                 .group_by(alerts.c.severity)
             ).all()
-            behind = lagging(connection)
+            behind = uncounted_entries(connection)
         yield _gauge(
             "assay_reviews_waiting",
             "Outputs that wait for a person.",
@@ -117,13 +117,13 @@ class Gauges:
         judged: dict[str, list[Sketch]] = {name: [] for name in METRICS}
         for tenant in tenants:
             with self._store.reading(tenant) as connection:
-                day = read_measured(connection, tenant, names, Stretch.until(now, 24, 1))
-                weeks = read_measured(connection, tenant, METRICS, Stretch.until(now, _DAYS, 24))
+                day = read_measured(connection, tenant, names, TimeRange.until(now, 24, 1))
+                weeks = read_measured(connection, tenant, METRICS, TimeRange.until(now, _DAYS, 24))
             for name in names:
                 of_day[name].append(day.whole(name))
             for name in METRICS:
                 judged[name].append(weeks.whole(name))
-        whole = {name: added(sketches) for name, sketches in of_day.items()}
+        whole = {name: sum_sketches(sketches) for name, sketches in of_day.items()}
         yield _gauge(
             "assay_monitor_value",
             "Means over the outputs of the last 24 hours.",
@@ -138,7 +138,7 @@ class Gauges:
         )
         errors, numbers = {}, {}
         for what in ("claim", "output"):
-            bins = bins_of(added(judged[f"{what}.right"]), added(judged[f"{what}.wrong"]))
+            bins = bins_of(sum_sketches(judged[f"{what}.right"]), sum_sketches(judged[f"{what}.wrong"]))
             numbers[what] = sum(one.judged for one in bins)
             if (error := calibration_error(bins)) is not None:
                 errors[what] = error

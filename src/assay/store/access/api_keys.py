@@ -1,4 +1,4 @@
-"""API keys of programs in the database: a key reads `assay_<id>_<secret>`, and only a digest of the secret is kept."""
+"""API keys of programs. A key has the form `assay_<id>_<secret>`; only a digest of the secret is stored."""
 
 import hmac
 import secrets
@@ -24,15 +24,15 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import KEY
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none
 from assay.store.db.store import MOST_LISTED, Store
-from assay.store.db.writer import Change
+from assay.store.db.writer import Act, Change
 from assay.store.records.interface import DEFAULT_TENANT
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 PREFIX: Final = "assay_"
-"""What every key of ours begins with."""
+"""The beginning of every key."""
 OVERLAP: Final = timedelta(hours=24)
-"""For how long a key stays good beside the one that replaces it."""
+"""How long a key stays valid after it was replaced."""
 
 
 def create_key(
@@ -44,23 +44,23 @@ def create_key(
     actor: str = COMMAND,
     lasts: timedelta | None = None,
 ) -> tuple[str, ApiKey]:
-    """Make a key.
+    """Create a key.
 
     Args:
         store: the store.
-        name: what it is for.
-        permissions: what it is good for; at least one.
-        tenant: whose.
-        actor: who makes it.
-        lasts: how long it is good; until it is revoked by default.
+        name: its purpose, as people read it.
+        permissions: what it permits; at least one.
+        tenant: the tenant of the key.
+        actor: who creates it, for the log.
+        lasts: how long it is valid; by default until it is revoked.
 
     Returns:
-        The key itself, which is never seen again, and what is kept of it.
+        The key itself, which cannot be read again, and its stored form.
 
     Raises:
-        StoreError: something given is malformed, or it cannot be stored.
+        StoreError: an argument is malformed, or the key cannot be stored.
     """
-    key, row = _new(store, checked_tenant(tenant), name, permissions, actor, lasts)
+    key, row = _new_key(store, checked_tenant(tenant), name, permissions, actor, lasts)
 
     def act(connection: Connection) -> Sequence[Entry]:
         ensure_tenant(connection, tenant, moment_at(row["created"]))
@@ -75,28 +75,28 @@ def create_key(
 def rotate_key(
     store: Store, id_: str, tenant: str, *, actor: str, overlap: timedelta = OVERLAP, lasts: timedelta | None = None
 ) -> tuple[str, ApiKey] | None:
-    """Make a key in place of one, which stays good for a while.
+    """Replace a key by a new one; the old key stays valid for a while.
 
     Args:
         store: the store.
-        id_: the key to replace.
-        tenant: whose.
-        actor: who does it.
-        overlap: for how long the old one stays good; no longer than it would have been.
-        lasts: how long the new one is good; as long as the old one was made for by default.
+        id_: the id of the key to replace.
+        tenant: the tenant of the key.
+        actor: who replaces it, for the log.
+        overlap: how long the old key stays valid, though never beyond its own end.
+        lasts: how long the new key is valid; by default as long as the old one was created for.
 
     Returns:
-        The new key and what is kept of it; none where the tenant has no such key.
+        The new key and its stored form; None if the tenant has no such key.
 
     Raises:
-        StaleError: the key is not good any more.
+        StaleError: the key is no longer valid.
     """
     old = get_key(store, id_, tenant)
     if old is None:
         return None
     if lasts is None and old.expires is not None:
         lasts = old.expires - old.created
-    key, row = _new(store, tenant, old.name, old.permissions, actor, lasts)
+    key, row = _new_key(store, tenant, old.name, old.permissions, actor, lasts)
     now, table = moment_at(row["created"]), tables.api_keys.c
 
     def act(connection: Connection) -> Sequence[Entry]:
@@ -104,8 +104,8 @@ def rotate_key(
         if current is None or not current.holds(now):
             raise StaleError("expected a key that is good, and this one has ended; make a new one")
         touch(connection, KEY, [id_, row["id"]])
-        end = now + overlap
-        ends = end if current.expires is None else min(end, current.expires)
+        overlap_end = now + overlap
+        ends = overlap_end if current.expires is None else min(overlap_end, current.expires)
         connection.execute(
             update(tables.api_keys).where(table.tenant == tenant, table.id == id_).values(expires=micros(ends))
         )
@@ -117,15 +117,16 @@ def rotate_key(
 
 
 def revoke_key(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
-    """End a key at once, in every process.
+    """Revoke a key at once, for every process.
 
     Returns:
-        Whether the tenant has such a key; one that was revoked stays so.
+        Whether the tenant has such a key; a revoked one stays revoked.
     """
     now, table = store.now(), tables.api_keys.c
     done: list[str] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         current = _read(connection, tenant, id_)
         if current is None:
             return ()
@@ -146,38 +147,39 @@ _BY_ID: Final = select(tables.api_keys).where(tables.api_keys.c.id == bindparam(
 
 
 def find_key(store: Store, key: str) -> ApiKey | None:
-    """What is kept of a key as a client sent it; none where it is unknown, has ended or was revoked.
+    """The stored form of the key that a client sent; None if it is unknown, has expired or was revoked.
 
-    The database is asked each time, so that a key that was revoked is refused from then on by every process.
+    The database is read each time, so that every process refuses a key from the moment it is revoked.
     """
-    found = _find(store, key)
-    return found if found is not None and found.holds(store.now()) else None
+    api_key = _find(store, key)
+    return api_key if api_key is not None and api_key.holds(store.now()) else None
 
 
 def find_ended(store: Store, key: str) -> ApiKey | None:
-    """What is kept of a key that was good once: whoever sends it had it. None where it is unknown or still good."""
-    found = _find(store, key)
-    return None if found is None or found.holds(store.now()) else found
+    """The stored form of a key that was valid once, so that its sender once held it; None if it is unknown or still
+    valid."""
+    api_key = _find(store, key)
+    return None if api_key is None or api_key.holds(store.now()) else api_key
 
 
 def _find(store: Store, key: str) -> ApiKey | None:
     id_, _, secret = key.removeprefix(PREFIX).partition("_")
     with store.reading_across() as connection:
         row = connection.execute(_BY_ID, {"id": id_}).one_or_none()
-    found = None if row is None else _key_of(row)
-    # As much work for a key that is unknown as for one that is known.
-    same = hmac.compare_digest(found.digest if found is not None else "0" * 64, digest_of(secret))
-    return found if found is not None and same else None
+    api_key = None if row is None else _key_of(row)
+    # The same work for an unknown key as for a known one, so that timing reveals nothing.
+    matches = hmac.compare_digest(api_key.digest if api_key is not None else "0" * 64, digest_of(secret))
+    return api_key if api_key is not None and matches else None
 
 
 def note_uses(store: Store, uses: Mapping[tuple[str, str], datetime]) -> None:
-    """Note when keys were used last, by tenant and id. Handed in, not waited for; the log does not tell of it."""
+    """Note when keys were last used, by tenant and id. Queued without waiting; not an entry of the log."""
     for tenant in sorted({tenant for tenant, _ in uses}):
-        own = {id_: moment for (of, id_), moment in uses.items() if of == tenant}
-        store.submit(Change(tenant, act=_noting(tenant, own)))
+        own = {id_: moment for (owner, id_), moment in uses.items() if owner == tenant}
+        store.submit(Change(tenant, act=_uses_act(tenant, own)))
 
 
-def _noting(tenant: str, uses: Mapping[str, datetime]) -> Any:
+def _uses_act(tenant: str, uses: Mapping[str, datetime]) -> Act:
     table = tables.api_keys.c
 
     def act(connection: Connection) -> Sequence[Entry]:
@@ -191,19 +193,19 @@ def _noting(tenant: str, uses: Mapping[str, datetime]) -> Any:
 
 
 def get_key(store: Store, id_: str, tenant: str) -> ApiKey | None:
-    """A key by its id, or none that the tenant has."""
+    """A key by its id; None if the tenant has no such key."""
     with store.reading(checked_tenant(tenant)) as connection:
         return _read(connection, tenant, id_)
 
 
 def list_keys(store: Store, tenant: str, *, after: str | None = None, limit: int = 100) -> list[ApiKey]:
-    """Keys, those that have ended too, in the order of their ids, which is the one in which they were made.
+    """Keys, including expired and revoked ones, in the order of their ids, which is that of their creation.
 
     Args:
         store: the store.
-        tenant: whose.
-        after: the id of the last one of the page before.
-        limit: at most so many, and `MOST_LISTED`.
+        tenant: whose keys.
+        after: the id of the last key on the previous page.
+        limit: the most keys, capped at `MOST_LISTED`.
     """
     table = tables.api_keys.c
     query = select(tables.api_keys).where(table.tenant == tenant).order_by(table.id)
@@ -213,7 +215,7 @@ def list_keys(store: Store, tenant: str, *, after: str | None = None, limit: int
         return [_key_of(row) for row in connection.execute(query.limit(max(0, min(limit, MOST_LISTED))))]
 
 
-def _new(
+def _new_key(
     store: Store, tenant: str, name: str, permissions: Collection[Permission], actor: str, lasts: timedelta | None
 ) -> tuple[str, dict[str, Any]]:
     if not permissions or (lasts is not None and lasts <= timedelta(0)):
@@ -222,7 +224,7 @@ def _new(
             f"got {', '.join(sorted(permissions)) or 'no permission'}"
         )
     now, secret = store.now(), new_secret()
-    # The time first, so that keys are listed in the order in which they were made.
+    # The time comes first, so that keys are listed in the order of their creation.
     id_ = f"{micros(now) // 1000:012x}{secrets.token_hex(6)}"
     row = {
         "tenant": tenant,
@@ -256,18 +258,15 @@ def _key_of(row: Row[Any]) -> ApiKey:
 
 
 def _key(row: Mapping[str, Any]) -> ApiKey:
-    def moment(name: str) -> datetime | None:
-        return None if row[name] is None else moment_at(row[name])
-
     return ApiKey(
         row["tenant"],
         row["id"],
         row["name"],
-        tuple(Permission(one) for one in row["permissions"].split()),
+        tuple(Permission(word) for word in row["permissions"].split()),
         row["maker"],
         moment_at(row["created"]),
-        moment("expires"),
-        moment("revoked"),
-        moment("used"),
+        moment_or_none(row["expires"]),
+        moment_or_none(row["revoked"]),
+        moment_or_none(row["used"]),
         row["digest"],
     )

@@ -1,4 +1,4 @@
-"""Sessions of the console, and tokens that are good once: stored by digest, ended at once."""
+"""Console sessions and single-use tokens: stored by digest, revoked at once."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -25,92 +25,92 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import SESSION, TOKEN, USER
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none
 from assay.store.db.store import MOST_LISTED, Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import DEFAULT_TENANT, new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 SEEN_EVERY: Final = timedelta(minutes=1)
-"""How closely it is noted when a session was used."""
+"""How precisely the last use of a session is noted."""
 KEPT_AFTER: Final = timedelta(days=30)
-"""For how long a session that has ended stays in the list."""
+"""How long a session stays stored after its end."""
 SETUP: Final = "setup"
-"""A token that makes the first administrator of a tenant."""
+"""The kind of a token that creates the first administrator of a tenant."""
 RESET: Final = "reset"
-"""A token that sets a user's password again."""
+"""The kind of a token that resets a user's password."""
 
 
 def open_session(store: Store, user: User, lasts: timedelta, *, tries: str | None = None) -> tuple[str, Session]:
-    """Begin a session.
+    """Open a session.
 
     Args:
         store: the store.
-        user: whose.
-        lasts: how long at most.
-        tries: what failed tries of this name are counted by; they are forgotten.
+        user: the user who signed in.
+        lasts: how long the session lasts at most.
+        tries: the key under which failed attempts are counted (`tries_key`); the count is reset.
 
     Returns:
         The secret of the session, which is not stored, and the session.
 
     Raises:
-        StaleError: the user may not sign in any more, or has another password by now.
+        StaleError: the user may no longer sign in, or the password has been changed.
     """
     secret, now = new_secret(), store.now()
-    made = Session(user.tenant, new_id(), user.id, now, now, now + lasts, None)
+    session = Session(user.tenant, new_id(), user.id, now, now, now + lasts, None)
     table = tables.sessions.c
 
     def act(connection: Connection) -> Sequence[Entry]:
-        # The password may have been changed, or the user kept out, while it was being compared.
+        # The password may have been changed, or the user disabled, while the password was being verified.
         current = read_user(connection, user.tenant, user.id)
         if current is None or current.disabled is not None or current.password != user.password:
             raise StaleError("expected a user who may sign in, and that has changed meanwhile")
         old = micros(now - KEPT_AFTER)
         ended = (table.tenant == user.tenant) & (table.ends < old)
-        touch(connection, SESSION, [made.id, *connection.execute(select(table.id).where(ended)).scalars()])
+        touch(connection, SESSION, [session.id, *connection.execute(select(table.id).where(ended)).scalars()])
         connection.execute(delete(tables.sessions).where(ended))
         connection.execute(
             tables.sessions.insert().values(
                 tenant=user.tenant,
-                id=made.id,
+                id=session.id,
                 digest=digest_of(secret),
                 user=user.id,
                 created=micros(now),
                 seen=micros(now),
-                ends=micros(made.ends),
+                ends=micros(session.ends),
                 revoked=None,
             )
         )
-        return [access_entry("session.open", user.id, made.id, now)]
+        return [access_entry("session.open", user.id, session.id, now)]
 
     store.apply(Change(checked_tenant(user.tenant), act=act))
     if tries is not None:
         key = tries
-        store.apply(Change(DEFAULT_TENANT, act=lambda connection: _forget(connection, key)))
-    return secret, made
+        store.apply(Change(DEFAULT_TENANT, act=lambda connection: _reset_failures(connection, key)))
+    return secret, session
 
 
-def _forget(connection: Connection, key: str) -> Sequence[Entry]:
+def _reset_failures(connection: Connection, key: str) -> Sequence[Entry]:
     forget_failures(connection, key)
     return ()
 
 
 def find_session(store: Store, secret: str, idle: timedelta) -> tuple[Session, User] | None:
-    """The session of a secret and its user, if it is good now.
+    """The session of a secret and its user; None if the session is not valid now.
 
     Args:
         store: the store.
-        secret: what the cookie holds.
-        idle: for how long it may go unused.
+        secret: the secret in the cookie.
+        idle: how long a session may go unused.
     """
     now = store.now()
     with store.reading_across() as connection:
         row = connection.execute(_WITH_USER, {"digest": digest_of(secret)}).mappings().one_or_none()
     if row is None or row["sessions_revoked"] is not None or micros(now) >= row["sessions_ends"]:
         return None
-    found, user = _session_of(row, "sessions_"), user_of(row, "users_")
-    if now - found.seen > idle + SEEN_EVERY or user.disabled is not None or user.name is None:
+    session, user = _session_of(row, "sessions_"), user_of(row, "users_")
+    if now - session.seen > idle + SEEN_EVERY or user.disabled is not None or user.name is None:
         return None
-    return found, user
+    return session, user
 
 
 _WITH_USER: Final = (
@@ -125,7 +125,7 @@ _WITH_USER: Final = (
 
 
 def note_seen(store: Store, session: Session) -> None:
-    """Note that a session is in use. Not an act that the log tells of; handed in, not waited for."""
+    """Note that a session is in use. Queued without waiting; not an entry of the log."""
     now = store.now()
     table = tables.sessions.c
 
@@ -141,23 +141,24 @@ def note_seen(store: Store, session: Session) -> None:
 
 
 def end_session(store: Store, id_: str, tenant: str, *, actor: str, user: str | None = None) -> bool:
-    """End a session at once.
+    """Revoke a session at once.
 
     Args:
         store: the store.
-        id_: the session.
-        tenant: whose.
-        actor: who does it.
-        user: whose it has to be, where only one's own may be ended.
+        id_: the id of the session.
+        tenant: the tenant of the session.
+        actor: who revokes it, for the log.
+        user: the user that the session must belong to; any user by default.
 
     Returns:
-        Whether there was such a session; one that has ended stays so.
+        Whether there was such a session; a revoked one stays revoked.
     """
     now = store.now()
     done: list[str] = []
     table = tables.sessions.c
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         row = connection.execute(
             select(table.user, table.revoked).where(table.tenant == tenant, table.id == id_)
         ).one_or_none()
@@ -179,14 +180,14 @@ def end_session(store: Store, id_: str, tenant: str, *, actor: str, user: str | 
 def list_sessions(
     store: Store, tenant: str, *, user: str | None = None, after: str | None = None, limit: int = 100
 ) -> list[Session]:
-    """Sessions that have not ended, in the order in which they began.
+    """Sessions that have not ended, in the order in which they were opened.
 
     Args:
         store: the store.
-        tenant: whose.
-        user: only this user's.
-        after: the id of the last one of the page before.
-        limit: at most so many, and `MOST_LISTED`.
+        tenant: whose sessions.
+        user: only sessions of this user.
+        after: the id of the last session on the previous page.
+        limit: the most sessions, capped at `MOST_LISTED`.
     """
     table = tables.sessions.c
     query = (
@@ -204,21 +205,21 @@ def list_sessions(
 
 
 def _session_of(row: Mapping[Any, Any], prefix: str = "") -> Session:
-    def at(name: str) -> Any:
+    def value(name: str) -> Any:
         return row[f"{prefix}{name}"]
 
     return Session(
-        at("tenant"),
-        at("id"),
-        at("user"),
-        moment_at(at("created")),
-        moment_at(at("seen")),
-        moment_at(at("ends")),
-        None if at("revoked") is None else moment_at(at("revoked")),
+        value("tenant"),
+        value("id"),
+        value("user"),
+        moment_at(value("created")),
+        moment_at(value("seen")),
+        moment_at(value("ends")),
+        moment_or_none(value("revoked")),
     )
 
 
-# Tokens that are good once
+# Single-use tokens
 
 
 def make_token(
@@ -230,10 +231,10 @@ def make_token(
     user: str | None = None,
     actor: str = COMMAND,
 ) -> tuple[str, datetime]:
-    """Make a token that is good once; the ones of its kind that were made before for the same user end.
+    """Create a single-use token; earlier tokens of the same kind and user end.
 
     Returns:
-        The token, which is not stored, and when it ends.
+        The token, which is not stored, and when it expires.
 
     Raises:
         StaleError: the tenant has no such user.
@@ -243,13 +244,13 @@ def make_token(
 
     def act(connection: Connection) -> Sequence[Entry]:
         if user is not None:
-            found = read_user(connection, tenant, user)
-            if found is None or found.name is None:
+            token_user = read_user(connection, tenant, user)
+            if token_user is None or token_user.name is None:
                 raise StaleError("expected a user of the tenant, and there is none such")
-        same = table.user.is_(None) if user is None else table.user == user
-        older = (table.tenant == tenant) & (table.kind == kind) & same
-        gone = connection.execute(select(table.digest).where(older)).scalars()
-        touch(connection, TOKEN, [digest_of(secret), *gone])
+        same_user = table.user.is_(None) if user is None else table.user == user
+        older = (table.tenant == tenant) & (table.kind == kind) & same_user
+        replaced = connection.execute(select(table.digest).where(older)).scalars()
+        touch(connection, TOKEN, [digest_of(secret), *replaced])
         connection.execute(delete(tables.access_tokens).where(older))
         connection.execute(
             tables.access_tokens.insert().values(
@@ -269,7 +270,7 @@ def make_token(
 
 
 def find_token(store: Store, secret: str, kind: str) -> tuple[str, str | None] | None:
-    """The tenant and the user of a token that is good now; `use_token` decides again."""
+    """The tenant and the user of a token that is valid now; whether it may still be used is decided when it is used."""
     table = tables.access_tokens.c
     with store.reading_across() as connection:
         row = connection.execute(
@@ -281,56 +282,69 @@ def find_token(store: Store, secret: str, kind: str) -> tuple[str, str | None] |
 
 
 def reset_with_token(store: Store, secret: str, password: str) -> bool:
-    """Set the password of a token's user again, and end the user's sessions. The token is used up.
+    """Reset the password of a token's user, and end the user's sessions. The token is used up.
+
+    Args:
+        store: the store.
+        secret: the token.
+        password: the hash of the new password.
 
     Returns:
-        Whether the token was good.
+        Whether the token was valid.
     """
-    found = find_token(store, secret, RESET)
-    if found is None or found[1] is None:
+    token = find_token(store, secret, RESET)
+    if token is None or token[1] is None:
         return False
-    (tenant, user), now = found, store.now()
+    (tenant, user), now = token, store.now()
     done: list[bool] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
-        known = read_user(connection, tenant, str(user))
-        if known is None or known.name is None or not _use(connection, tenant, secret, RESET, now):
+        done.clear()
+        current = read_user(connection, tenant, str(user))
+        if current is None or current.name is None or not _use(connection, tenant, secret, RESET, now):
             return ()
         done.append(True)
         table = tables.users.c
-        touch(connection, USER, [known.id])
+        touch(connection, USER, [current.id])
         connection.execute(
             update(tables.users)
             .where(table.tenant == tenant, table.id == user)
-            .values(password=password, version=known.version + 1)
+            .values(password=password, version=current.version + 1)
         )
-        end_sessions(connection, tenant, known.id, now)
-        return [access_entry("user.reset", known.id, known.id, now)]
+        end_sessions(connection, tenant, current.id, now)
+        return [access_entry("user.reset", current.id, current.id, now)]
 
     store.apply(Change(tenant, act=act))
     return bool(done)
 
 
 def setup_with_token(store: Store, secret: str, name: str, password: str) -> str | None:
-    """Make the first administrator of the token's tenant. The token is used up.
+    """Create the first administrator of the token's tenant. The token is used up.
+
+    Args:
+        store: the store.
+        secret: the token.
+        name: the user's name.
+        password: the hash of the user's password.
 
     Returns:
-        The id of the user; none where the token was not good, or the tenant has users already.
+        The id of the user; None if the token was not valid, or the tenant has users already.
 
     Raises:
         StoreError: the name is malformed.
     """
-    found = find_token(store, secret, SETUP)
-    if found is None:
+    token = find_token(store, secret, SETUP)
+    if token is None:
         return None
-    tenant, now = found[0], store.now()
+    tenant, now = token[0], store.now()
     id_, login = new_id(), login_name(name)
     done: list[str] = []
     table = tables.users.c
 
     def act(connection: Connection) -> Sequence[Entry]:
-        there = connection.execute(select(table.id).where(table.tenant == tenant)).first()
-        if there is not None or not _use(connection, tenant, secret, SETUP, now):
+        done.clear()
+        existing = connection.execute(select(table.id).where(table.tenant == tenant)).first()
+        if existing is not None or not _use(connection, tenant, secret, SETUP, now):
             return ()
         done.append(id_)
         ensure_tenant(connection, tenant, now)
@@ -355,7 +369,7 @@ def setup_with_token(store: Store, secret: str, name: str, password: str) -> str
 
 
 def _use(connection: Connection, tenant: str, secret: str, kind: str, now: datetime) -> bool:
-    """Use a token up, in the transaction that does what it is good for."""
+    """Use up a token, in the transaction that it permits; whether it was still valid."""
     table = tables.access_tokens.c
     touch(connection, TOKEN, [digest_of(secret)])
     used = connection.execute(

@@ -1,4 +1,4 @@
-"""Tenants: made and listed by the operator. No request of a caller reaches beyond its own."""
+"""Tenants, which the operator creates and lists. A caller's request never reaches another tenant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import TENANT
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One of those who share a server and never see each other's rows."""
+    """One of several customers who share a server and never see each other's rows."""
 
     name: str
     title: str
@@ -27,33 +27,35 @@ class Tenant:
 
 
 def create_tenant(store: Store, name: str, title: str | None = None, *, actor: str = COMMAND) -> Tenant:
-    """Make a tenant.
+    """Create a tenant.
 
     Args:
         store: the store.
-        name: as in `checked_tenant`.
-        title: what people call it; its name by default.
-        actor: who does it.
+        name: its name, in the form that `checked_tenant` requires.
+        title: its display name; the name by default.
+        actor: who creates it, for the log.
 
     Raises:
-        TakenError: there is one of this name.
+        TakenError: there is a tenant of this name already.
         StoreError: a name is malformed, or it cannot be stored.
     """
-    made = Tenant(checked_tenant(name), shown_name(title or name, "a tenant"), store.now())
+    tenant = Tenant(checked_tenant(name), shown_name(title or name, "a tenant"), store.now())
 
     def act(connection: Connection) -> Sequence[Entry]:
-        if _known(connection, name):
+        if _exists(connection, name):
             raise TakenError(f"expected a new name, and there is a tenant {name} already")
         touch(connection, TENANT)
-        connection.execute(tables.tenants.insert().values(tenant=name, title=made.title, created=micros(made.created)))
-        return [access_entry("tenant.create", actor, name, made.created)]
+        connection.execute(
+            tables.tenants.insert().values(tenant=name, title=tenant.title, created=micros(tenant.created))
+        )
+        return [access_entry("tenant.create", actor, name, tenant.created)]
 
     store.apply(Change(name, act=act))
-    return made
+    return tenant
 
 
 def list_tenants(store: Store) -> list[Tenant]:
-    """All tenants that were made, by name: the operator's own view."""
+    """All created tenants, by name; for the operator only."""
     table = tables.tenants.c
     with store.reading_across() as connection:
         rows = connection.execute(select(table.tenant, table.title, table.created).order_by(table.tenant))
@@ -61,12 +63,12 @@ def list_tenants(store: Store) -> list[Tenant]:
 
 
 def ensure_tenant(connection: Connection, name: str, now: datetime) -> None:
-    """Make a tenant in a transaction, where it is not there: the first user of `default` makes that one too."""
-    if not _known(connection, name):
+    """Create a tenant in a transaction if it does not exist: creating the first user of `default` creates it too."""
+    if not _exists(connection, name):
         touch(connection, TENANT)
         connection.execute(tables.tenants.insert().values(tenant=name, title=name, created=micros(now)))
 
 
-def _known(connection: Connection, name: str) -> bool:
+def _exists(connection: Connection, name: str) -> bool:
     table = tables.tenants.c
     return connection.execute(select(table.tenant).where(table.tenant == name)).first() is not None

@@ -1,4 +1,4 @@
-"""Users as the store keeps them: made, changed, found, forgotten; and tries to sign in that failed."""
+"""Users in the database, and counts of failed sign-in attempts."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -25,18 +25,18 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import SEAL, SESSION, USER
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none
 from assay.store.db.store import MOST_LISTED, Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import DEFAULT_TENANT, new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 FREE_TRIES: Final = 5
-"""Tries that may fail before a name has to wait."""
+"""Attempts that may fail before a name has to wait."""
 FIRST_WAIT: Final = timedelta(seconds=1)
-"""The wait after the next one; it doubles with each."""
+"""The wait after the next failed attempt; it doubles with each further one."""
 LONGEST_WAIT: Final = timedelta(minutes=15)
 FORGOTTEN_AFTER: Final = timedelta(days=1)
-"""After this long without another one, failed tries are forgotten."""
+"""Failed attempts are forgotten after this long without another one."""
 
 
 def create_user(
@@ -50,21 +50,21 @@ def create_user(
     actor: str = COMMAND,
     first_only: bool = False,
 ) -> User:
-    """Make a user.
+    """Create a user.
 
     Args:
         store: the store.
-        name: what the person signs in with.
-        roles: at least one.
-        tenant: whose user.
-        password: the hash of the password; one without cannot sign in before a token was used.
-        expertise: fields that the person reviews.
-        actor: who does it.
-        first_only: refuse it where the tenant has a user already, were it made in the same moment.
+        name: the name for signing in.
+        roles: the user's roles, at least one.
+        tenant: the tenant of the user.
+        password: the hash of the password; without one the user has to set it with a token before signing in.
+        expertise: fields that the user reviews.
+        actor: who creates the user, for the log.
+        first_only: refuse if the tenant already has a user, even one created at the same moment.
 
     Raises:
-        TakenError: there is one of this name, or `first_only` and there is one at all.
-        StoreError: something given is malformed, or it cannot be stored.
+        TakenError: the name is taken, or with `first_only` the tenant has a user already.
+        StoreError: an argument is malformed, or the user cannot be stored.
     """
     if not roles:
         raise MalformedError(f"expected at least one role among {', '.join(Role)}; got none")
@@ -108,24 +108,25 @@ def change_user(
     expertise: Collection[str] | None = None,
     disabled: bool | None = None,
 ) -> User | None:
-    """Change a user's roles, expertise, or whether it may sign in; from the next request on they count.
+    """Change a user's roles, expertise, or permission to sign in; effective from the next request on.
 
     Args:
         store: the store.
-        id_: the user.
-        tenant: whose user.
-        actor: who does it.
-        version: the version that is to be changed; whatever it is by default.
-        roles: other roles.
-        expertise: other fields.
-        disabled: whether the user is kept out; the sessions of one who is end at once.
+        id_: the id of the user.
+        tenant: the tenant of the user.
+        actor: who makes the change, for the log.
+        version: the version that the change applies to; any by default.
+        roles: the new roles.
+        expertise: the new fields.
+        disabled: whether the user may no longer sign in; the sessions of a disabled user end at once.
 
     Returns:
-        The user as it is now; none where the tenant has none such.
+        The user after the change; None if the tenant has no such user.
 
     Raises:
-        StaleError: it has another version, was forgotten, or would leave the tenant without an administrator.
-        StoreError: something given is malformed, or it cannot be stored.
+        StaleError: the version does not match, the user was removed, or the tenant would be left without an
+            administrator.
+        StoreError: an argument is malformed, or the change cannot be stored.
     """
     now = store.now()
     changes: dict[str, Any] = {}
@@ -137,9 +138,10 @@ def change_user(
         changes["expertise"] = joined_words(expertise)
     if disabled is not None:
         changes["disabled"] = micros(now) if disabled else None
-    found: list[User] = []
+    changed: list[User] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        changed.clear()
         user = read_user(connection, tenant, id_)
         if user is None:
             return ()
@@ -147,11 +149,11 @@ def change_user(
             raise StaleError(f"expected the user in version {version}, and it has version {user.version} now")
         if user.name is None:
             raise StaleError("expected a user, and this one was forgotten")
-        _write(connection, user, {**changes, "version": user.version + 1})
-        _keeps_admin(connection, tenant, user)
+        _update_user(connection, user, {**changes, "version": user.version + 1})
+        _require_admin(connection, tenant, user)
         if disabled:
             end_sessions(connection, tenant, id_, now)
-        found.append(_must(read_user(connection, tenant, id_)))
+        changed.append(_require(read_user(connection, tenant, id_)))
         data: dict[str, Any] = {name: value for name, value in changes.items() if name != "expertise"}
         if "roles" in data:
             data["roles"] = data["roles"].split()
@@ -160,31 +162,32 @@ def change_user(
         return [access_entry("user.change", actor, id_, now, **data)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return found[0] if found else None
+    return changed[0] if changed else None
 
 
 def forget_user(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
-    """Remove a user: the name and the password go, the sessions end; the id stays, because the log tells of it.
+    """Remove a user: name and password are deleted and the sessions end; the id stays, because the log refers to it.
 
     Returns:
         Whether there was such a user.
 
     Raises:
-        StaleError: it would leave the tenant without an administrator.
+        StaleError: the tenant would be left without an administrator.
         StoreError: it cannot be stored.
     """
     now = store.now()
     done: list[str] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        done.clear()
         user = read_user(connection, tenant, id_)
         if user is None or user.name is None:
             return ()
         emptied = {"name": None, "password": None, "expertise": "", "disabled": micros(now)}
-        _write(connection, user, {**emptied, "version": user.version + 1})
-        _keeps_admin(connection, tenant, user)
+        _update_user(connection, user, {**emptied, "version": user.version + 1})
+        _require_admin(connection, tenant, user)
         end_sessions(connection, tenant, id_, now)
-        # The counts of this person's own checks go by the name.
+        # Sketches of the outputs of this user's own checks are stored under the name.
         own = tables.sketches.c
         connection.execute(
             delete(tables.sketches).where(own.tenant == tenant, own.kind == "agent", own.name == user.name)
@@ -199,19 +202,19 @@ def forget_user(store: Store, id_: str, tenant: str, *, actor: str) -> bool:
 def set_password(
     store: Store, id_: str, tenant: str, password: str, *, actor: str, keep: str | None = None, old: str | None = None
 ) -> None:
-    """Store another hash of a user's password, and end the user's sessions.
+    """Store a new hash of a user's password, and end the user's sessions.
 
     Args:
         store: the store.
-        id_: the user.
-        tenant: whose user.
+        id_: the id of the user.
+        tenant: the tenant of the user.
         password: the new hash.
-        actor: who does it.
-        keep: the id of a session that goes on: the one in which it is done.
-        old: the hash that it replaces; refused where it is another one by now.
+        actor: who changes it, for the log.
+        keep: the id of a session that does not end: the one in which the password is changed.
+        old: the hash to replace; if the stored hash is another, the change is refused.
 
     Raises:
-        StaleError: there is no such user, or its password was changed meanwhile.
+        StaleError: there is no such user, or the password was changed meanwhile.
     """
     now = store.now()
 
@@ -219,7 +222,7 @@ def set_password(
         user = read_user(connection, tenant, id_)
         if user is None or user.name is None or (old is not None and user.password != old):
             raise StaleError("expected a user with this password, and it has changed meanwhile")
-        _write(connection, user, {"password": password, "version": user.version + 1})
+        _update_user(connection, user, {"password": password, "version": user.version + 1})
         end_sessions(connection, tenant, id_, now, keep)
         return [access_entry("user.password", actor, id_, now)]
 
@@ -227,7 +230,8 @@ def set_password(
 
 
 def rehash_password(store: Store, user: User, password: str) -> None:
-    """Store the same password under newer parameters; nothing happens where it has changed meanwhile."""
+    """Store a hash of the same password with newer parameters; nothing happens if the password was changed
+    meanwhile."""
     table = tables.users.c
 
     def act(connection: Connection) -> Sequence[Entry]:
@@ -242,14 +246,14 @@ def rehash_password(store: Store, user: User, password: str) -> None:
     store.apply(Change(user.tenant, act=act))
 
 
-def _write(connection: Connection, user: User, changes: dict[str, Any]) -> None:
+def _update_user(connection: Connection, user: User, changes: dict[str, Any]) -> None:
     table = tables.users.c
     touch(connection, USER, [user.id])
     connection.execute(update(tables.users).where(table.tenant == user.tenant, table.id == user.id).values(changes))
 
 
-def _keeps_admin(connection: Connection, tenant: str, before: User) -> None:
-    """A tenant that had an administrator keeps one: nobody else could make another."""
+def _require_admin(connection: Connection, tenant: str, before: User) -> None:
+    """Refuse to take away a tenant's last administrator: nobody else could appoint another."""
     if Role.ADMIN not in before.roles or before.disabled is not None:
         return
     table = tables.users.c
@@ -259,7 +263,7 @@ def _keeps_admin(connection: Connection, tenant: str, before: User) -> None:
 
 
 def end_sessions(connection: Connection, tenant: str, user: str, now: datetime, keep: str | None = None) -> None:
-    """End a user's sessions in a transaction, all or all but one."""
+    """End a user's sessions in a transaction: all, or all but `keep`."""
     table = tables.sessions.c
     which = (table.tenant == tenant) & (table.user == user) & table.revoked.is_(None) & (table.id != (keep or ""))
     touch(connection, SESSION, connection.execute(select(table.id).where(which)).scalars().all())
@@ -270,20 +274,20 @@ def end_sessions(connection: Connection, tenant: str, user: str, now: datetime, 
 
 
 def read_user(connection: Connection, tenant: str, id_: str) -> User | None:
-    """A user by its id, or none that the tenant has."""
+    """A user by the id; None if the tenant has no such user."""
     table = tables.users.c
     row = connection.execute(select(tables.users).where(table.tenant == tenant, table.id == id_)).one_or_none()
     return None if row is None else user_of(row._mapping)  # noqa: SLF001 SQLAlchemy's public name for it
 
 
 def get_user(store: Store, id_: str, tenant: str) -> User | None:
-    """A user by its id, or none that the tenant has."""
+    """A user by the id; None if the tenant has no such user."""
     with store.reading(checked_tenant(tenant)) as connection:
         return read_user(connection, tenant, id_)
 
 
 def find_user(store: Store, name: str, tenant: str) -> User | None:
-    """A user by the name, or none."""
+    """A user by the name; None if the tenant has no such user."""
     table = tables.users.c
     with store.reading(checked_tenant(tenant)) as connection:
         row = connection.execute(
@@ -295,14 +299,14 @@ def find_user(store: Store, name: str, tenant: str) -> User | None:
 def list_users(
     store: Store, tenant: str, *, after: str | None = None, limit: int = 100, forgotten: bool = False
 ) -> list[User]:
-    """Users in the order in which they were made.
+    """Users in the order in which they were created.
 
     Args:
         store: the store.
-        tenant: whose.
-        after: the id of the last one of the page before.
-        limit: at most so many, and `MOST_LISTED`.
-        forgotten: those as well who were removed.
+        tenant: whose users.
+        after: the id of the last user on the previous page.
+        limit: the most users, capped at `MOST_LISTED`.
+        forgotten: include removed users.
     """
     table = tables.users.c
     query = select(tables.users).where(table.tenant == tenant).order_by(table.id)
@@ -316,49 +320,50 @@ def list_users(
 
 
 def has_people(store: Store) -> bool:
-    """Whether any tenant has ever had a user or a key: then nobody is let in without one."""
+    """Whether any tenant has ever had a user or an API key: from then on nobody gets in without one."""
     with store.reading_across() as connection:
-        return bool(connection.execute(_ANYBODY).scalar_one())
+        return bool(connection.execute(_ANY_USER_OR_KEY).scalar_one())
 
 
-_ANYBODY: Final = select(or_(exists(select(tables.users.c.id)), exists(select(tables.api_keys.c.id))))
+_ANY_USER_OR_KEY: Final = select(or_(exists(select(tables.users.c.id)), exists(select(tables.api_keys.c.id))))
 
 
 def user_of(row: Mapping[Any, Any], prefix: str = "") -> User:
-    """A user out of a row whose columns have this before their names."""
-    at = {name: row[f"{prefix}{name}"] for name in _COLUMNS}
+    """A user from a row whose column names begin with a prefix."""
+    value = {name: row[f"{prefix}{name}"] for name in _COLUMNS}
     return User(
-        at["tenant"],
-        at["id"],
-        at["name"],
-        tuple(Role(role) for role in at["roles"].split()),
-        tuple(at["expertise"].split()),
-        moment_at(at["created"]),
-        None if at["disabled"] is None else moment_at(at["disabled"]),
-        at["version"],
-        at["password"],
+        value["tenant"],
+        value["id"],
+        value["name"],
+        tuple(Role(role) for role in value["roles"].split()),
+        tuple(value["expertise"].split()),
+        moment_at(value["created"]),
+        moment_or_none(value["disabled"]),
+        value["version"],
+        value["password"],
     )
 
 
 _COLUMNS: Final = tuple(column.name for column in tables.users.columns if column.name != SEAL)
 
 
-def _must(user: User | None) -> User:
+def _require(user: User | None) -> User:
     if user is None:
         raise StoreError("expected the user that was just changed, and it is not there")
     return user
 
 
-# Tries to sign in
+# Sign-in attempts
 
 
 def tries_key(tenant: str, name: str) -> str:
-    """What tries are counted by: it tells neither whether there is such a user nor, at a glance, which."""
+    """The key under which failed attempts are counted: a digest, so that it reveals no name and not whether it
+    exists."""
     return digest_of(f"{tenant}\x00{name.strip().casefold()}")
 
 
 def waits_until(store: Store, key: str) -> datetime | None:
-    """Until when no try counts, or none where the next one does."""
+    """The moment until which attempts are refused; None if the next attempt is allowed."""
     table = tables.login_tries.c
     with store.reading(DEFAULT_TENANT) as connection:
         until = connection.execute(
@@ -369,24 +374,25 @@ def waits_until(store: Store, key: str) -> datetime | None:
 
 
 def note_failure(store: Store, key: str) -> int:
-    """Count a try that failed; one made while it has to wait counts for nothing, so that nobody is kept out for good.
+    """Count a failed attempt. Attempts during a wait are not counted, so that nobody can be locked out for good.
 
     Returns:
-        How many there are.
+        The number of failed attempts.
     """
     now = store.now()
     table = tables.login_tries.c
     counts: list[int] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
+        counts.clear()
         old = micros(now - FORGOTTEN_AFTER)
         connection.execute(delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.last < old))
         row = connection.execute(
             select(table.failed, table.until).where(table.tenant == DEFAULT_TENANT, table.digest == key)
         ).one_or_none()
-        waits = row is not None and row.until > micros(now)
-        failed = (0 if row is None else int(row.failed)) + (0 if waits else 1)
-        until = int(row.until) if row is not None and waits else micros(now + wait_after(failed))
+        waiting = row is not None and row.until > micros(now)
+        failed = (0 if row is None else int(row.failed)) + (0 if waiting else 1)
+        until = int(row.until) if row is not None and waiting else micros(now + wait_after(failed))
         values = {"failed": failed, "last": micros(now), "until": until}
         where = (table.tenant == DEFAULT_TENANT, table.digest == key)
         if row is None:
@@ -401,7 +407,7 @@ def note_failure(store: Store, key: str) -> int:
 
 
 def wait_after(failed: int) -> timedelta:
-    """How long a name has to wait after so many tries that failed.
+    """How long a name has to wait after a number of failed attempts.
 
     >>> [int(wait_after(failed).total_seconds()) for failed in (5, 6, 7, 8, 30)]
     [0, 1, 2, 4, 900]
@@ -412,6 +418,6 @@ def wait_after(failed: int) -> timedelta:
 
 
 def forget_failures(connection: Connection, key: str) -> None:
-    """In a transaction of `DEFAULT_TENANT`: the person has signed in."""
+    """Reset the count of failed attempts after a sign-in, in a transaction of `DEFAULT_TENANT`."""
     table = tables.login_tries.c
     connection.execute(delete(tables.login_tries).where(table.tenant == DEFAULT_TENANT, table.digest == key))

@@ -1,8 +1,8 @@
-"""What is remembered of who may do what: values, and the entries of the log that tell of each change.
+"""Users, sessions and API keys as values, and the log entry of each change of them.
 
-No secret is stored: of passwords their hashes (made above, by `assay.server.access.passwords`), of sessions, keys and
-tokens a SHA-256 of 256 random bits, which nobody can turn back. Entries of the log name users and keys by their ids:
-the log outlasts the people.
+No secret is stored: of a password its hash (computed above, by `assay.server.access.passwords`); of a session, key or
+token the SHA-256 of 256 random bits, which nobody can invert. Log entries name users and keys by their ids, because the
+log outlasts the people.
 """
 
 import hashlib
@@ -20,49 +20,49 @@ from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
 
 ACCESS: Final = "access"
-"""The kind of an entry that tells of an act of access administration."""
+"""The kind of the log entries about users, sessions, keys and tenants."""
 COMMAND: Final = "command"
-"""The actor where the operator's command did it."""
+"""The actor in entries of changes made with the operator's command."""
 
 LONGEST_NAME: Final = 200
-"""The most characters of a name of a user, a key or a tenant."""
+"""The most characters in the name of a user, a key or a tenant."""
 MOST_WORDS: Final = 50
 """The most fields of expertise of one user."""
 
 
 class TakenError(StoreError):
-    """A name is taken already."""
+    """The name is already taken."""
 
 
 class MalformedError(StoreError, ValueError):
-    """A name, a role or a word is not what it should be."""
+    """A name, a role or a field of expertise is malformed."""
 
 
 class StaleError(StoreError):
-    """What was to be changed has changed meanwhile, or its state does not allow it."""
+    """The object has changed since it was read, or its state does not allow the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person of a tenant."""
+    """A user of a tenant."""
 
     tenant: str
     id: str
     name: str | None
-    """What the person signs in with; none where it was forgotten."""
+    """The name for signing in; None once the user was removed."""
     roles: tuple[Role, ...]
     expertise: tuple[str, ...]
-    """Fields that the person reviews, such as `legal`."""
+    """Fields that the user reviews, such as `legal`."""
     created: datetime
     disabled: datetime | None
     version: int
     """Grows with every change."""
     password: str | None = field(default=None, repr=False)
-    """The hash of the password; none where the person has not set one yet."""
+    """The hash of the password; None until the user has set one."""
 
     @property
     def permissions(self) -> frozenset[Permission]:
-        """What the roles allow together; nothing where the user is disabled."""
+        """The union of what the roles permit; empty if the user is disabled."""
         if self.disabled is not None:
             return frozenset()
         return frozenset().union(*(PERMISSIONS[role] for role in self.roles))
@@ -77,46 +77,46 @@ class Session:
     user: str
     created: datetime
     seen: datetime
-    """When it was used last, give or take a minute."""
+    """When it was last used, to within a minute."""
     ends: datetime
-    """When it ends at the latest."""
+    """The latest moment at which it ends."""
     revoked: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key of a program; the key itself is never stored."""
+    """An API key of a program; the key itself is never stored."""
 
     tenant: str
     id: str
     name: str
     permissions: tuple[Permission, ...]
     maker: str
-    """The id of who made it."""
+    """The id of its creator."""
     created: datetime
     expires: datetime | None
     revoked: datetime | None
     used: datetime | None
-    """When it was used last, give or take some minutes."""
+    """When it was last used, to within some minutes."""
     digest: str = field(repr=False)
 
     def holds(self, now: datetime) -> bool:
-        """Whether it is good at a moment."""
+        """Whether it is valid at a moment."""
         return self.revoked is None and (self.expires is None or now < self.expires)
 
 
 def digest_of(secret: str) -> str:
-    """What is stored of a random secret: its SHA-256 in hexadecimal."""
+    """The SHA-256 of a random secret in hexadecimal, which is all that is stored of it."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def new_secret() -> str:
-    """A secret with 256 random bits."""
+    """A new secret of 256 random bits."""
     return secrets.token_urlsafe(32)
 
 
 def login_name(text: str) -> str:
-    """A name as people are found by it: capitals and forms of letters make no difference.
+    """The form of a name under which users are looked up: NFKC and case-folded.
 
     >>> login_name(" Ada@Example.com ")
     'ada@example.com'
@@ -124,61 +124,65 @@ def login_name(text: str) -> str:
     Raises:
         MalformedError: it is blank, too long, or holds something that cannot be seen.
     """
-    return _seen(unicodedata.normalize("NFKC", text).casefold(), "a user")
+    return _checked_name(unicodedata.normalize("NFKC", text).casefold(), "a user")
 
 
 def shown_name(text: str, what: str) -> str:
-    """A name as it is shown.
+    """The form of a name that is displayed: NFC.
+
+    Args:
+        text: the name.
+        what: what it names, for the error message.
 
     Raises:
         MalformedError: it is blank, too long, or holds something that cannot be seen.
     """
-    return _seen(unicodedata.normalize("NFC", text), what)
+    return _checked_name(unicodedata.normalize("NFC", text), what)
 
 
-def _seen(text: str, what: str) -> str:
+def _checked_name(text: str, what: str) -> str:
     name = text.strip()
-    # Controls, halves of surrogate pairs, and marks that turn the direction of what follows.
-    if not name or len(name) > LONGEST_NAME or any(unicodedata.category(one) in _UNSEEN for one in name):
+    # Control characters, lone surrogates, and marks that change the direction of the text after them are refused.
+    if not name or len(name) > LONGEST_NAME or any(unicodedata.category(char) in _INVISIBLE for char in name):
         raise MalformedError(
             f"expected the name of {what}: 1 to {LONGEST_NAME} characters that can be seen; got {ascii(text)[:80]}"
         )
     return name
 
 
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def joined_roles(roles: Iterable[Role]) -> str:
-    """Roles as they are stored."""
+    """Roles as they are stored: sorted words separated by spaces."""
     return " ".join(sorted(role.value for role in set(roles)))
 
 
 def joined_words(words: Collection[str]) -> str:
-    """Fields of expertise as they are stored: lower-case words.
+    """Fields of expertise as they are stored: sorted lower-case words separated by spaces.
 
     >>> joined_words(["Legal", "tax-law", "legal"])
     'legal tax-law'
 
     Raises:
-        MalformedError: one is no word, or there are too many.
+        MalformedError: one of them is not a single word, or there are too many.
     """
-    found = sorted({login_name(word) for word in words})
-    if len(found) > MOST_WORDS or any(" " in word for word in found):
+    fields = sorted({login_name(word) for word in words})
+    if len(fields) > MOST_WORDS or any(" " in name for name in fields):
         raise MalformedError(
             f"expected at most {MOST_WORDS} fields of expertise, each one word such as legal or tax-law"
         )
-    return " ".join(found)
+    return " ".join(fields)
 
 
 def access_entry(act: str, actor: str, subject: str, at: datetime, **more: str | int | list[str] | None) -> Entry:
-    """The entry of an act.
+    """The log entry of a change.
 
     Args:
-        act: what was done, such as `user.create`.
-        actor: the id of who did it, or `COMMAND`.
-        subject: the id of the user, key or session that it was done to.
-        at: when.
-        more: what else there is to tell; never a secret, never a name.
+        act: the change, such as `user.create`.
+        actor: the id of the user or key that made it, or `COMMAND`.
+        subject: the id of the user, key or session that was changed.
+        at: when it was made.
+        more: further fields; never a secret, never a name.
     """
     return entry(ACCESS, None, {"at": instant(at), "act": act, "actor": actor, "subject": subject, **more})

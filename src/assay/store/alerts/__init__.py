@@ -1,4 +1,4 @@
-"""Alerts: what a person has to know of, told once, acknowledged, silenced, closed."""
+"""Alerts: conditions that people are notified of once, and that are acknowledged, silenced and closed."""
 
 from typing import TYPE_CHECKING
 

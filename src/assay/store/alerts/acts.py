@@ -1,9 +1,10 @@
-"""Raising, acknowledging, silencing and closing alerts. Each that changes something is an entry of the log.
+"""Raising, acknowledging, silencing and closing alerts. Every change is an entry of the log.
 
-1. The first time that something holds, an alert is opened and people are told. 2. While it goes on holding, it is
-counted and nobody is told, unless it grew more urgent. 3. Nobody is told of a key that is silenced; once the silence is
-over, what still holds and was not told is. 4. When it holds no longer, it is closed, and who was told hears of that.
-5. What begins again within `FLAPPING` of its end is the same alert, opened again, and nobody is told twice.
+1. When a condition first holds, an alert is opened and people are notified.
+2. While it holds, it is counted and nobody is notified, unless it became more urgent.
+3. Nobody is notified about a silenced key; once the silence is over, an alert that still holds and was never sent is.
+4. When the condition no longer holds, the alert is closed, and those who were notified hear of that.
+5. A condition that begins again within `FLAPPING` of its end is the same alert, reopened, and nobody is notified twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,61 +15,62 @@ from sqlalchemy import Connection, Row, delete, select, update
 
 from assay.errors import AlertError
 from assay.receipt import instant
-from assay.store.alerts.values import Alert, AlertItem, AlertState, Urgency
+from assay.store.alerts.values import Alert, AlertItem, AlertState, Urgency, checked_key
 from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none, storable
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at, storable
-from assay.store.reviews.opening import message_row
+from assay.store.reviews.opened_items import message_row
 
 ALERT: Final = "alert"
-"""The kind of the entries of the log."""
+"""The kind of the log entries about alerts."""
 OPENED: Final = "alert.opened"
 CLOSED: Final = "alert.closed"
-"""What is told."""
+"""The events of messages about alerts."""
 FLAPPING: Final = timedelta(hours=1)
-"""Within it what begins again is the same alert."""
+"""A condition that begins again within this time of its end is the same alert."""
 LONGEST_SILENCE: Final = timedelta(days=30)
 MOST_LISTED: Final = 200
+"""The most alerts of one list."""
 MONITOR: Final = "monitor"
-"""Who acts when no person does."""
+"""The actor in log entries where no person acted."""
 _RANK: Final = {Urgency.INFO: 0, Urgency.WARNING: 1, Urgency.CRITICAL: 2}
 
 
 def raise_alert(store: Store, tenant: str, alert: Alert) -> tuple[AlertItem, bool]:
-    """Say that something holds now.
+    """Report that a condition holds now.
 
     Returns:
-        The alert as it is kept, and whether people are told of it by this.
+        The alert as it is stored, and whether this call notifies people.
 
     Raises:
         StoreError: it cannot be stored.
     """
     now = store.now()
-    found: list[tuple[AlertItem, bool]] = []
+    result: list[tuple[AlertItem, bool]] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
-        found.clear()
+        result.clear()
         row = _latest(connection, tenant, alert.key)
-        quiet = _silence(connection, tenant, alert.key, now)
+        silenced_until = _silence(connection, tenant, alert.key, now)
         if row is None or (row.state == AlertState.CLOSED and now - moment_at(row.closed or 0) > FLAPPING):
-            item, is_new = _open(connection, tenant, alert, now, quiet)
+            item, notifies = _open(connection, tenant, alert, now, silenced_until)
             entries = [_entry("open", item, now, MONITOR)]
         else:
-            item, is_new, entries = _again(connection, tenant, alert, row, now, quiet)
-        found.append((item, is_new))
+            item, notifies, entries = _raise_again(connection, tenant, alert, row, now, silenced_until)
+        result.append((item, notifies))
         return entries
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return found[0]
+    return result[0]
 
 
 def _open(
-    connection: Connection, tenant: str, alert: Alert, now: datetime, quiet: datetime | None
+    connection: Connection, tenant: str, alert: Alert, now: datetime, silenced_until: datetime | None
 ) -> tuple[AlertItem, bool]:
     at = micros(now)
     row = {
@@ -80,7 +82,7 @@ def _open(
         "state": AlertState.OPEN.value,
         "opened": at,
         "seen": at,
-        "told": None if quiet else at,
+        "told": None if silenced_until else at,
         "closed": None,
         "times": 1,
         "owner": None,
@@ -89,55 +91,55 @@ def _open(
     }
     insert_rows(connection, tables.alerts, [row])
     item = _required(connection, tenant, str(row["id"]), now)
-    if quiet is None:
-        _tell(connection, tenant, item, OPENED, now)
-    return item, quiet is None
+    if silenced_until is None:
+        _notify(connection, tenant, item, OPENED, now)
+    return item, silenced_until is None
 
 
-def _again(
-    connection: Connection, tenant: str, alert: Alert, row: Row[Any], now: datetime, quiet: datetime | None
+def _raise_again(
+    connection: Connection, tenant: str, alert: Alert, row: Row[Any], now: datetime, silenced_until: datetime | None
 ) -> tuple[AlertItem, bool, list[Entry]]:
-    begins = row.state == AlertState.CLOSED
-    grew = _RANK[alert.urgency] > _RANK[Urgency(row.severity)]
-    # After it was told and acknowledged, only that it is worse than it was is news.
-    tells = quiet is None and (row.told is None or grew)
+    reopens = row.state == AlertState.CLOSED
+    escalates = _RANK[alert.urgency] > _RANK[Urgency(row.severity)]
+    # Once people were notified, only higher urgency is news.
+    notifies = silenced_until is None and (row.told is None or escalates)
     values: dict[str, Any] = {
         "seen": micros(now),
         "times": row.times + 1,
         "severity": alert.urgency.value,
         "kind": alert.kind,
         "body": _body(alert),
-        "version": row.version + (begins or grew or tells),
+        "version": row.version + (reopens or escalates or notifies),
     }
-    if begins:
+    if reopens:
         values |= {"state": AlertState.OPEN.value, "closed": None, "owner": None}
-    elif grew and row.state == AlertState.ACKNOWLEDGED:
+    elif escalates and row.state == AlertState.ACKNOWLEDGED:
         values |= {"state": AlertState.OPEN.value, "owner": None}
-    if tells:
+    if notifies:
         values["told"] = micros(now)
-    _set(connection, tenant, row.id, values)
+    _update(connection, tenant, row.id, values)
     item = _required(connection, tenant, row.id, now)
-    if tells:
-        _tell(connection, tenant, item, OPENED, now)
-    acted = "reopen" if begins else "grow" if grew else None
-    return item, tells, [] if acted is None else [_entry(acted, item, now, MONITOR)]
+    if notifies:
+        _notify(connection, tenant, item, OPENED, now)
+    act = "reopen" if reopens else "grow" if escalates else None
+    return item, notifies, [] if act is None else [_entry(act, item, now, MONITOR)]
 
 
 def close_alert(store: Store, tenant: str, key: str, actor: str = MONITOR) -> AlertItem | None:
-    """Say that something holds no longer; the alert that was open, if there was one.
+    """Report that a condition no longer holds; returns the alert that was open, if there was one.
 
     Raises:
         StoreError: it cannot be stored.
     """
     now = store.now()
-    found: list[AlertItem] = []
+    closed: list[AlertItem] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
-        found.clear()
+        closed.clear()
         row = _latest(connection, tenant, key)
         if row is None or row.state == AlertState.CLOSED:
             return ()
-        _set(
+        _update(
             connection,
             tenant,
             row.id,
@@ -149,40 +151,40 @@ def close_alert(store: Store, tenant: str, key: str, actor: str = MONITOR) -> Al
         )
         item = _required(connection, tenant, row.id, now)
         if row.told is not None and _silence(connection, tenant, key, now) is None:
-            _tell(connection, tenant, item, CLOSED, now)
-        found.append(item)
+            _notify(connection, tenant, item, CLOSED, now)
+        closed.append(item)
         return [_entry("close", item, now, actor)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return found[0] if found else None
+    return closed[0] if closed else None
 
 
 def acknowledge(store: Store, tenant: str, id_: str, who: str, actor: str, version: int | None = None) -> AlertItem:
-    """Say that somebody looks at it.
+    """Acknowledge an alert: somebody is looking at it.
 
     Args:
         store: the store.
-        tenant: whose.
-        id_: of the alert.
-        who: the name of who looks at it.
-        actor: what the log names them by.
-        version: which version of the alert they have seen.
+        tenant: whose alert.
+        id_: the id of the alert.
+        who: the name of the person who looks at it.
+        actor: the id of that person in the log.
+        version: the version of the alert that they have seen; any by default.
 
     Raises:
-        AlertError: there is no such alert, it is over, or it has changed since.
+        AlertError: there is no such alert, it is over, or it has changed since that version.
         StoreError: it cannot be stored.
     """
     now = store.now()
-    found: list[AlertItem] = []
+    result: list[AlertItem] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
-        found.clear()
+        result.clear()
         item = _required(connection, tenant, id_, now)
         if version is not None and version != item.version:
             raise AlertError(f"expected version {version} of the alert, and it has version {item.version}", "stale")
         if item.state is AlertState.CLOSED:
             raise AlertError("the alert is over", "closed")
-        _set(
+        _update(
             connection,
             tenant,
             id_,
@@ -192,27 +194,36 @@ def acknowledge(store: Store, tenant: str, id_: str, who: str, actor: str, versi
                 "version": item.version + 1,
             },
         )
-        found.append(_required(connection, tenant, id_, now))
-        return [_entry("acknowledge", found[0], now, actor)]
+        result.append(_required(connection, tenant, id_, now))
+        return [_entry("acknowledge", result[0], now, actor)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return found[0]
+    return result[0]
 
 
 def silence(store: Store, tenant: str, key: str, until: datetime | None, who: str, actor: str) -> datetime | None:
-    """Have nobody told of what is about one thing for a while; without an end, have them told again.
+    """Silence a key for a while; without an end, lift its silence.
+
+    Args:
+        store: the store.
+        tenant: whose alerts.
+        key: the key of the alerts.
+        until: the end of the silence; None lifts it.
+        who: the name of the person who silences it.
+        actor: the id of that person in the log.
 
     Returns:
-        Until when.
+        The end of the silence.
 
     Raises:
-        AlertError: the end is past, or further ahead than a month.
+        AlertError: the end is past, or more than `LONGEST_SILENCE` ahead.
+        InputError: the key is malformed.
         StoreError: it cannot be stored.
     """
     now = store.now()
     if until is not None and not now < until <= now + LONGEST_SILENCE:
         raise AlertError(f"expected an end of the silence within {LONGEST_SILENCE.days} days from now", "refused")
-    Alert(key, "alert.silence", "checks the key")
+    checked_key(key)
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.alert_silences
@@ -220,8 +231,8 @@ def silence(store: Store, tenant: str, key: str, until: datetime | None, who: st
         if until is not None:
             row = {"tenant": tenant, "key": key, "until": micros(until), "maker": storable(who), "made": micros(now)}
             insert_rows(connection, table, [row])
-        said = None if until is None else instant(until)
-        return [entry(ALERT, None, {"at": instant(now), "act": "silence", "key": key, "until": said, "actor": actor})]
+        end = None if until is None else instant(until)
+        return [entry(ALERT, None, {"at": instant(now), "act": "silence", "key": key, "until": end, "actor": actor})]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     return until
@@ -237,33 +248,33 @@ def list_alerts(
     states: Sequence[AlertState] = tuple(AlertState),
     most: int = MOST_LISTED,
 ) -> list[AlertItem]:
-    """Alerts in some states, the newest first."""
+    """Alerts in the given states, newest first; at most `MOST_LISTED`."""
     table = tables.alerts
     rows = connection.execute(
         select(table)
-        .where(table.c.tenant == tenant, table.c.state.in_([one.value for one in states]))
+        .where(table.c.tenant == tenant, table.c.state.in_([state.value for state in states]))
         .order_by(table.c.opened.desc(), table.c.id.desc())
         .limit(min(most, MOST_LISTED))
     ).all()
-    quiet = _silences(connection, tenant, now)
-    return [_item(row, quiet.get(row.key)) for row in rows]
+    silences = _silences(connection, tenant, now)
+    return [_item(row, silences.get(row.key)) for row in rows]
 
 
 def read_alert(connection: Connection, tenant: str, id_: str, now: datetime) -> AlertItem | None:
-    """One alert; none where the tenant has none of this id."""
+    """An alert by its id; None if the tenant has no such alert."""
     table = tables.alerts
     row = connection.execute(select(table).where(table.c.tenant == tenant, table.c.id == id_)).one_or_none()
     return None if row is None else _item(row, _silence(connection, tenant, row.key, now))
 
 
 def _required(connection: Connection, tenant: str, id_: str, now: datetime) -> AlertItem:
-    found = read_alert(connection, tenant, id_, now)
-    if found is None:
+    item = read_alert(connection, tenant, id_, now)
+    if item is None:
         raise AlertError(f"expected an alert of {tenant}, and there is none with this id", "missing")
-    return found
+    return item
 
 
-def _item(row: Row[Any], quiet: datetime | None) -> AlertItem:
+def _item(row: Row[Any], silenced_until: datetime | None) -> AlertItem:
     body = row.body or {}
     return AlertItem(
         row.id,
@@ -276,11 +287,11 @@ def _item(row: Row[Any], quiet: datetime | None) -> AlertItem:
         moment_at(row.opened),
         moment_at(row.seen),
         row.times,
-        None if row.told is None else moment_at(row.told),
-        None if row.closed is None else moment_at(row.closed),
+        moment_or_none(row.told),
+        moment_or_none(row.closed),
         row.owner,
         row.version,
-        quiet,
+        silenced_until,
     )
 
 
@@ -305,24 +316,24 @@ def _silences(connection: Connection, tenant: str, now: datetime) -> dict[str, d
     return {str(row.key): moment_at(row.until) for row in rows}
 
 
-def _set(connection: Connection, tenant: str, id_: str, values: Mapping[str, Any]) -> None:
+def _update(connection: Connection, tenant: str, id_: str, values: Mapping[str, Any]) -> None:
     table = tables.alerts
     connection.execute(update(table).where(table.c.tenant == tenant, table.c.id == id_).values(**values))
 
 
 def _body(alert: Alert) -> dict[str, Any]:
-    return {"summary": storable(alert.summary), "facts": _stored(dict(alert.facts))}
+    return {"summary": storable(alert.summary), "facts": _storable_json(dict(alert.facts))}
 
 
-def _stored(value: Any) -> Any:
-    """A JSON value whose texts every database takes."""
+def _storable_json(value: Any) -> Any:
+    """A JSON value whose strings every database can store."""
     match value:
         case str():
             return storable(value)
         case list() | tuple():
-            return [_stored(one) for one in value]
+            return [_storable_json(item) for item in value]
         case dict():
-            return {storable(str(name)): _stored(one) for name, one in value.items()}
+            return {storable(str(name)): _storable_json(item) for name, item in value.items()}
         case _:
             return value
 
@@ -343,7 +354,7 @@ def _entry(act: str, item: AlertItem, now: datetime, actor: str) -> Entry:
     )
 
 
-def _tell(connection: Connection, tenant: str, item: AlertItem, event: str, now: datetime) -> None:
+def _notify(connection: Connection, tenant: str, item: AlertItem, event: str, now: datetime) -> None:
     body = {
         "alert": item.id,
         "key": item.key,
@@ -361,7 +372,7 @@ def _tell(connection: Connection, tenant: str, item: AlertItem, event: str, now:
 
 
 def runbook_of(kind: str) -> str:
-    """Where it is written what to do about a kind of alert.
+    """The place of the runbook for a kind of alert.
 
     >>> runbook_of("metric.fabricated_citations")
     'docs/runbooks.md#metric-fabricated-citations'

@@ -1,4 +1,4 @@
-"""An alert: something that a person has to know of, told once and kept until it is over."""
+"""Alerts as values: a condition that somebody has to know of, kept until it is over."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,9 @@ from typing import Any, Final
 from assay.errors import InputError
 
 LONGEST_TEXT: Final = 500
-"""Characters of a summary and of a value of `facts`."""
+"""The most characters of a summary, and of a string among the facts."""
 MOST_FACTS: Final = 40
+"""The most facts of an alert, and the most items of a list among them."""
 _KEY: Final = pattern(r"[a-z0-9][a-z0-9._:/-]{0,199}")
 _KIND: Final = pattern(r"[a-z][a-z0-9_]{0,49}(\.[a-z][a-z0-9_]{0,49}){0,3}")
 
@@ -20,7 +21,7 @@ class Urgency(StrEnum):
     """How soon somebody has to look."""
 
     INFO = "info"
-    """To be read with the next report."""
+    """Can wait for the next report."""
     WARNING = "warning"
     """Today."""
     CRITICAL = "critical"
@@ -28,40 +29,40 @@ class Urgency(StrEnum):
 
 
 class AlertState(StrEnum):
-    """What became of an alert."""
+    """The state of an alert."""
 
     OPEN = "open"
-    """It holds, and nobody has said that they look at it."""
+    """The condition holds, and nobody has acknowledged it."""
     ACKNOWLEDGED = "acknowledged"
-    """It holds, and somebody looks at it: nobody is told again."""
+    """The condition holds, and somebody is looking at it: nobody is notified again."""
     CLOSED = "closed"
-    """It is over, or somebody has closed it."""
+    """The condition is over, or somebody closed the alert."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What whoever watches something says of it: the interface of all that raises alerts.
+    """A condition as a watcher reports it: the interface for everything that raises alerts.
 
-    It is raised again for as long as it holds; people are told when it begins, when it grows more urgent, and when it
-    is over (`assay.store.alerts.raise_alert`).
+    An alert is raised again as long as its condition holds; people are notified when it begins, when it becomes more
+    urgent, and when it is over (`assay.store.alerts.raise_alert`).
+
+    Raises:
+        InputError: a field is malformed.
     """
 
     key: str
-    """What it is about, such as `metric:faithfulness` or `cusum:all:rate`: of one key one alert is open at most.
-    Lower-case letters, digits and `._:/-`, at most 200."""
+    """Its subject, such as `metric:faithfulness` or `cusum:all:rate`: at most one alert for a key is open. Lower-case
+    letters, digits and `._:/-`, at most 200 characters."""
     kind: str
-    """Problem, such as `metric.drop`: names its runbook (docs/runbooks.md)."""
+    """The problem, such as `metric.drop`; it selects the runbook (docs/runbooks.md)."""
     summary: str
-    """A sentence for people, with the figures. Never a text that was checked: alerts leave the house."""
+    """A sentence for people, with the figures. Never a checked text: alerts are sent outside."""
     urgency: Urgency = Urgency.WARNING
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Figures and names behind it: JSON scalars, and lists of them such as ids of runs."""
+    """The figures and names behind it: JSON scalars, and lists of them such as ids of runs."""
 
     def __post_init__(self) -> None:
-        if not _KEY.fullmatch(self.key):
-            raise InputError(
-                f"expected the key of an alert: lower-case letters, digits and ._:/-, got {ascii(self.key)[:80]}"
-            )
+        checked_key(self.key)
         if not _KIND.fullmatch(self.kind):
             raise InputError(f"expected the kind of an alert, such as metric.drop, got {ascii(self.kind)[:80]}")
         if not self.summary.strip() or len(self.summary) > LONGEST_TEXT:
@@ -73,9 +74,20 @@ class Alert:
             )
 
 
+def checked_key(key: str) -> str:
+    """The key of an alert.
+
+    Raises:
+        InputError: it is malformed.
+    """
+    if not _KEY.fullmatch(key):
+        raise InputError(f"expected the key of an alert: lower-case letters, digits and ._:/-, got {ascii(key)[:80]}")
+    return key
+
+
 def _is_fact(value: object) -> bool:
     if isinstance(value, list | tuple):
-        return len(value) <= MOST_FACTS and all(_is_fact(one) and not isinstance(one, list | tuple) for one in value)
+        return len(value) <= MOST_FACTS and all(_is_fact(item) and not isinstance(item, list | tuple) for item in value)
     if isinstance(value, str):
         return len(value) <= LONGEST_TEXT
     return value is None or isinstance(value, bool | int) or (isinstance(value, float) and value - value == 0)
@@ -83,7 +95,7 @@ def _is_fact(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AlertItem:
-    """An alert as it is kept."""
+    """An alert as it is stored."""
 
     id: str
     key: str
@@ -94,14 +106,14 @@ class AlertItem:
     facts: Mapping[str, Any]
     opened: datetime
     seen: datetime
-    """When it held last."""
+    """When its condition last held."""
     count: int
     """How often it was raised."""
     told: datetime | None
-    """When people were last told."""
+    """When people were last notified."""
     closed: datetime | None
     owner: str | None
     """Who acknowledged it."""
     version: int
     silenced_until: datetime | None = None
-    """Until when nobody is told of alerts of its key."""
+    """The moment until which nobody is notified about its key."""

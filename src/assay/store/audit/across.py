@@ -1,7 +1,7 @@
-"""The logs of all tenants of one database: which tenants there are, and which of them have rows without a log.
+"""The logs of all tenants of a database: which tenants there are, and which of them have rows but no log.
 
-A tenant's rows are bound by its own log. So a row that is copied to a tenant that has none is found only by who looks
-at all of them.
+A tenant's rows are bound by that tenant's log. So rows that were copied to a tenant without a log are found only by
+looking at all tenants.
 """
 
 from sqlalchemy import Connection, Table, select
@@ -11,24 +11,24 @@ from assay.store.audit.verification.log import Finding, FindingCode
 from assay.store.db import tables
 from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
-_OF_LOGS = (audit_entries, audit_tiles, audit_checkpoints)
+_LOG_TABLES = (audit_entries, audit_tiles, audit_checkpoints)
 
 
 def tenants_of(connection: Connection) -> dict[str, list[str]]:
-    """The tenants that have anything that a log binds, or a log, each with the names of the tables.
+    """The tenants that have a log or any rows that a log binds, each with the names of the tables.
 
     Args:
         connection: one that sees the rows of all tenants (`Store.reading_across`).
     """
-    found: dict[str, list[str]] = {}
-    for table in (audit_logs, *_OF_LOGS, *_bound()):
+    names: dict[str, list[str]] = {}
+    for table in (audit_logs, *_LOG_TABLES, *_bound_tables()):
         for tenant in connection.execute(select(table.c.tenant).distinct()).scalars():
-            found.setdefault(str(tenant), []).append(table.name)
-    return dict(sorted(found.items()))
+            names.setdefault(str(tenant), []).append(table.name)
+    return dict(sorted(names.items()))
 
 
-def without_log(connection: Connection) -> list[Finding]:
-    """The tenants that have rows and no log: of where the rows come from nothing tells.
+def tenants_without_log(connection: Connection) -> list[Finding]:
+    """The tenants that have rows but no log: nothing records where those rows come from.
 
     Args:
         connection: one that sees the rows of all tenants (`Store.reading_across`).
@@ -43,8 +43,8 @@ def without_log(connection: Connection) -> list[Finding]:
     ]
 
 
-def _bound() -> list[Table]:
-    found = [tables.hourly]
+def _bound_tables() -> list[Table]:
+    bound = [tables.hourly]
     for unit in UNITS:
-        found += [unit.head, *(part.table for part in unit.parts)]
-    return [table for table in dict.fromkeys(found) if "tenant" in table.c]
+        bound += [unit.head, *(part.table for part in unit.parts)]
+    return [table for table in dict.fromkeys(bound) if "tenant" in table.c]

@@ -1,9 +1,9 @@
-"""Binding what a change does to rows: each change of a unit is an entry of the log, whatever the change is.
+"""Binding changed rows to the log: every change of a unit becomes an entry of the log, whatever the change is.
 
-A function that changes rows says so before (`touch`); what it then does, in which statements, is its own business. When
-it is done, the writer holds what the units were against what they are, draws new seals for those that changed, and
-appends an entry for each (`bind`). An entry says what the unit was as well: rows that somebody altered beside the log
-are not taken over by the next change that is told of, because what it was is then not what the entry before says.
+A function that changes rows announces the units first (`touch`); which statements it then runs is up to it. When it is
+done, the writer compares the units before and after, draws new seals for those that changed, and appends an entry for
+each (`bind`). The entry commits to the old state as well: if somebody altered rows without the log, the next regular
+change does not cover it up, because its old state is then not the one that the previous entry committed to.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,46 +19,46 @@ from assay.store.audit.entries import ROWS, entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import SEAL, State, Unit, new_seal, read_states
 
-_HELD: Final = "assay.touched"
-"""Where a connection holds what the change that it makes has touched."""
+_TOUCHED: Final = "assay.touched"
+"""The key in `Connection.info` of the units that the current change has touched."""
 
 
 @dataclass(slots=True)
 class Touched:
-    """The units that one change may have changed, as they were before it."""
+    """The units that one change may have changed, with their states before it."""
 
     tenant: str
     before: dict[tuple[str, str], tuple[Unit, State | None]] = field(default_factory=dict)
 
 
 @contextmanager
-def watching(connection: Connection, tenant: str) -> Iterator[Touched]:
-    """While one change is made.
+def track_touched(connection: Connection, tenant: str) -> Iterator[Touched]:
+    """Collect the units that a change touches while the block runs.
 
     Args:
-        connection: the transaction that makes it.
-        tenant: whose rows it changes.
+        connection: the transaction of the change.
+        tenant: the tenant whose rows it changes.
     """
     touched = Touched(tenant)
-    connection.info[_HELD] = touched
+    connection.info[_TOUCHED] = touched
     try:
         yield touched
     finally:
-        connection.info.pop(_HELD, None)
+        connection.info.pop(_TOUCHED, None)
 
 
 def touch(connection: Connection, unit: Unit, ids: Iterable[str] = ("",)) -> None:
-    """Say that the rows of units will be changed, made or dropped by this change. Call it before they are.
+    """Announce that the current change will insert, update or delete rows of units. Call it before the statements.
 
     Args:
-        connection: the transaction that makes the change.
-        unit: their kind.
-        ids: which of them; nothing where a tenant has one.
+        connection: the transaction of the change.
+        unit: the kind of the units.
+        ids: their ids; omitted if a tenant has only one such unit.
 
     Raises:
-        StoreError: no change is being made: what is written now would not be in the log.
+        StoreError: the connection is not in a change of the writer: what is written on it would not be in the log.
     """
-    touched = connection.info.get(_HELD)
+    touched = connection.info.get(_TOUCHED)
     if not isinstance(touched, Touched):
         raise StoreError("expected rows that are bound to the log to be changed by the writer, got another connection")
     new = [id_ for id_ in dict.fromkeys(ids) if (unit.kind, id_) not in touched.before]
@@ -67,52 +67,53 @@ def touch(connection: Connection, unit: Unit, ids: Iterable[str] = ("",)) -> Non
 
 
 def bind(connection: Connection, touched: Touched) -> list[Entry]:
-    """The entries for the units that a change has changed, once it has. The first rows of those get new seals."""
-    entries = []
+    """The entries for the units that a change has changed, called after it. The head rows of those units get new
+    seals."""
+    entries: list[Entry] = []
     by_unit: dict[str, tuple[Unit, dict[str, State | None]]] = {}
     for (kind, id_), (unit, state) in touched.before.items():
         by_unit.setdefault(kind, (unit, {}))[1][id_] = state
     for unit, before in by_unit.values():
         after = read_states(connection, touched.tenant, unit, before)
-        for id_, was in before.items():
-            now = after.get(id_)
-            if (was is None and now is None) or (was is not None and now is not None and was.content == now.content):
+        for id_, old in before.items():
+            new = after.get(id_)
+            if (old is None and new is None) or (old is not None and new is not None and old.content == new.content):
                 continue
-            entries.append(_entry(connection, touched.tenant, unit, id_, was, now))
+            entries.append(_entry(connection, touched.tenant, unit, id_, old, new))
     return entries
 
 
 def _entry(
-    connection: Connection, tenant: str, unit: Unit, id_: str, was: State | None, now: State | None, **more: Any
+    connection: Connection, tenant: str, unit: Unit, id_: str, old: State | None, new: State | None, **more: Any
 ) -> Entry:
     sealed = None
-    if now is not None:
-        sealed = State(new_seal(), now.content)
+    if new is not None:
+        sealed = State(new_seal(), new.content)
         write_seal(connection, tenant, unit, id_, sealed)
     return entry(
         ROWS,
         unit.name(id_),
         {
-            "was": None if was is None else was.bound(),
-            "now": None if sealed is None else sealed.bound(),
+            "was": None if old is None else old.commitment(),
+            "now": None if sealed is None else sealed.commitment(),
             **more,
         },
     )
 
 
-def adopted(connection: Connection, tenant: str, unit: Unit, id_: str, found: State) -> Entry:
-    """The entry for a unit of an older version, which is bound from here on as it is."""
-    return _entry(connection, tenant, unit, id_, None, State(None, found.content), adopted=True)
+def adoption_entry(connection: Connection, tenant: str, unit: Unit, id_: str, state: State) -> Entry:
+    """The entry for a unit that an older version wrote, and that is bound from here on as it is."""
+    return _entry(connection, tenant, unit, id_, None, State(None, state.content), adopted=True)
 
 
 def write_seal(connection: Connection, tenant: str, unit: Unit, id_: str, state: State) -> None:
     """Store the seal of a unit."""
-    connection.execute(_sealing(unit), {"b_tenant": tenant, "b_id": id_, "b_seal": state.seal})
+    connection.execute(_seal_update(unit), {"b_tenant": tenant, "b_id": id_, "b_seal": state.seal})
 
 
 @lru_cache(maxsize=16)
-def _sealing(unit: Unit) -> Update:
+def _seal_update(unit: Unit) -> Update:
     head = unit.head
-    here = head.c.tenant == bindparam("b_tenant")
-    here &= (literal("") if unit.id is None else head.c[unit.id]) == bindparam("b_id")
-    return update(head).where(here).values({SEAL: bindparam("b_seal")})
+    this_unit = head.c.tenant == bindparam("b_tenant")
+    this_unit &= (literal("") if unit.id is None else head.c[unit.id]) == bindparam("b_id")
+    return update(head).where(this_unit).values({SEAL: bindparam("b_seal")})

@@ -1,9 +1,9 @@
-"""What is in the log: entries as canonical JSON of texts and whole numbers.
+"""The entries of the log: canonical JSON of strings and integers.
 
-An entry tells what was decided, by which policy and verifier, with which scores. Of everything that a person may have
+An entry states what was decided, by which policy and verifier, with which scores. Of everything that a person may have
 written (question, output, evidence, names given by the caller) it holds only commitments: HMAC-SHA256 under a random
-salt of the run. With the salt and the content, which the store keeps, anyone can see that they are what was decided on.
-Once both are erased, the commitments say nothing, not even to who can guess the content.
+salt of the run. With the salt and the content, both of which the store keeps, anyone can verify what was decided on.
+Once both are erased, the commitments reveal nothing, even to somebody who can guess the content.
 """
 
 import hmac
@@ -19,12 +19,12 @@ from assay.schema import Evidence, HallucinationReport
 from assay.store.audit.log import Entry
 
 VERSION: Final = 1
-"""The version of the form of entries."""
+"""The version of the entry format."""
 SALT_BYTES: Final = 32
 LONGEST_ENTRY: Final = 1_000_000
 """The most bytes of an entry."""
 MOST_SCORES: Final = 1_000
-"""Of more claims, the entry holds the first scores; all are in the report, to which it commits."""
+"""The most scores of claims in an entry: the first ones. All scores are in the report, to which the entry commits."""
 
 DECISION: Final = "decision"
 """The gate decided on an output."""
@@ -33,38 +33,38 @@ RECEIPT: Final = "receipt"
 COMMIT: Final = "commit"
 """A receipt was used for a commit."""
 FEEDBACK: Final = "feedback"
-"""A user said of an output that it is wrong, or right."""
+"""A user said that an output is wrong or right."""
 REVIEW: Final = "review"
-"""A person, or a deadline, did something to an output that was held for review."""
+"""A reviewer, or a deadline, acted on an output that was held for review."""
 ERASURE: Final = "erasure"
 """Content was erased."""
 EVIDENCE: Final = "evidence"
-"""What an erasure is `of` where the evidence of a run alone was erased."""
+"""The value of `of` in an erasure of only the evidence of a run."""
 RETENTION: Final = "retention"
-"""The rules changed by which content is kept."""
+"""The retention rules were changed."""
 ROWS: Final = "rows"
-"""What is stored of a run, a user, a key or the like has changed (`assay.store.audit.units`)."""
+"""The stored rows of a run, a user, a key or another unit changed (`assay.store.audit.units`)."""
 CHANGE: Final = "change"
-"""Something was changed in the system whose outputs are checked."""
+"""The system whose outputs are checked was changed."""
 ALARM: Final = "alarm"
-"""A chart alarmed, or somebody did something about it."""
+"""A chart raised an alarm, or somebody acted on one."""
 BUDGET: Final = "budget"
-"""A consequence of the error budget came into force, or went out of it."""
+"""A consequence of the error budget came into force or was lifted."""
 ADOPTION: Final = "adoption"
-"""A database of an older version was taken over: from here on its rows are bound as they were found."""
+"""A database of an older version was adopted: from here on its rows are bound as they were found."""
 
 _MILLION: Final = 1_000_000
-_EXACTLY: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
-"""Made once: a verification writes each run again."""
+_ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+"""Built once: a verification encodes every run."""
 
 
 def commitment(salt: bytes, label: str, content: bytes) -> str:
-    """What an entry holds in place of content.
+    """The commitment that an entry holds in place of content: HMAC-SHA256, in hexadecimal.
 
     Args:
         salt: the random bytes of the run.
-        label: what the content is, so that no commitment passes for another.
-        content: the bytes themselves.
+        label: the kind of content, so that no commitment passes for another.
+        content: the content.
 
     >>> commitment(bytes(32), "question", b"Why?")[:16]
     '5e19fc1dd9f591c1'
@@ -73,25 +73,25 @@ def commitment(salt: bytes, label: str, content: bytes) -> str:
 
 
 def exact(value: Any) -> bytes:
-    """A JSON value as bytes that read back as just this value: 1.0 stays 1.0, which canonical JSON writes as 1.
+    """A JSON value as bytes that parse to exactly this value: 1.0 stays 1.0, which canonical JSON writes as 1.
 
-    What a check was given is committed to in this form, so that it can be given again to the last digit. Nobody has to
-    write it again to verify it: bundles hold the text itself.
+    The arguments of a check are committed to in this form, so that the check can be repeated to the last digit. Nobody
+    has to encode them again to verify them: bundles hold the text itself.
 
     Raises:
-        ReceiptError: it is no JSON value, or holds half a surrogate pair.
+        ReceiptError: it is not a JSON value, or contains a lone surrogate.
 
     >>> exact({"b": 1.0, "a": [True, None]})
     b'{"a":[true,null],"b":1.0}'
     """
     try:
-        return _EXACTLY(value).encode()
+        return _ENCODE(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ReceiptError(f"expected a JSON value of valid Unicode, got another: {type(error).__name__}") from error
 
 
 def evidence_content(item: Evidence) -> dict[str, Any]:
-    """Evidence as it is stored and digested: everything but the id, which each run gives again."""
+    """Evidence as it is stored and digested: everything but the id, which belongs to the run."""
     return item.model_dump(mode="json", exclude={"id"})
 
 
@@ -99,18 +99,18 @@ def evidence_digest(content: Mapping[str, Any]) -> str:
     """The digest under which evidence is stored.
 
     Raises:
-        ReceiptError: it holds half a surrogate pair or a number that is not finite.
+        ReceiptError: it contains a lone surrogate or a number that is not finite.
     """
     return sha256(exact(content)).hexdigest()
 
 
 def asked_bytes(asked: Mapping[str, Any], evidence: Iterable[tuple[str, str]]) -> bytes:
-    """What a check was given, as it is committed to: its arguments, and the ids and digests of its evidence."""
+    """The input of a check in the form that is committed to: its arguments, and the ids and digests of its evidence."""
     return exact({"asked": dict(asked), "evidence": [list(pair) for pair in evidence]})
 
 
 def ppm(score: float | None) -> int | None:
-    """A score in whole millionths: entries hold no fractions, which are not written alike everywhere.
+    """A score in whole millionths: entries hold no fractions, because their notation differs between languages.
 
     >>> ppm(0.97), ppm(None)
     (970000, None)
@@ -128,17 +128,17 @@ def decision_entry(
     evidence: Sequence[tuple[str, str]],
     bound: Mapping[str, Any],
 ) -> Entry:
-    """The entry of what the gate decided.
+    """The entry of a decision of the gate.
 
     Args:
         record: the id of the run.
-        at: when, as `assay.receipt.instants` writes it.
+        at: the moment, as `assay.receipt.instants` formats it.
         salt: the salt of the run.
-        report: what was found.
-        digest: `assay.receipt.report_digest` of it.
-        asked: `asked_bytes` of what the check was given.
+        report: the report.
+        digest: the `assay.receipt.report_digest` of the report.
+        asked: the input of the check (`asked_bytes`).
         evidence: the id and the digest of each piece of evidence, in order.
-        bound: what it binds of the rows that are stored with it (`assay.store.records.recording`).
+        bound: further fields that bind the rows stored with it (`assay.store.records.check_rows`).
     """
     validations = Counter(call.status for call in report.tool_call_validations)
     return entry(
@@ -168,7 +168,7 @@ def decision_entry(
 
 
 def entry(kind: str, record: str | None, fields: Mapping[str, Any]) -> Entry:
-    """An entry with the fields that each has.
+    """An entry with its own fields and those that every entry has.
 
     Raises:
         AuditError: it is too long.
@@ -180,10 +180,10 @@ def entry(kind: str, record: str | None, fields: Mapping[str, Any]) -> Entry:
 
 
 def read_entry_data(data: bytes) -> dict[str, Any]:
-    """An entry out of its bytes.
+    """The fields of an entry.
 
     Raises:
-        AuditError: it is none as they are written.
+        AuditError: the bytes are not an entry of this version.
     """
     try:
         value = read_json(data, "an entry of the log", LONGEST_ENTRY)

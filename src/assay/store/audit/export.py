@@ -1,17 +1,17 @@
-"""Bundles: what one takes away from a host to verify elsewhere, with `standalone.py` and nothing else.
+"""Bundles: exports of a log or a run that can be verified elsewhere, with nothing but `standalone.py`.
 
-A bundle is JSON Lines. The first line is the head, `{"bundle": ..., "of": "log" | "run", "checkpoint": NOTE}`; a bundle
-of a log then has each entry in order, a bundle of a run its entries with their proofs and what they commit to. A log is
-signed before it is exported, so that a bundle has all of it; one that was made without a signature ends with the last
-checkpoint before, and its head says of how many entries it has how many: `"partial": {"entries": N, "of": M}`.
+A bundle is JSON Lines. The first line is the head, `{"bundle": ..., "of": "log" | "run", "checkpoint": NOTE}`. A bundle
+of a log continues with each entry in order; a bundle of a run with its entries, their proofs, and the content that they
+commit to. A log is signed before it is exported, so that the bundle has all of it. A bundle made without signing ends
+at the last checkpoint, and its head states how many entries it has of how many: `"partial": {"entries": N, "of": M}`.
 
     {"entry": TEXT}
     {"index": N, "proof": [BASE64, ...], "entry": TEXT}
     {"content": {"record", "salt", "asked", "report", "evidence": [TEXT, ...], "policy"}}
 
-The content of a run in which chat models took part has what they said besides, as `tape`.
+The content of a run with chat models also has their answers, as `tape`.
 
-TEXT is the JSON that was hashed, as a text, so that nobody has to write JSON like we do to verify it.
+TEXT is the JSON that was hashed, as a string, so that no verifier has to encode JSON the way that we do.
 """
 
 import base64
@@ -30,7 +30,7 @@ from assay.store.audit.merkle.proofs import prove_entry
 from assay.store.db import tables
 
 BUNDLE: Final = "assay.audit/1"
-"""The name and version of the form."""
+"""The name and version of the format."""
 
 
 def export_log(
@@ -39,15 +39,15 @@ def export_log(
     """The lines of a bundle of a whole log.
 
     Args:
-        connection: one that sees one state of the database.
+        connection: one that sees one snapshot of the database.
         tenant: whose log.
-        signed: the checkpoint that was made for it (`make_checkpoint`); the last one, which has to cover all of the
-            log, by default.
-        partial: take the last checkpoint, whatever it covers, and say in the head what is left out.
+        signed: a checkpoint made for this export (`make_checkpoint`); by default the last stored one, which must
+            cover the whole log.
+        partial: use the last checkpoint, whatever it covers, and state in the head what is left out.
 
     Raises:
-        AuditError: the log has no checkpoint, or one of fewer entries and `partial` was not asked for; or it lacks an
-            entry.
+        AuditError: the log has no checkpoint, or only one of fewer entries and `partial` is false; or an entry is
+            missing.
     """
     note, left_out = _covering_all(connection, tenant, signed, partial=partial)
     size = read_checkpoint(note).size
@@ -65,31 +65,31 @@ def export_log(
 def export_run(
     connection: Connection, tenant: str, record: str, signed: str | None = None, *, partial: bool = False
 ) -> Iterator[str]:
-    """The lines of a bundle of one run: every entry about it with its proof, and all that it was decided on.
+    """The lines of a bundle of one run: every entry about it with its proof, and the content that was decided on.
 
     Args:
-        connection: one that sees one state of the database.
+        connection: one that sees one snapshot of the database.
         tenant: whose log.
         record: the id of the run.
         signed: as for `export_log`.
         partial: as for `export_log`.
 
     Raises:
-        AuditError: there is no such run, or no checkpoint has all of the log and `partial` was not asked for.
+        AuditError: there is no such run, or no checkpoint covers the whole log and `partial` is false.
     """
     entries = entries_of(connection, tenant, record)
     if not entries:
         raise AuditError(f"expected a run with the id {ascii(record)[:80]} in the log of {tenant}, and there is none")
     note, left_out = _covering_all(connection, tenant, signed, partial=partial)
     size = read_checkpoint(note).size
-    # What is left out came after the log was signed, or the head says that the bundle ends before.
+    # Later entries came after the log was signed, or the head says that the bundle is partial.
     covered = [index for index, _ in entries if index < size]
     if not covered:
         raise AuditError(f"no checkpoint has entry {entries[0][0]} yet; make one with `assay audit checkpoint`")
     yield _line({"bundle": BUNDLE, "of": "run", "checkpoint": note, **left_out})
     for index in covered:
         proof = prove_entry(connection, tenant, index, note)
-        hashes = [base64.b64encode(one).decode() for one in proof.hashes]
+        hashes = [base64.b64encode(digest).decode() for digest in proof.hashes]
         yield _line({"index": index, "proof": hashes, "entry": proof.data.decode()})
     content = run_content(connection, tenant, record)
     if content is not None:
@@ -99,7 +99,7 @@ def export_run(
 def _covering_all(
     connection: Connection, tenant: str, signed: str | None, *, partial: bool
 ) -> tuple[str, dict[str, Any]]:
-    """The checkpoint that a bundle leads to, and what its head says of what is left out."""
+    """The checkpoint of a bundle, and the field of its head that states what is left out."""
     if signed is not None:
         return signed, {}
     note = last_checkpoint(connection, tenant)
@@ -117,10 +117,10 @@ def _covering_all(
 
 
 def run_content(connection: Connection, tenant: str, record: str) -> dict[str, Any] | None:
-    """What a run saw and what was found, as a bundle has it; none where it, or its evidence, was erased.
+    """The input and the report of a run as a bundle has them; None if the run or its evidence was erased.
 
     Raises:
-        AuditError: some of its evidence is not there.
+        AuditError: some of its evidence is missing.
     """
     runs, reports = tables.runs.c, tables.reports.c
     run = connection.execute(
@@ -162,7 +162,7 @@ def _policy(connection: Connection, tenant: str, digest: str) -> str | None:
     ).scalar_one_or_none()
     if body is None:
         return None
-    # As `Policy.digest` writes it.
+    # Encoded as for `Policy.digest`.
     return exact(body).decode()
 
 

@@ -1,7 +1,8 @@
-"""The audit log in the database: appends, reading, and checkpoints.
+"""The audit log in the database: appending and reading entries, tiles and checkpoints.
 
-All writes of a tenant take the lock of its log first, so that entries get their places one transaction after the other,
-whichever process writes. An append reads and writes only the incomplete tiles at the right edge of the tree.
+Every transaction that writes for a tenant first locks the tenant's log, so that entries get their indexes one
+transaction after the other, whichever process writes. An append reads and writes only the incomplete tiles at the right
+edge of the tree.
 """
 
 import secrets
@@ -18,68 +19,69 @@ from assay.store.db.raw_statements import UNLESS_THERE, execute_prepared, insert
 from assay.store.db.tables import audit_checkpoints, audit_entries, audit_logs, audit_tiles
 
 CHUNK: Final = 4_096
-"""How many entries are read at once."""
+"""How many entries are read in one query."""
 
 
 class Entry(NamedTuple):
-    """One entry of a log, as it is to be appended."""
+    """An entry of a log before it is appended."""
 
     kind: str
-    """What sort of happening it tells of; it is in `data` too."""
+    """The kind of event that it records; `data` has it too."""
     data: bytes
-    """What is hashed: canonical JSON (`assay.store.audit.entries`)."""
+    """The bytes that are hashed: canonical JSON (`assay.store.audit.entries`)."""
     record: str | None = None
-    """The run that it is about; it is in `data` too."""
+    """The id of the run that it is about; `data` has it too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How far a log has come."""
+    """The name and the size of a log."""
 
     origin: str
     """The log's name."""
     size: int
+    """The number of its entries."""
 
 
 def make_origin(prefix: str | None, tenant: str) -> str:
-    """A name for a new log, which no other log has.
+    """A unique name for a new log.
 
     Args:
-        prefix: a domain and path of the operator, such as `example.com/assay`; a random name by default.
+        prefix: a domain and path of the operator, such as `example.com/assay`; random by default.
         tenant: the tenant.
     """
     return f"{prefix or f'assay.invalid/{secrets.token_hex(8)}'}/{tenant}"
 
 
 class Appender:
-    """Appends to the logs of all tenants, and keeps their edges between appends.
+    """Appends to the logs of all tenants, and caches the edges of their trees between appends.
 
-    What is kept is used only where the log has not grown meanwhile; another process may have appended. After a
+    A cached edge is used only if the log has not grown since, because another process may have appended. After a
     transaction that did not commit, call `forget`.
     """
 
     def __init__(self, origin: str | None = None) -> None:
-        """Name new logs with `make_origin`."""
+        """Create an appender; `origin` is the prefix for the names of new logs (`make_origin`)."""
         self._origin = origin
         self._edges: dict[str, Edge] = {}
 
     def lock(self, connection: Connection, tenant: str) -> int:
-        """Take the lock of a tenant's log until the transaction ends, and make the log where there is none.
+        """Lock a tenant's log until the transaction ends, and create the log if there is none.
 
         Returns:
-            How many entries it has.
+            The number of its entries.
         """
-        found = self._size(connection, tenant)
-        if found is None:
+        size = self._lock_existing(connection, tenant)
+        if size is None:
             insert_tuples(connection, audit_logs, [(tenant, make_origin(self._origin, tenant), 0)], UNLESS_THERE)
-            found = self._size(connection, tenant)
-        if found is None:
+            size = self._lock_existing(connection, tenant)
+        if size is None:
             raise AuditError("expected the log that was just made, and it is not there")
-        return found
+        return size
 
-    def _size(self, connection: Connection, tenant: str) -> int | None:
-        found: int | None = execute_prepared(connection, _LOCK, {"of": tenant}).scalar_one_or_none()
-        return found
+    def _lock_existing(self, connection: Connection, tenant: str) -> int | None:
+        size: int | None = execute_prepared(connection, _LOCK, {"tenant": tenant}).scalar_one_or_none()
+        return size
 
     def append(self, connection: Connection, tenant: str, entries: Sequence[Entry], first: int) -> None:
         """Append entries in the transaction that locked the log.
@@ -88,10 +90,10 @@ class Appender:
             connection: the transaction.
             tenant: whose log.
             entries: what to append.
-            first: what `lock` returned: the index of the first of them.
+            first: the result of `lock`: the index of the first of them.
 
         Raises:
-            AuditError: the edge of the tree is not what the log's size says.
+            AuditError: the stored edge of the tree does not match the log's size.
         """
         if not entries:
             return
@@ -111,16 +113,16 @@ class Appender:
                 [(tenant, level, index, data) for (level, index), data in sorted(tiles.items())],
                 _REPLACE_TILE,
             )
-            execute_prepared(connection, _GROW, {"of": tenant, "to": edge.size})
+            execute_prepared(connection, _SET_SIZE, {"tenant": tenant, "to": edge.size})
         self._edges[tenant] = edge
 
     def forget(self) -> None:
-        """Read the edges again next time."""
+        """Drop the cached edges, so that they are read again."""
         self._edges.clear()
 
 
-_LOCK: Final = select(audit_logs.c.size).where(audit_logs.c.tenant == bindparam("of")).with_for_update()
-_GROW: Final = update(audit_logs).where(audit_logs.c.tenant == bindparam("of")).values(size=bindparam("to"))
+_LOCK: Final = select(audit_logs.c.size).where(audit_logs.c.tenant == bindparam("tenant")).with_for_update()
+_SET_SIZE: Final = update(audit_logs).where(audit_logs.c.tenant == bindparam("tenant")).values(size=bindparam("to"))
 
 _REPLACE_TILE: Final = "ON CONFLICT (tenant, level, idx) DO UPDATE SET hashes = excluded.hashes"
 
@@ -129,7 +131,7 @@ _REPLACE_TILE: Final = "ON CONFLICT (tenant, level, idx) DO UPDATE SET hashes = 
 
 
 def read_head(connection: Connection, tenant: str) -> Head:
-    """A log's name and size.
+    """The name and the size of a log.
 
     Raises:
         AuditError: the tenant has no log.
@@ -143,74 +145,74 @@ def read_head(connection: Connection, tenant: str) -> Head:
 
 
 def read_tiles(connection: Connection, tenant: str, places: Iterable[Place]) -> dict[Place, bytes]:
-    """Tiles by their places; those that are not there are left out."""
-    wanted = [and_(audit_tiles.c.level == level, audit_tiles.c.idx == index) for level, index in places]
-    if not wanted:
+    """Tiles by their places; missing ones are left out."""
+    conditions = [and_(audit_tiles.c.level == level, audit_tiles.c.idx == index) for level, index in places]
+    if not conditions:
         return {}
     rows = connection.execute(
         select(audit_tiles.c.level, audit_tiles.c.idx, audit_tiles.c.hashes).where(
-            audit_tiles.c.tenant == tenant, or_(*wanted)
+            audit_tiles.c.tenant == tenant, or_(*conditions)
         )
     )
     return {(row.level, row.idx): bytes(row.hashes) for row in rows}
 
 
-# Made once: working a statement out takes longer than SQLite takes to answer it.
+# Built once: building a statement takes longer than SQLite takes to execute it.
 _TILE: Final = select(audit_tiles.c.hashes).where(
-    audit_tiles.c.tenant == bindparam("of"),
+    audit_tiles.c.tenant == bindparam("tenant"),
     audit_tiles.c.level == bindparam("level"),
     audit_tiles.c.idx == bindparam("at"),
 )
 _ENTRY: Final = select(audit_entries.c.data).where(
-    audit_entries.c.tenant == bindparam("of"), audit_entries.c.idx == bindparam("at")
+    audit_entries.c.tenant == bindparam("tenant"), audit_entries.c.idx == bindparam("at")
 )
 
 
-_READ_AHEAD: Final = 8
-"""Tiles that are read at once for a proof: all of a log of up to 4 thousand million entries."""
-_TOGETHER: Final = text(
-    "SELECT level, idx, hashes FROM audit_tiles WHERE tenant = :of AND ("  # noqa: S608 numbers alone
-    + " OR ".join(f"(level = :level{number} AND idx = :idx{number})" for number in range(_READ_AHEAD))
+_TILES_PER_QUERY: Final = 8
+"""Tiles that are read in one query for a proof: all of them for a log of up to 4 thousand million entries."""
+_TILES: Final = text(
+    "SELECT level, idx, hashes FROM audit_tiles WHERE tenant = :tenant AND ("  # noqa: S608 only numbers
+    + " OR ".join(f"(level = :level{number} AND idx = :idx{number})" for number in range(_TILES_PER_QUERY))
     + ")"
 )
 
 
 def tiles_of_proof(connection: Connection, tenant: str, index: int, size: int) -> dict[Place, bytes]:
-    """The tiles that the proof of an entry in a log of a size is made of, in one query; what is not there is left out,
-    and so are the highest ones of a log that is larger than any."""
-    places = sorted(proof_places(index, size))[:_READ_AHEAD]
-    places += places[:1] * (_READ_AHEAD - len(places))
-    values: dict[str, int | str] = {"of": tenant}
+    """The tiles that the proof of an entry needs in a log of the given size, read in one query. Missing tiles are left
+    out, and so are the highest ones where there are more than `_TILES_PER_QUERY`."""
+    places = sorted(proof_places(index, size))[:_TILES_PER_QUERY]
+    places += places[:1] * (_TILES_PER_QUERY - len(places))
+    values: dict[str, int | str] = {"tenant": tenant}
     for number, (level, idx) in enumerate(places):
         values |= {f"level{number}": level, f"idx{number}": idx}
-    return {(row.level, row.idx): bytes(row.hashes) for row in execute_prepared(connection, _TOGETHER, values)}
+    return {(row.level, row.idx): bytes(row.hashes) for row in execute_prepared(connection, _TILES, values)}
 
 
 def nodes_of(connection: Connection, tenant: str, known: dict[Place, bytes] | None = None) -> NodeAt:
-    """Reads hashes of the tree for proofs; each tile is read once, and those that are known are not read."""
+    """A function that reads hashes of the tree for proofs; each tile is read once, and those in `known` not at all."""
     known = {} if known is None else known
 
     def tile_at(level: int, index: int) -> bytes:
         place = (level, index)
         if place not in known:
-            found = execute_prepared(
-                connection, _TILE, {"of": tenant, "level": level, "at": index}
+            tile = execute_prepared(
+                connection, _TILE, {"tenant": tenant, "level": level, "at": index}
             ).scalar_one_or_none()
-            known[place] = b"" if found is None else bytes(found)
+            known[place] = b"" if tile is None else bytes(tile)
         return known[place]
 
     return node_reader(tile_at)
 
 
 def read_root(connection: Connection, tenant: str, size: int) -> bytes:
-    """The root over the first entries of a log, by its stored hashes."""
+    """The root of the first `size` entries of a log, computed from the stored hashes."""
     return root_at(size, nodes_of(connection, tenant))
 
 
 def read_entries(
     connection: Connection, tenant: str, begin: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """The entries of a log with their indexes, in order, some at a time; one that is missing is just not there."""
+    """The entries of a log with their indexes, in order, read in batches; missing ones are skipped."""
     table = audit_entries.c
     query = (
         select(table.idx, table.data)
@@ -226,19 +228,19 @@ def read_entries(
 
 
 def read_entry(connection: Connection, tenant: str, index: int) -> bytes:
-    """One entry.
+    """The bytes of an entry.
 
     Raises:
-        AuditError: it is not there.
+        AuditError: there is no such entry.
     """
-    data = execute_prepared(connection, _ENTRY, {"of": tenant, "at": index}).scalar_one_or_none()
+    data = execute_prepared(connection, _ENTRY, {"tenant": tenant, "at": index}).scalar_one_or_none()
     if data is None:
         raise AuditError(f"expected entry {index} of the log, and it is not there")
     return bytes(data)
 
 
 def entries_of(connection: Connection, tenant: str, record: str) -> list[tuple[int, bytes]]:
-    """The entries about a run, in order."""
+    """The entries about a run with their indexes, in order."""
     table = audit_entries.c
     rows = connection.execute(
         select(table.idx, table.data).where(table.tenant == tenant, table.record == record).order_by(table.idx)
@@ -247,13 +249,13 @@ def entries_of(connection: Connection, tenant: str, record: str) -> list[tuple[i
 
 
 def read_checkpoints(connection: Connection, tenant: str) -> list[str]:
-    """The stored checkpoints of a log, oldest first."""
+    """The stored checkpoints of a log as notes, oldest first."""
     table = audit_checkpoints.c
     return list(connection.execute(select(table.note).where(table.tenant == tenant).order_by(table.size)).scalars())
 
 
 def last_checkpoint(connection: Connection, tenant: str) -> str | None:
-    """The newest stored checkpoint."""
+    """The newest stored checkpoint as a note; None if there is none."""
     table = audit_checkpoints.c
     query = select(table.note).where(table.tenant == tenant).order_by(table.size.desc()).limit(1)
     return connection.execute(query).scalar_one_or_none()

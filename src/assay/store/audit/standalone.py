@@ -3,14 +3,14 @@
     python3 standalone.py FILE --key VKEY [--key VKEY]... [--checkpoint FILE]...
     python3 standalone.py FILE --ring ring.json [--checkpoint FILE]...
 
-FILE is what `assay audit export` or `assay audit prove` wrote. Keys are those that you trust, got by a way that you
-trust: as C2SP vkeys, or as the ring of public keys. Older checkpoints, kept where the log's owner cannot change them,
-are held against a bundle of a whole log: so a history that was rewritten is found even if the key was used to sign it
-again.
+FILE is the output of `assay audit export` or `assay audit prove`. Keys are those that you trust, obtained in a way that
+you trust: as C2SP vkeys, or as the ring of public keys. Older checkpoints, kept where the log's owner cannot change
+them, are compared with a bundle of a whole log: so a rewritten history is detected even if it was signed again with the
+same key.
 
-Exit status: 0 all of it holds, 1 something does not, 2 misuse.
+Exit status: 0 if everything holds, 1 if something does not, 2 for wrong usage.
 
-The formats: RFC 6962 (tree), RFC 8032 (Ed25519), C2SP signed-note, tlog-checkpoint and tlog-proof.
+Formats: RFC 6962 (tree), RFC 8032 (Ed25519), C2SP signed-note, tlog-checkpoint and tlog-proof.
 """
 
 import argparse
@@ -30,7 +30,7 @@ class VerificationError(Exception):
     """Something does not hold; the message says what."""
 
 
-# Ed25519, RFC 8032: verification only, so that nothing in it is secret and none of it need be constant in time.
+# Ed25519, RFC 8032: verification only, so nothing is secret and nothing needs to run in constant time.
 
 _P = 2**255 - 19
 _ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -40,27 +40,27 @@ _ROOT_OF_MINUS_ONE = pow(2, (_P - 1) // 4, _P)
 _Point = tuple[int, int, int, int]
 
 
-def _add(one: _Point, other: _Point) -> _Point:
+def _add(left: _Point, right: _Point) -> _Point:
     """The sum of two points in extended coordinates (RFC 8032, 5.1.4)."""
-    a = (one[1] - one[0]) * (other[1] - other[0]) % _P
-    b = (one[1] + one[0]) * (other[1] + other[0]) % _P
-    c = 2 * one[3] * other[3] * _D % _P
-    d = 2 * one[2] * other[2] % _P
+    a = (left[1] - left[0]) * (right[1] - right[0]) % _P
+    b = (left[1] + left[0]) * (right[1] + right[0]) % _P
+    c = 2 * left[3] * right[3] * _D % _P
+    d = 2 * left[2] * right[2] % _P
     e, f, g, h = b - a, d - c, d + c, b + a
     return e * f % _P, g * h % _P, f * g % _P, e * h % _P
 
 
 def _times(factor: int, point: _Point) -> _Point:
-    found: _Point = (0, 1, 1, 0)
+    product: _Point = (0, 1, 1, 0)
     while factor:
         if factor & 1:
-            found = _add(found, point)
+            product = _add(product, point)
         point, factor = _add(point, point), factor >> 1
-    return found
+    return product
 
 
 def _decode(data: bytes) -> _Point | None:
-    """A point out of its 32 bytes (RFC 8032, 5.1.3), or none."""
+    """Decode a point of 32 bytes (RFC 8032, 5.1.3); None if they are not a point."""
     y = int.from_bytes(data, "little")
     sign, y = y >> 255, y & ((1 << 255) - 1)
     if y >= _P:
@@ -86,7 +86,7 @@ _BASE = _decode((4 * pow(5, _P - 2, _P) % _P).to_bytes(32, "little"))
 
 
 def ed25519_fits(public: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether a signature over a message was made with the private half of a public key (RFC 8032, 5.1.7)."""
+    """Whether a signature over a message is valid under a public key (RFC 8032, 5.1.7)."""
     key = _decode(public) if len(public) == 32 else None
     if key is None or _BASE is None or len(signature) != 64:
         return False
@@ -102,7 +102,7 @@ def ed25519_fits(public: bytes, signature: bytes, message: bytes) -> bool:
 
 
 class Key(NamedTuple):
-    """A public key under a name; a key of a ring has none, and counts for any."""
+    """A public key with a name; a key from a ring has none and is valid under any name."""
 
     name: str | None
     public: bytes
@@ -114,7 +114,7 @@ def key_id(name: str, public: bytes) -> bytes:
 
 
 def read_vkey(text: str) -> Key:
-    """A key out of NAME+ID+BASE64."""
+    """Parse a key NAME+ID+BASE64."""
     parts = text.strip().split("+", 2)
     if len(parts) != 3:
         raise VerificationError("expected a key as NAME+ID+BASE64")
@@ -125,7 +125,7 @@ def read_vkey(text: str) -> Key:
 
 
 def read_ring(text: str) -> list[Key]:
-    """The keys of a ring of public keys that were not revoked."""
+    """The keys of a ring that are not revoked."""
     try:
         ring = json.loads(text)
         ring = ring.get("ring", ring)
@@ -136,7 +136,7 @@ def read_ring(text: str) -> list[Key]:
 
 
 class Checkpoint(NamedTuple):
-    """What a log states of itself, once a trusted key has been found to have signed it."""
+    """The statement of a log about its size and root, signed by a trusted key."""
 
     origin: str
     size: int
@@ -144,7 +144,7 @@ class Checkpoint(NamedTuple):
 
 
 def unbase64(text: str) -> bytes:
-    """Bytes out of base64 in its one spelling."""
+    """Decode base64; only its canonical encoding is accepted."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
@@ -155,12 +155,12 @@ def unbase64(text: str) -> bytes:
 
 
 def open_checkpoint(note: str, keys: Sequence[Key]) -> Checkpoint:
-    """The checkpoint in a note, if a trusted key signed it."""
+    """The checkpoint in a note; raises VerificationError unless a trusted key signed it."""
     text, blank, lines = note.rpartition("\n\n")
-    stated = text.split("\n")
-    if not blank or len(stated) != 3 or not lines.endswith("\n") or re.search(r"[\x00-\x09\x0b-\x1f]", note):
+    statement = text.split("\n")
+    if not blank or len(statement) != 3 or not lines.endswith("\n") or re.search(r"[\x00-\x09\x0b-\x1f]", note):
         raise VerificationError("a checkpoint is malformed")
-    origin, size, root = stated[0], stated[1], unbase64(stated[2])
+    origin, size, root = statement[0], statement[1], unbase64(statement[2])
     if not origin or not re.fullmatch(r"0|[1-9][0-9]{0,18}", size) or len(root) != 32:
         raise VerificationError("a checkpoint is malformed")
     _verify_signatures(origin, (text + "\n").encode(), lines[:-1].split("\n"), keys)
@@ -177,7 +177,7 @@ def _verify_signatures(origin: str, message: bytes, lines: Iterable[str], keys: 
         signature = unbase64(match[2])
         public = known.get(signature[:4]) if match[1] == origin else None
         if public is None:
-            continue  # witnesses and other keys: ignored, as C2SP signed-note asks
+            continue  # witnesses and other keys are ignored, as C2SP signed-note asks
         if not ed25519_fits(public, signature[4:], message):
             raise VerificationError("a signature of a trusted key does not fit its checkpoint")
         signed = True
@@ -186,7 +186,7 @@ def _verify_signatures(origin: str, message: bytes, lines: Iterable[str], keys: 
 
 
 def split_notes(text: str) -> list[str]:
-    """The checkpoints of a file that holds one or several."""
+    """The checkpoints in the text of a file."""
     blocks = text.strip("\n").split("\n\n")
     if len(blocks) % 2:
         raise VerificationError("expected checkpoints, each with its signatures")
@@ -210,78 +210,78 @@ def root_of(stack: Sequence[bytes]) -> bytes:
     """The root over the complete subtrees of a tree."""
     if not stack:
         return hashlib.sha256(b"").digest()
-    found = stack[-1]
+    root = stack[-1]
     for left in reversed(stack[:-1]):
-        found = node_hash(left, found)
-    return found
+        root = node_hash(left, root)
+    return root
 
 
 def root_of_proof(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
     """The root that an inclusion proof leads to (RFC 9162, 2.1.3.2)."""
     if not 0 <= index < size:
         raise VerificationError(f"there is no entry {index} among {size}")
-    at, last, found = index, size - 1, leaf
-    for one in proof:
+    at, last, node = index, size - 1, leaf
+    for sibling in proof:
         if last == 0:
             raise VerificationError("a proof has too many hashes")
         if at & 1 or at == last:
-            found = node_hash(one, found)
+            node = node_hash(sibling, node)
             while at and not at & 1:
                 at, last = at >> 1, last >> 1
         else:
-            found = node_hash(found, one)
+            node = node_hash(node, sibling)
         at, last = at >> 1, last >> 1
     if last:
         raise VerificationError("a proof has too few hashes")
-    return found
+    return node
 
 
 # Bundles
 
 
 def verify_bundle(lines: Iterable[str], keys: Sequence[Key], older: Sequence[str] = ()) -> str:
-    """What a bundle proves, in one sentence.
+    """Verify a bundle; returns what it proves, in one sentence.
 
     Args:
         lines: its lines.
-        keys: the keys that are trusted.
+        keys: the trusted keys.
         older: older checkpoints of the log, as notes.
     """
     rest = iter(lines)
     first = next(rest, "")
-    named = {"bundle", "of", "checkpoint"}
-    head = _object(first, named | {"partial"} if '"partial":' in first else named)
+    names = {"bundle", "of", "checkpoint"}
+    head = _object(first, names | {"partial"} if '"partial":' in first else names)
     if head["bundle"] != "assay.audit/1" or head["of"] not in ("log", "run"):
         raise VerificationError("expected a bundle of assay.audit/1")
     checkpoint = open_checkpoint(_text(head["checkpoint"]), keys)
     before = [open_checkpoint(note, keys) for note in older]
-    for one in before:
-        if one.origin != checkpoint.origin:
-            raise VerificationError(f"a checkpoint is of another log: {one.origin!r}, not {checkpoint.origin!r}")
-        if one.size > checkpoint.size:
-            raise VerificationError(f"a checkpoint states {one.size} entries, the bundle only {checkpoint.size}")
+    for earlier in before:
+        if earlier.origin != checkpoint.origin:
+            raise VerificationError(f"a checkpoint is of another log: {earlier.origin!r}, not {checkpoint.origin!r}")
+        if earlier.size > checkpoint.size:
+            raise VerificationError(f"a checkpoint states {earlier.size} entries, the bundle only {checkpoint.size}")
     if head["of"] != "log" and before:
         raise VerificationError("older checkpoints can only be compared with a bundle of a whole log")
-    said = _verify_log(rest, checkpoint, before) if head["of"] == "log" else _verify_run(rest, checkpoint)
-    return _left_out(head.get("partial"), checkpoint) + said
+    result = _verify_log(rest, checkpoint, before) if head["of"] == "log" else _verify_run(rest, checkpoint)
+    return _partial_notice(head.get("partial"), checkpoint) + result
 
 
-def _left_out(partial: Any, checkpoint: Checkpoint) -> str:
-    """What a bundle says that it leaves out, which nobody signed; nothing where it says nothing."""
+def _partial_notice(partial: Any, checkpoint: Checkpoint) -> str:
+    """The notice that a bundle is partial, by its own unsigned statement; empty if it does not say so."""
     if partial is None:
         return ""
     if not isinstance(partial, dict) or set(partial) != {"entries", "of"}:
         raise VerificationError("what a bundle says that it leaves out is malformed")
-    entries, of = partial["entries"], partial["of"]
-    if type(entries) is not int or type(of) is not int or not checkpoint.size == entries < of:
+    entries, total = partial["entries"], partial["of"]
+    if type(entries) is not int or type(total) is not int or not checkpoint.size == entries < total:
         raise VerificationError("what a bundle says that it leaves out does not fit its checkpoint")
-    return f"IN PART, up to entry {entries} of {of}: "
+    return f"IN PART, up to entry {entries} of {total}: "
 
 
 def _verify_log(lines: Iterator[str], checkpoint: Checkpoint, before: Sequence[Checkpoint]) -> str:
     stack: list[bytes] = []
     size = 0
-    wanted = {one.size for one in before} | {checkpoint.size}
+    stated_sizes = {earlier.size for earlier in before} | {checkpoint.size}
     roots = {0: root_of([])}
     for line in lines:
         stack.append(leaf_hash(_text(_object(line, {"entry"})["entry"]).encode()))
@@ -291,35 +291,35 @@ def _verify_log(lines: Iterator[str], checkpoint: Checkpoint, before: Sequence[C
             right = stack.pop()
             stack[-1] = node_hash(stack[-1], right)
             rest >>= 1
-        if size in wanted:
+        if size in stated_sizes:
             roots[size] = root_of(stack)
     if size != checkpoint.size:
         raise VerificationError(f"the checkpoint states {checkpoint.size} entries, the bundle holds {size}")
-    for one in (checkpoint, *before):
-        if roots[one.size] != one.root:
+    for stated in (checkpoint, *before):
+        if roots[stated.size] != stated.root:
             raise VerificationError(
-                f"the first {one.size} entries are not those of the checkpoint: history was rewritten"
+                f"the first {stated.size} entries are not those of the checkpoint: history was rewritten"
             )
-    held = f" and {len(before)} older checkpoint(s)" if before else ""
-    return f"the log {checkpoint.origin} with {size} entries is whole and fits its checkpoint{held}"
+    others = f" and {len(before)} older checkpoint(s)" if before else ""
+    return f"the log {checkpoint.origin} with {size} entries is whole and fits its checkpoint{others}"
 
 
 def _verify_run(lines: Iterator[str], checkpoint: Checkpoint) -> str:
     entries: list[dict[str, Any]] = []
-    said = "its content was not exported"
+    content = "its content was not exported"
     last = -1
     for line in lines:
         if '"content"' in line[:12]:
-            said = _verify_content(_object(line, {"content"})["content"], entries)
+            content = _verify_content(_object(line, {"content"})["content"], entries)
             if next(lines, None) is not None:
                 raise VerificationError("something follows the content")
             break
-        found = _object(line, {"index", "proof", "entry"})
-        data, index = _text(found["entry"]).encode(), found["index"]
+        fields = _object(line, {"index", "proof", "entry"})
+        data, index = _text(fields["entry"]).encode(), fields["index"]
         if not isinstance(index, int) or isinstance(index, bool) or index <= last:
             raise VerificationError("entries are not in the order of the log")
         last = index
-        proof = [unbase64(_text(one)) for one in _list(found["proof"])]
+        proof = [unbase64(_text(sibling)) for sibling in _list(fields["proof"])]
         if root_of_proof(leaf_hash(data), index, checkpoint.size, proof) != checkpoint.root:
             raise VerificationError(f"the proof of entry {index} does not lead to the root of the checkpoint")
         entries.append(_entry(data))
@@ -328,7 +328,7 @@ def _verify_run(lines: Iterator[str], checkpoint: Checkpoint) -> str:
     if len({entry.get("record") for entry in entries}) != 1:
         raise VerificationError("the entries are about several runs")
     kinds = ", ".join(str(entry["kind"]) for entry in entries)
-    return f"{len(entries)} entries ({kinds}) are in the log {checkpoint.origin}; {said}"
+    return f"{len(entries)} entries ({kinds}) are in the log {checkpoint.origin}; {content}"
 
 
 def _entry(data: bytes) -> dict[str, Any]:
@@ -342,12 +342,12 @@ def _entry(data: bytes) -> dict[str, Any]:
 
 
 def commitment(salt: bytes, label: str, content: bytes) -> str:
-    """What an entry holds in place of content."""
+    """The commitment that an entry holds in place of content."""
     return hmac.new(salt, label.encode() + b"\x00" + content, hashlib.sha256).hexdigest()
 
 
 def _verify_content(content: Any, entries: Sequence[dict[str, Any]]) -> str:
-    """That what the run was given and what was found are what its decision commits to."""
+    """Verify that the input and the report of a run are those that its decision commits to."""
     decision = next((entry for entry in entries if entry["kind"] == "decision"), None)
     names = {"record", "salt", "asked", "report", "evidence", "policy"}
     if decision is not None and "tape" in decision:
@@ -362,14 +362,14 @@ def _verify_content(content: Any, entries: Sequence[dict[str, Any]]) -> str:
     _match(salt, "report", hashlib.sha256(report.encode()).hexdigest().encode(), decision)
     if "tape" in names:
         _match(salt, "tape", _text(content["tape"]).encode(), decision)
-    found, given = json.loads(report), json.loads(asked)
-    _match(salt, "output", found["output"].encode(), decision)
-    if commitment(salt, "run_id", found["run_id"].encode()) != decision["query"]:
+    report_fields, input_fields = json.loads(report), json.loads(asked)
+    _match(salt, "output", report_fields["output"].encode(), decision)
+    if commitment(salt, "run_id", report_fields["run_id"].encode()) != decision["query"]:
         raise VerificationError("the run's name is not what the decision commits to")
-    if (found["action"], found["decision"]["route"]) != (decision["action"], decision["route"]):
+    if (report_fields["action"], report_fields["decision"]["route"]) != (decision["action"], decision["route"]):
         raise VerificationError("the report's decision is not that of the log")
-    digests = list(dict.fromkeys(digest for _, digest in given["evidence"]))
-    texts = [_text(one) for one in _list(content["evidence"])]
+    digests = list(dict.fromkeys(digest for _, digest in input_fields["evidence"]))
+    texts = [_text(item) for item in _list(content["evidence"])]
     if digests != [hashlib.sha256(text.encode()).hexdigest() for text in texts]:
         raise VerificationError("the evidence is not what the decision was made on")
     policy = content["policy"]
@@ -384,7 +384,7 @@ def _match(salt: bytes, label: str, content: bytes, decision: dict[str, Any]) ->
 
 
 def _object(line: str, names: Iterable[str]) -> dict[str, Any]:
-    """An object out of a line, in the one spelling that a bundle has."""
+    """Parse the object in a line; only the encoding of a bundle is accepted."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -412,7 +412,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def verify_proof(text: str, keys: Sequence[Key]) -> str:
-    """What a tlog-proof with its entry as extra data proves, in one sentence."""
+    """Verify a tlog-proof with its entry as extra data; returns what it proves, in one sentence."""
     head, _, note = text.partition("\n\n")
     lines = head.split("\n")
     index = re.fullmatch(r"index (0|[1-9][0-9]{0,18})", lines[2]) if len(lines) > 2 else None
@@ -427,24 +427,24 @@ def verify_proof(text: str, keys: Sequence[Key]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Verify a file; the exit status."""
+    """Verify a file; returns the exit status."""
     parser = argparse.ArgumentParser(description="Verifies bundles and proofs of assay's audit log.")
     parser.add_argument("file")
     parser.add_argument("--key", action="append", default=[], metavar="VKEY", help="a trusted key; may be repeated")
     parser.add_argument("--ring", metavar="FILE", help="the ring of public keys")
     parser.add_argument("--checkpoint", action="append", default=[], metavar="FILE", help="older checkpoints")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        keys = [read_vkey(text) for text in asked.key]
-        if asked.ring:
-            keys += read_ring(_read(asked.ring))
+        keys = [read_vkey(text) for text in options.key]
+        if options.ring:
+            keys += read_ring(_read(options.ring))
         if not keys:
             parser.error("name the keys that you trust with --key or --ring")
-        older = [note for path in asked.checkpoint for note in split_notes(_read(path))]
-        with Path(asked.file).open(encoding="utf-8", newline="") as file:
-            proof = file.read(12) == "c2sp.org/tlo"
+        older = [note for path in options.checkpoint for note in split_notes(_read(path))]
+        with Path(options.file).open(encoding="utf-8", newline="") as file:
+            is_proof = file.read(12) == "c2sp.org/tlo"
             file.seek(0)
-            said = verify_proof(file.read(), keys) if proof else verify_bundle(file, keys, older)
+            result = verify_proof(file.read(), keys) if is_proof else verify_bundle(file, keys, older)
     except OSError as error:
         print(f"cannot be read: {error}", file=sys.stderr)
         return 2
@@ -453,7 +453,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     if not older:
         print("CAUTION: no older checkpoint was compared with it: whoever has the key could have rewritten all of it")
-    print(f"holds: {said}")
+    print(f"holds: {result}")
     return 0
 
 

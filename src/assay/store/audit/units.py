@@ -1,14 +1,14 @@
-"""What of the tables is bound to the log: units of rows, and what an entry commits to of each.
+"""Units: groups of rows that the log binds as a whole, and what an entry commits to for each.
 
-A unit is what one entry of the log covers as a whole: a run with its reports, claims, tool calls, evidence,
-decisions, review item and feedback; a user; a session; a key; a token; a tenant; the rules of retention; a change of
-the system that is watched, an alarm about it, a consequence of a spent error budget; a dataset, an experiment, a saved
-view. What is committed to is HMAC-SHA256 under the unit's own random seal of all values of all its rows, but for the
-columns that `UNBOUND` lists. The seal is in the first of the rows and is drawn again whenever the unit changes; an
-old commitment then says nothing any more, not even to who can guess what was erased.
+A unit is a run with its reports, claims, tool calls, evidence, decisions, review item and feedback; a user; a session;
+an API key; a token; a tenant; the retention rules; a change of the monitored system, an alarm about it, a consequence
+of a spent error budget; a red team run, a proposal; a dataset, an experiment, a saved view. The commitment is
+HMAC-SHA256, under the unit's own random seal, of all values of all its rows except the columns in `UNBOUND`. The seal
+is stored in the head row and is drawn anew whenever the unit changes; an old commitment then reveals nothing, even to
+somebody who can guess what was erased.
 
-Values are taken as they are stored: bytes by their digest, so that nothing has to be unpacked. A column without a value
-is left out, so that a later version may add columns and what was bound before them still holds.
+Values are committed to as they are stored: bytes by their digest, so that nothing has to be unpacked. NULL is left out,
+so that a later version may add columns and earlier commitments still hold.
 """
 
 import secrets
@@ -44,11 +44,11 @@ from assay.store.db import tables
 from assay.store.db.raw_statements import execute_prepared
 from assay.store.db.tables import Packed
 
-PART: Final = 500
-"""Units that are read in one query of each table."""
+BATCH: Final = 500
+"""Units that are read in one query for each table."""
 
 SEAL: Final = "seal"
-"""The column that holds the seal of a unit."""
+"""The column of a head row that holds the seal of its unit."""
 
 UNBOUND: Final[Mapping[str, str]] = {
     "evidence.created": "no page and no API shows it; the body is bound by its digest, which the run binds",
@@ -61,7 +61,7 @@ UNBOUND: Final[Mapping[str, str]] = {
     "audit_anchors.created": "a note of what was taken out; what counts is the checkpoint that is elsewhere",
     "audit_anchors.answer": "a note of what was taken out; a witness's signature is verified where it is used",
 }
-"""The columns that nothing binds, each with the reason, beside those of `UNBOUND_TABLES`."""
+"""Columns that nothing binds, each with the reason; further ones are those of `UNBOUND_TABLES`."""
 
 UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "report_search": "an index, made of the words of reports; what is shown of a report is read from the report",
@@ -89,7 +89,7 @@ UNBOUND_TABLES: Final[Mapping[str, str]] = {
     "login_tries": "counters that slow down guessing; they are dropped after a day",
     "alembic_version": "the version of the tables",
 }
-"""The tables of which nothing is bound, each with the reason."""
+"""Tables of which nothing is bound, each with the reason."""
 
 UNBOUND_ROWS: Final[Mapping[str, str]] = {
     "audit_checkpoints: a row dropped": "one that was never taken out: all that it states follows from those after it, "
@@ -98,7 +98,7 @@ UNBOUND_ROWS: Final[Mapping[str, str]] = {
     "audit_anchors: a row copied": "at a size at which the log was signed: the place that it names shows whether it is "
     "there. At another size it is found (`missing_checkpoint`)",
 }
-"""The rows that may be dropped or added unseen, each with the reason."""
+"""Rows that can be dropped or added without detection, each with the reason."""
 
 BOUND_OTHERWISE: Final[Mapping[str, str]] = {
     "evidence": "by its digest, which is one of the values of the runs that had it",
@@ -110,7 +110,7 @@ BOUND_OTHERWISE: Final[Mapping[str, str]] = {
     "audit_tiles": "they are the log: the hashes of its entries",
     "audit_checkpoints": "they are signed",
 }
-"""The tables that are bound in another way than as units."""
+"""Tables that are bound in another way than as units, each with that way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,12 @@ class Part:
     """The rows of one table that belong to a unit."""
 
     table: Table
-    of: str
-    """The column that names the unit; through `via`, the column that names a row of that table."""
+    owner: str
+    """The column with the id of the unit; with `via`, the column with the id of a row of that table."""
     key: tuple[str, ...]
-    """What orders the rows of one unit."""
+    """The columns by which the rows of one unit are sorted."""
     via: Table | None = None
+    """The table between: its column `run` has the id of the unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +131,16 @@ class Unit:
     """A kind of unit."""
 
     kind: str
-    """What stands before its id in the log."""
+    """The prefix of its name in the log."""
     head: Table
-    """The table of its first row, which holds its seal."""
+    """The table of its head row, which holds its seal."""
     id: str | None
-    """The column with its id; none where a tenant has one such unit."""
+    """The column with its id; None if a tenant has only one such unit."""
     parts: tuple[Part, ...] = ()
+    """Its other rows."""
 
     def name(self, id_: str) -> str:
-        """What entries call the unit."""
+        """The name of a unit in log entries."""
         return f"{self.kind}:{id_}"
 
 
@@ -161,11 +163,11 @@ SESSION: Final = Unit("session", tables.sessions, "id")
 KEY: Final = Unit("key", tables.api_keys, "id")
 TOKEN: Final = Unit("token", tables.access_tokens, "digest")
 TENANT: Final = Unit("tenant", tables.tenants, None)
-RULES: Final = Unit("retention", tables.retention, None)
+RETENTION_RULES: Final = Unit("retention", tables.retention, None)
 CHANGE: Final = Unit("change", tables.changes, "id")
 ALARM: Final = Unit("alarm", tables.alarms, "id")
 CONSEQUENCE: Final = Unit("consequence", tables.consequences, "name")
-ATTACKS: Final = Unit("redteam", tables.redteam_runs, "id", (Part(tables.redteam_cases, "run", ("position",)),))
+REDTEAM_RUN: Final = Unit("redteam", tables.redteam_runs, "id", (Part(tables.redteam_cases, "run", ("position",)),))
 PROPOSAL: Final = Unit("proposal", tables.redteam_proposals, "id")
 VIEW: Final = Unit("view", tables.saved_views, "id")
 DATASET: Final = Unit("dataset", tables.datasets, "id", (Part(tables.dataset_rows, "dataset", ("run",)),))
@@ -179,11 +181,11 @@ UNITS: Final = (
     KEY,
     TOKEN,
     TENANT,
-    RULES,
+    RETENTION_RULES,
     CHANGE,
     ALARM,
     CONSEQUENCE,
-    ATTACKS,
+    REDTEAM_RUN,
     PROPOSAL,
     VIEW,
     DATASET,
@@ -195,27 +197,27 @@ Rows = Mapping[Table, Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A unit as it is stored."""
+    """The stored state of a unit."""
 
     seal: bytes | None
-    """None where it was never bound."""
+    """None if it was never bound."""
     content: bytes
-    """What is committed to."""
+    """The bytes that are committed to."""
 
-    def bound(self) -> str | None:
-        """What an entry has to say of it; nothing where it has no seal."""
+    def commitment(self) -> str | None:
+        """The commitment in an entry; None if it has no seal."""
         return None if self.seal is None else commitment(self.seal, "rows", self.content)
 
 
 def new_seal() -> bytes:
-    """A seal that nobody can guess."""
+    """A new random seal."""
     return secrets.token_bytes(SALT_BYTES)
 
 
-def unit_called(name: str) -> tuple[Unit, str]:
-    """The kind and the id of a unit that an entry names.
+def parse_unit_name(name: str) -> tuple[Unit, str]:
+    """The kind and the id in the name of a unit.
 
-    >>> unit, id_ = unit_called("run:ab12")
+    >>> unit, id_ = parse_unit_name("run:ab12")
     >>> unit.head.name, id_
     ('runs', 'ab12')
 
@@ -231,7 +233,8 @@ def unit_called(name: str) -> tuple[Unit, str]:
 
 @lru_cache(maxsize=64)
 def bound_columns(table: Table) -> tuple[Column[Any], ...]:
-    """The columns of a table whose values are committed to. The tenant is left out: it is whose log it is."""
+    """The columns of a table whose values are committed to. The tenant is left out, because the log is the tenant's
+    own."""
     return tuple(
         column
         for column in table.columns
@@ -240,48 +243,44 @@ def bound_columns(table: Table) -> tuple[Column[Any], ...]:
 
 
 def content_of(unit: Unit, rows: Rows) -> bytes:
-    """What is committed to of the rows of one new unit, before they are stored.
+    """The bytes to commit to for a new unit, before its rows are stored.
 
     Args:
-        unit: its kind.
-        rows: all its rows, with their columns as they are inserted; tables that are no part of it are passed over.
+        unit: the kind of the unit.
+        rows: all its rows, with their columns as they are inserted; tables that are not part of it are ignored.
     """
     parts = [(unit.head, ()), *((part.table, part.key) for part in unit.parts)]
     values = {
-        table: [_values(table, row) for row in sorted(rows.get(table, ()), key=lambda row: _place(row, key))]
+        table: [_values(table, row) for row in sorted(rows.get(table, ()), key=lambda row: _sort_key(row, key))]
         for table, key in parts
     }
-    return _content(values)
-
-
-def _place(row: Mapping[Any, Any], key: tuple[str, ...]) -> tuple[Any, ...]:
-    # With its type first: rows that were tampered with may hold anything, and are compared all the same.
-    found = (row[name] for name in key)
-    return tuple((type(one).__name__, "" if one is None else one) for one in found)
-
-
-def _content(values: Mapping[Table, Sequence[Mapping[str, Any]]]) -> bytes:
     return exact({table.name: list(rows) for table, rows in values.items() if rows})
 
 
+def _sort_key(row: Mapping[Any, Any], key: tuple[str, ...]) -> tuple[Any, ...]:
+    # The type comes first: tampered rows may hold values of any type, and must still be comparable.
+    values = (row[name] for name in key)
+    return tuple((type(value).__name__, "" if value is None else value) for value in values)
+
+
 def _values(table: Table, row: Mapping[Any, Any]) -> dict[str, Any]:
-    found = {}
+    values = {}
     for column in bound_columns(table):
         value = row[column.name]
         if value is not None:
-            found[column.name] = _value(column, value)
-    return found
+            values[column.name] = _value(column, value)
+    return values
 
 
 def _value(column: Column[Any], value: Any) -> Any:
-    """A value as it is committed to: the same whether it is to be stored or was read."""
+    """The form of a value that is committed to: the same before it is stored and after it was read."""
     kind = column.type
     if isinstance(kind, (LargeBinary, Packed)):
         return sha256(value).hexdigest() if isinstance(value, (bytes, bytearray, memoryview)) else ["text", str(value)]
     if isinstance(kind, Boolean):
         return bool(value)
     if isinstance(kind, Double):
-        # Nought has no sign in every database.
+        # Not every database keeps the sign of zero.
         return value + 0.0 if isinstance(value, (int, float)) and isfinite(value) else ["text", repr(value)]
     if isinstance(kind, (BigInteger, Integer)):
         return int(value) if isinstance(value, int) else ["text", repr(value)]
@@ -294,32 +293,32 @@ def _value(column: Column[Any], value: Any) -> Any:
 
 
 def read_states(connection: Connection, tenant: str, unit: Unit, ids: Iterable[str]) -> dict[str, State]:
-    """Units of one kind as they are stored, by their ids; those that are not there are left out."""
-    wanted = sorted(set(ids))
-    found: dict[str, State] = {}
-    for begin in range(0, len(wanted), PART):
-        found |= _read(connection, tenant, unit, wanted[begin : begin + PART])
-    return found
+    """The stored states of units of one kind, by their ids; missing units are left out."""
+    ordered = sorted(set(ids))
+    states: dict[str, State] = {}
+    for begin in range(0, len(ordered), BATCH):
+        states |= _read_batch(connection, tenant, unit, ordered[begin : begin + BATCH])
+    return states
 
 
-def _read(connection: Connection, tenant: str, unit: Unit, ids: Sequence[str]) -> dict[str, State]:
-    head, seal = unit.head, _place_of(unit.head, SEAL)
+def _read_batch(connection: Connection, tenant: str, unit: Unit, ids: Sequence[str]) -> dict[str, State]:
+    head, seal = unit.head, _column_index(unit.head, SEAL)
     heads = {str(row[-1]): row for row in _rows(connection, unit, None, tenant, ids)}
     values: dict[str, dict[str, list[dict[str, Any]]]] = {
         id_: {head.name: [_stored_values(head, row)]} for id_, row in heads.items()
     }
     if heads:
         for part in unit.parts:
-            of_units: dict[str, list[Row[Any]]] = {}
+            by_unit: dict[str, list[Row[Any]]] = {}
             for row in _rows(connection, unit, part, tenant, sorted(heads)):
-                of_units.setdefault(str(row[-1]), []).append(row)
-            for id_, rows in of_units.items():
-                if (of := values.get(id_)) is None:
+                by_unit.setdefault(str(row[-1]), []).append(row)
+            for id_, rows in by_unit.items():
+                if (unit_values := values.get(id_)) is None:
                     continue
                 if len(rows) > 1:
-                    # Not sorted by the database: each has its own order of texts.
-                    rows.sort(key=lambda row: _place(row._mapping, part.key))  # noqa: SLF001 called at once
-                of[part.table.name] = [_stored_values(part.table, row) for row in rows]
+                    # Not sorted by the database: collations differ.
+                    rows.sort(key=lambda row: _sort_key(row._mapping, part.key))  # noqa: SLF001 called at once
+                unit_values[part.table.name] = [_stored_values(part.table, row) for row in rows]
     return {
         id_: State(None if heads[id_][seal] is None else bytes(heads[id_][seal]), exact(parts))
         for id_, parts in values.items()
@@ -327,23 +326,23 @@ def _read(connection: Connection, tenant: str, unit: Unit, ids: Sequence[str]) -
 
 
 @lru_cache(maxsize=64)
-def _place_of(table: Table, name: str) -> int:
-    """Where a column is in a row that `_query` reads."""
+def _column_index(table: Table, name: str) -> int:
+    """The index of a column in the rows of `_query`."""
     return [column.name for column in table.columns].index(name)
 
 
-_PLAIN: Final = ((Boolean, bool), (BigInteger, int), (Integer, int), (Text, str))
-"""What is read of a column as it is committed to, where it is just of this type."""
+_UNCHANGED: Final = ((Boolean, bool), (BigInteger, int), (Integer, int), (Text, str))
+"""Column types, each with the Python type whose values are committed to unchanged."""
 
 
 @lru_cache(maxsize=64)
-def _plan(table: Table) -> tuple[tuple[int, str, type | None, Column[Any]], ...]:
-    """The bound columns of a table with their places, and of which type a value is committed to as it is."""
+def _column_plan(table: Table) -> tuple[tuple[int, str, type | None, Column[Any]], ...]:
+    """For each bound column: its index, its name, the type whose values are committed to unchanged, and the column."""
     return tuple(
         (
-            _place_of(table, column.name),
+            _column_index(table, column.name),
             column.name,
-            next((plain for kind, plain in _PLAIN if isinstance(column.type, kind)), None),
+            next((plain for kind, plain in _UNCHANGED if isinstance(column.type, kind)), None),
             column,
         )
         for column in bound_columns(table)
@@ -351,47 +350,53 @@ def _plan(table: Table) -> tuple[tuple[int, str, type | None, Column[Any]], ...]
 
 
 def _stored_values(table: Table, row: Row[Any]) -> dict[str, Any]:
-    """As `_values`, of a row that was read: without a look at each value that is what it should be."""
+    """Like `_values`, for a row that was read; faster, because values of the expected type are used unchanged."""
     return {
         name: value if type(value) is plain else _value(column, value)
-        for at, name, plain, column in _plan(table)
-        if (value := row[at]) is not None
+        for index, name, plain, column in _column_plan(table)
+        if (value := row[index]) is not None
     }
 
 
+def as_stored(columns: Iterable[Column[Any]]) -> list[ColumnElement[Any]]:
+    """Columns for a query that reads values as they are stored: packed ones are not unpacked."""
+    return [
+        type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, Packed) else column
+        for column in columns
+    ]
+
+
+def join_owner(query: Select[Any], part: Part) -> tuple[Select[Any], ColumnElement[Any]]:
+    """A query over the rows of a part, joined with the table between if there is one, and the id of their unit."""
+    table, owner, via = part.table, part.table.c[part.owner], part.via
+    if via is None:
+        return query, owner
+    return query.join_from(table, via, (via.c.tenant == table.c.tenant) & (via.c.id == owner)), via.c.run
+
+
 _UNIT: Final = "unit_id"
-"""The column of a query that says to which unit a row belongs."""
+"""The column of a query with the id of the unit that a row belongs to."""
 
 
 def _rows(connection: Connection, unit: Unit, part: Part | None, tenant: str, ids: Sequence[str]) -> Sequence[Row[Any]]:
-    """The rows of the first table, or of a part, of some units; the last value of each is its unit."""
+    """The head rows, or the rows of a part, of some units; the last value of each row is the id of its unit."""
     if len(ids) == 1:
-        values = {"of": tenant, "id": ids[0]} if unit.id is not None else {"of": tenant}
+        values = {"tenant": tenant, "id": ids[0]} if unit.id is not None else {"tenant": tenant}
         return execute_prepared(connection, _query(unit, part, single=True), values).all()
     query = _query(unit, part, single=False)
-    return connection.execute(query, {"of": tenant, "ids": list(ids)}).all()
+    return connection.execute(query, {"tenant": tenant, "ids": list(ids)}).all()
 
 
 @lru_cache(maxsize=64)
 def _query(unit: Unit, part: Part | None, *, single: bool) -> Select[Any]:
-    """Made once: working a query out takes longer than the database takes to answer it."""
+    """The query of `_rows`; cached, because building it takes longer than the database takes to execute it."""
     table = unit.head if part is None else part.table
-    # As they are stored: what is packed is not unpacked.
-    query = select(
-        *(
-            type_coerce(column, LargeBinary).label(column.name) if isinstance(column.type, Packed) else column
-            for column in table.columns
-        )
-    ).where(table.c.tenant == bindparam("of"))
+    query = select(*as_stored(table.columns)).where(table.c.tenant == bindparam("tenant"))
     if part is None:
         owner: ColumnElement[Any] = literal_column("''") if unit.id is None else table.c[unit.id]
         if unit.id is None:
             return query.add_columns(owner.label(_UNIT))
     else:
-        owner = table.c[part.of]
-    if part is not None and part.via is not None:
-        via = part.via
-        query = query.join_from(table, via, (via.c.tenant == table.c.tenant) & (via.c.id == owner))
-        owner = via.c.run
-    wanted = owner == bindparam("id") if single else owner.in_(bindparam("ids", expanding=True))
-    return query.add_columns(owner.label(_UNIT)).where(wanted)
+        query, owner = join_owner(query, part)
+    selected = owner == bindparam("id") if single else owner.in_(bindparam("ids", expanding=True))
+    return query.add_columns(owner.label(_UNIT)).where(selected)

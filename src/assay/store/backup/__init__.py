@@ -1,4 +1,4 @@
-"""Copies of a database: made while a server writes, verified before anybody relies on them, put back in its place."""
+"""Backups of a database: made while a server writes, verified before anybody relies on them, and restored."""
 
 from typing import TYPE_CHECKING
 

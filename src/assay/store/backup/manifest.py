@@ -1,7 +1,7 @@
-"""What is written beside a backup: its digest, the version of its tables, and the head of each log in it.
+"""The manifest next to a backup: its digest, the version of its tables, and the head of each log in it.
 
-Whoever can write the backup can write this file too: it tells damage and mix-ups, not malice. Against malice the digest
-is kept somewhere else (`assay restore --sha256`), or a checkpoint that left the host is checked against the log.
+Anyone who can write the backup can write the manifest too: it reveals damage and mix-ups, not malice. Against malice,
+keep the digest somewhere else (`assay restore --sha256`), or check a checkpoint that left the host against the log.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from assay.errors import StoreError
 
 MOST_BYTES: Final = 4_000_000
-"""A manifest of more bytes is not read: a log takes about 200."""
+"""The most bytes of a manifest that are read; each log takes about 200."""
 
 
 class _Value(BaseModel):
@@ -20,38 +20,38 @@ class _Value(BaseModel):
 
 
 class LogOfCopy(_Value):
-    """The head of one tenant's log in a copy."""
+    """The head of one tenant's log in a backup."""
 
     tenant: str
     origin: str
     size: int = Field(ge=0)
-    """Its entries."""
+    """The number of its entries."""
     root: str = Field(pattern="^[0-9a-f]{64}$")
     """The root of its hash tree, in hexadecimal digits."""
 
 
 class Manifest(_Value):
-    """What a backup is."""
+    """The description of a backup."""
 
     format: Literal["assay.backup/1"] = "assay.backup/1"
     file: str
-    """The name of the backup, without its folder."""
+    """The file name of the backup, without its folder."""
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
-    """Of its bytes."""
+    """The digest of the file."""
     bytes: int = Field(ge=0)
     revision: str
-    """The last migration of its tables."""
+    """The newest migration that was applied to its tables."""
     assay: str
     """The version of assay that made it."""
     created: str
-    """When, in UTC."""
+    """When it was made, in UTC."""
     verified: bool
     """Whether its integrity and its logs were verified when it was made."""
     logs: tuple[LogOfCopy, ...] = ()
 
 
 def manifest_path(backup: Path) -> Path:
-    """Where the manifest of a backup is.
+    """The path of the manifest of a backup.
 
     >>> manifest_path(Path("daily/assay.db")).name
     'assay.db.json'
@@ -60,10 +60,10 @@ def manifest_path(backup: Path) -> Path:
 
 
 def read_manifest(backup: Path) -> Manifest | None:
-    """The manifest of a backup; none where there is no file.
+    """The manifest of a backup; None if there is no such file.
 
     Raises:
-        StoreError: there is one that cannot be read as one.
+        StoreError: the file cannot be read as a manifest.
     """
     path = manifest_path(backup)
     try:

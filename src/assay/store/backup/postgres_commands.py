@@ -1,7 +1,7 @@
-"""What is typed to dump a database of PostgreSQL and to restore it: its own tools do that better than anything here.
+"""The shell commands that dump and restore a PostgreSQL database with its own tools.
 
-The tables are walled by row (`assay.store.db.row_security`), for their owner too. `pg_dump` refuses to leave rows out,
-so it is told to act for all tenants, as the operator does. A superuser is above the walls and is not held up by it.
+Row-level security applies to the owner of the tables too (`assay.store.db.row_security`), and `pg_dump` refuses to run
+if it would leave rows out, so its session acts for all tenants. A superuser bypasses the policies and needs nothing.
 """
 
 import shlex
@@ -21,15 +21,15 @@ PASSWORD_NOTE: Final = "a password is taken from PGPASSWORD or ~/.pgpass, never 
 
 
 def dump_commands(url: URL, out: Path) -> list[str]:
-    """The commands that dump a database into a file, and look whether the file can be read.
+    """The commands that dump a database into a file, and check that the file can be read.
 
     Args:
-        url: of the database; its password is left out.
-        out: the file.
+        url: the URL of the database; its password is left out.
+        out: the file to write.
     """
     file = shlex.quote(str(out))
     return [
-        f"{_ALL_ROWS} pg_dump --format=custom --enable-row-security --dbname={_place(url)} --file={file}",
+        f"{_ALL_ROWS} pg_dump --format=custom --enable-row-security --dbname={_libpq_url(url)} --file={file}",
         f"pg_restore --list {file} >/dev/null && sha256sum {file} > {shlex.quote(f'{out}.sha256')}",
     ]
 
@@ -39,21 +39,21 @@ def restore_commands(file: Path, url: URL, *, replace: bool) -> list[str]:
 
     Args:
         file: the dump.
-        url: of the database; its password is left out.
-        replace: whether what is in the database is dropped first.
+        url: the URL of the database; its password is left out.
+        replace: whether to drop existing tables first.
     """
-    place, dump = _place(url), shlex.quote(str(file))
+    dbname, dump = _libpq_url(url), shlex.quote(str(file))
     drop = "--clean --if-exists " if replace else ""
     return [
         f"sha256sum --check {shlex.quote(f'{file}.sha256')}",
-        f"psql --dbname={place} --command={shlex.quote(_ROLE)}",
-        f"pg_restore --exit-on-error --single-transaction --no-owner {drop}--dbname={place} {dump}",
-        f"assay audit verify --database {place}",
+        f"psql --dbname={dbname} --command={shlex.quote(_ROLE)}",
+        f"pg_restore --exit-on-error --single-transaction --no-owner {drop}--dbname={dbname} {dump}",
+        f"assay audit verify --database {dbname}",
     ]
 
 
-def _place(url: URL) -> str:
-    """The URL as libpq reads it, without its password."""
+def _libpq_url(url: URL) -> str:
+    """The URL as libpq reads it, quoted for a shell, without the password."""
     without_password = URL.create(
         "postgresql",
         url.username,

@@ -1,4 +1,4 @@
-"""What people keep of the record: datasets with labels, experiments on them, and views of lists."""
+"""Datasets of recorded runs with labels, experiments on them, and saved views of lists."""
 
 from typing import TYPE_CHECKING
 

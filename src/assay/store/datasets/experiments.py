@@ -1,4 +1,4 @@
-"""Experiments: a dataset that is checked again under another policy or verifier, run by run."""
+"""Experiments: a dataset is checked again under another policy or verifier, run by run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,10 +21,10 @@ from assay.store.datasets.values import (
     checked_name,
 )
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none, storable
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at, storable
 
 
 def start_experiment(
@@ -39,26 +39,26 @@ def start_experiment(
     maker: str,
     actor: str,
 ) -> str:
-    """Begin an experiment on the rows that a dataset has now; a server's task then checks them.
+    """Begin an experiment on the current rows of a dataset; a task of the server then checks them.
 
     Args:
         store: the store.
-        tenant: whose.
+        tenant: whose dataset.
         dataset: the id of the dataset.
-        name: what it is called.
-        policy: the name of a preset, or the digest of a policy that decided here.
-        policy_name: its own name.
+        name: the name of the experiment.
+        policy: the name of a preset, or the digest of a policy under which the gate decided.
+        policy_name: the name of that policy.
         judge: `policy`, or `all` to put every claim to the judge.
-        maker: the person's name.
-        actor: what the log names them by.
+        maker: the name of the person who begins it.
+        actor: the id of that person in the log.
 
     Returns:
-        Its id.
+        The id of the experiment.
 
     Raises:
         DatasetError: there is no such dataset, it has no rows, or too many experiments.
     """
-    id_, now, called = new_id(), store.now(), checked_name(name)
+    id_, now, stored_name = new_id(), store.now(), checked_name(name)
 
     def act(connection: Connection) -> Sequence[Entry]:
         runs = _runs_of(connection, tenant, dataset)
@@ -69,7 +69,7 @@ def start_experiment(
                 "tenant": tenant,
                 "id": id_,
                 "dataset": dataset,
-                "name": called,
+                "name": stored_name,
                 "created": micros(now),
                 "maker": storable(maker),
                 "state": ExperimentState.RUNNING.value,
@@ -79,7 +79,7 @@ def start_experiment(
                 "count": len(runs),
             },
         )
-        # Which runs it is of: rows that a dataset gets later are of the next one.
+        # The runs are fixed here: rows that the dataset gets later belong to later experiments only.
         connection.execute(
             insert(tables.experiment_rows), [{"tenant": tenant, "experiment": id_, "run": run} for run in runs]
         )
@@ -91,20 +91,18 @@ def start_experiment(
 
 
 def _runs_of(connection: Connection, tenant: str, dataset: str) -> list[str]:
-    """The runs that an experiment is to be made on.
+    """The runs of a dataset that an experiment will check.
 
     Raises:
-        DatasetError: there are none, or too many experiments.
+        DatasetError: there are none, or there are too many experiments.
     """
     rows, table = tables.dataset_rows.c, tables.experiments.c
-    found = connection.execute(
-        select(rows.run).where(rows.tenant == tenant, rows.dataset == dataset).order_by(rows.added, rows.run)
-    )
-    runs = list(found.scalars())
+    query = select(rows.run).where(rows.tenant == tenant, rows.dataset == dataset).order_by(rows.added, rows.run)
+    runs = list(connection.execute(query).scalars())
     if not runs:
         raise DatasetError("expected a dataset with runs in it; add some first", "refused")
-    made = select(func.count()).where(table.tenant == tenant, table.dataset == dataset)
-    if connection.execute(made).scalar_one() >= MOST_EXPERIMENTS:
+    count = select(func.count()).where(table.tenant == tenant, table.dataset == dataset)
+    if connection.execute(count).scalar_one() >= MOST_EXPERIMENTS:
         raise DatasetError(f"expected at most {MOST_EXPERIMENTS} experiments on a dataset", "refused")
     return runs
 
@@ -112,34 +110,34 @@ def _runs_of(connection: Connection, tenant: str, dataset: str) -> list[str]:
 def keep_outcomes(
     store: Store, tenant: str, id_: str, outcomes: Sequence[Outcome], *, verifier: str | None = None
 ) -> bool:
-    """Keep what became of some runs of an experiment; the last ones end it.
+    """Store the outcomes of some runs of an experiment; the last ones complete it.
 
     Returns:
-        Whether it goes on.
+        Whether runs remain to be checked.
 
     Raises:
         DatasetError: there is no such experiment.
     """
-    now, goes_on = store.now(), list[bool]()
+    now, unfinished = store.now(), list[bool]()
 
     def act(connection: Connection) -> Sequence[Entry]:
-        goes_on.clear()
-        found = _required(connection, tenant, id_)
-        if found.state is not ExperimentState.RUNNING:
-            goes_on.append(False)
+        unfinished.clear()
+        experiment = _required(connection, tenant, id_)
+        if experiment.state is not ExperimentState.RUNNING:
+            unfinished.append(False)
             return []
         touch(connection, EXPERIMENT, [id_])
         rows = tables.experiment_rows
-        for one in outcomes:
+        for outcome in outcomes:
             connection.execute(
                 update(rows)
-                .where(rows.c.tenant == tenant, rows.c.experiment == id_, rows.c.run == one.run)
+                .where(rows.c.tenant == tenant, rows.c.experiment == id_, rows.c.run == outcome.run)
                 .values(
-                    action=one.action,
-                    route=one.route,
-                    score=one.score,
-                    verdicts=" ".join(one.verdicts) or None,
-                    fault=None if one.fault is None else one.fault.value,
+                    action=outcome.action,
+                    route=outcome.route,
+                    score=outcome.score,
+                    verdicts=" ".join(outcome.verdicts) or None,
+                    fault=None if outcome.fault is None else outcome.fault.value,
                 )
             )
         left = connection.execute(
@@ -153,20 +151,20 @@ def keep_outcomes(
         values: dict[str, Any] = {} if verifier is None else {"verifier": storable(verifier)}
         if not left:
             values |= {"state": ExperimentState.DONE.value, "finished": micros(now)}
-        goes_on.append(bool(left))
+        unfinished.append(bool(left))
         if values:
-            _set(connection, tenant, id_, values)
+            _update(connection, tenant, id_, values)
         return [] if left else [entry(DATASETS, id_, {"at": instant(now), "act": "experiment done"})]
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return goes_on[0]
+    return unfinished[0]
 
 
 def end_experiment(store: Store, tenant: str, id_: str, state: ExperimentState, *, actor: str) -> None:
-    """End an experiment that is running: a person stops it, or it cannot go on.
+    """End a running experiment, because a person stops it or it cannot continue.
 
     Raises:
-        DatasetError: there is none such, or it has ended.
+        DatasetError: there is no such experiment, or it has ended.
     """
     now = store.now()
 
@@ -174,13 +172,13 @@ def end_experiment(store: Store, tenant: str, id_: str, state: ExperimentState, 
         if _required(connection, tenant, id_).state is not ExperimentState.RUNNING:
             raise DatasetError("expected an experiment that is running, and this one has ended", "refused")
         touch(connection, EXPERIMENT, [id_])
-        _set(connection, tenant, id_, {"state": state.value, "finished": micros(now)})
+        _update(connection, tenant, id_, {"state": state.value, "finished": micros(now)})
         return [entry(DATASETS, id_, {"at": instant(now), "act": f"experiment {state.value}", "actor": actor})]
 
     store.apply(Change(checked_tenant(tenant), act=act))
 
 
-def _set(connection: Connection, tenant: str, id_: str, values: dict[str, Any]) -> None:
+def _update(connection: Connection, tenant: str, id_: str, values: dict[str, Any]) -> None:
     table = tables.experiments
     connection.execute(update(table).where(table.c.tenant == tenant, table.c.id == id_).values(**values))
 
@@ -189,27 +187,27 @@ def _set(connection: Connection, tenant: str, id_: str, values: dict[str, Any]) 
 
 
 def list_experiments(connection: Connection, tenant: str, dataset: str) -> list[Experiment]:
-    """The experiments on a dataset, the newest first."""
+    """The experiments on a dataset, newest first."""
     table = tables.experiments.c
-    found = connection.execute(
+    rows = connection.execute(
         select(tables.experiments)
         .where(table.tenant == tenant, table.dataset == dataset)
         .order_by(table.created.desc(), table.id)
         .limit(MOST_EXPERIMENTS)
     ).all()
-    done = _done(connection, tenant, [row.id for row in found])
-    return [_experiment(row, done.get(row.id, 0)) for row in found]
+    done = _done_counts(connection, tenant, [row.id for row in rows])
+    return [_experiment(row, done.get(row.id, 0)) for row in rows]
 
 
 def read_experiment(connection: Connection, tenant: str, id_: str) -> Experiment | None:
-    """An experiment by its id; none where the tenant has none such."""
+    """An experiment by its id; None if the tenant has no such experiment."""
     table = tables.experiments.c
     row = connection.execute(select(tables.experiments).where(table.tenant == tenant, table.id == id_)).one_or_none()
-    return None if row is None else _experiment(row, _done(connection, tenant, [id_]).get(id_, 0))
+    return None if row is None else _experiment(row, _done_counts(connection, tenant, [id_]).get(id_, 0))
 
 
 def running_experiments(connection: Connection) -> list[tuple[str, str]]:
-    """Tenant and id of those that are to go on, the oldest first; of all tenants (`Store.reading_across`)."""
+    """Tenant and id of the running experiments of all tenants (`Store.reading_across`), oldest first."""
     table = tables.experiments.c
     rows = connection.execute(
         select(table.tenant, table.id)
@@ -221,21 +219,21 @@ def running_experiments(connection: Connection) -> list[tuple[str, str]]:
 
 
 def runs_to_check(connection: Connection, tenant: str, id_: str, limit: int) -> list[str]:
-    """Runs of an experiment that were not checked yet."""
+    """Runs of an experiment that are still to be checked, at most `limit`."""
     rows = tables.experiment_rows.c
-    found = connection.execute(
+    runs = connection.execute(
         select(rows.run)
         .where(rows.tenant == tenant, rows.experiment == id_, rows.action.is_(None), rows.fault.is_(None))
         .order_by(rows.run)
         .limit(limit)
     )
-    return list(found.scalars())
+    return list(runs.scalars())
 
 
 def read_outcomes(connection: Connection, tenant: str, id_: str) -> dict[str, Outcome]:
-    """What became of the runs of an experiment, by run; those that wait are left out."""
+    """The outcomes of an experiment by run; runs that are still to be checked are left out."""
     rows = tables.experiment_rows.c
-    found = connection.execute(
+    stored = connection.execute(
         select(tables.experiment_rows).where(rows.tenant == tenant, rows.experiment == id_).order_by(rows.run)
     )
     return {
@@ -247,26 +245,26 @@ def read_outcomes(connection: Connection, tenant: str, id_: str) -> dict[str, Ou
             tuple((row.verdicts or "").split()),
             None if row.fault is None else Fault(row.fault),
         )
-        for row in found
+        for row in stored
         if row.action is not None or row.fault is not None
     }
 
 
-def _done(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, int]:
+def _done_counts(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, int]:
     rows = tables.experiment_rows.c
-    found = connection.execute(
+    counted = connection.execute(
         select(rows.experiment, (func.count(rows.action) + func.count(rows.fault)).label("done"))
         .where(rows.tenant == tenant, rows.experiment.in_(list(ids)))
         .group_by(rows.experiment)
     )
-    return {row.experiment: row.done for row in found}
+    return {row.experiment: row.done for row in counted}
 
 
 def _required(connection: Connection, tenant: str, id_: str) -> Experiment:
-    found = read_experiment(connection, tenant, id_)
-    if found is None:
+    experiment = read_experiment(connection, tenant, id_)
+    if experiment is None:
         raise DatasetError(f"expected an experiment of {tenant}, and there is none with this id", "missing")
-    return found
+    return experiment
 
 
 def _experiment(row: Row[Any], done: int) -> Experiment:
@@ -282,6 +280,6 @@ def _experiment(row: Row[Any], done: int) -> Experiment:
         judge=row.judge,
         verifier=row.verifier,
         count=row._mapping["count"],  # noqa: SLF001 `count` is a method of a row
-        finished=None if row.finished is None else moment_at(row.finished),
+        finished=moment_or_none(row.finished),
         done=done,
     )

@@ -1,4 +1,4 @@
-"""Datasets: runs that people keep under a name and label. A dataset names runs and holds no text of theirs."""
+"""Datasets: named sets of recorded runs with labels. A dataset refers to runs and holds no text of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -18,50 +18,51 @@ from assay.store.datasets.values import (
     DatasetRow,
     Label,
     checked_name,
-    places_of,
+    parse_positions,
 )
 from assay.store.db import tables
-from assay.store.db.store import Store, rows_in_parts
+from assay.store.db.column_values import checked_tenant, micros, moment_at, moment_or_none, storable
+from assay.store.db.store import Store, batches
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at, storable
 
 DATASETS: Final = "dataset"
-"""The kind of the log's entries about datasets and experiments."""
+"""The kind of the log entries about datasets and experiments."""
 _LONGEST_SHOWN: Final = 400
-_NAMED: Final = 5
-"""Runs that a refusal names."""
+"""The most characters of a question in a row."""
+_MOST_NAMED: Final = 5
+"""The most runs that an error message names."""
 
 
 def make_dataset(store: Store, tenant: str, name: str, *, maker: str, actor: str) -> str:
-    """Make a dataset without rows.
+    """Create a dataset without rows.
 
     Args:
         store: the store.
-        tenant: whose.
-        name: what it is called; no two of a tenant have one name.
-        maker: the person's name.
-        actor: what the log names them by.
+        tenant: whose dataset.
+        name: its name, unique in the tenant.
+        maker: the name of the person who creates it.
+        actor: the id of that person in the log.
 
     Returns:
-        Its id.
+        The id of the dataset.
 
     Raises:
-        DatasetError: the name is taken or malformed, or there are too many.
+        DatasetError: the name is taken or malformed, or there are too many datasets.
     """
-    id_, now, called = new_id(), store.now(), checked_name(name)
+    id_, now, stored_name = new_id(), store.now(), checked_name(name)
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.datasets.c
-        if _named(connection, tenant, called) is not None:
-            raise DatasetError(f"expected a name that no other dataset has, and {called!r} is taken", "taken")
+        if _has_name(connection, tenant, stored_name):
+            raise DatasetError(f"expected a name that no other dataset has, and {stored_name!r} is taken", "taken")
         count = connection.execute(select(func.count()).where(table.tenant == tenant)).scalar_one()
         if count >= MOST_DATASETS:
             raise DatasetError(f"expected at most {MOST_DATASETS} datasets; remove one first", "refused")
         touch(connection, DATASET, [id_])
         connection.execute(
             insert(tables.datasets),
-            {"tenant": tenant, "id": id_, "name": called, "created": micros(now), "maker": storable(maker)},
+            {"tenant": tenant, "id": id_, "name": stored_name, "created": micros(now), "maker": storable(maker)},
         )
         return [entry(DATASETS, id_, {"at": instant(now), "act": "made", "actor": actor})]
 
@@ -70,36 +71,38 @@ def make_dataset(store: Store, tenant: str, name: str, *, maker: str, actor: str
 
 
 def drop_dataset(store: Store, tenant: str, id_: str, *, actor: str) -> None:
-    """Drop a dataset with its labels and experiments; the runs stay.
+    """Delete a dataset with its labels and experiments; the runs stay.
 
     Raises:
-        DatasetError: there is none such.
+        DatasetError: there is no such dataset.
     """
     now = store.now()
 
     def act(connection: Connection) -> Sequence[Entry]:
         _required(connection, tenant, id_)
         table = tables.experiments.c
-        own = list(connection.execute(select(table.id).where(table.tenant == tenant, table.dataset == id_)).scalars())
+        experiments = list(
+            connection.execute(select(table.id).where(table.tenant == tenant, table.dataset == id_)).scalars()
+        )
         touch(connection, DATASET, [id_])
-        touch(connection, EXPERIMENT, own)
-        for gone, column, values in (
-            (tables.experiment_rows, tables.experiment_rows.c.experiment, own),
-            (tables.experiments, tables.experiments.c.id, own),
+        touch(connection, EXPERIMENT, experiments)
+        for dropped, column, values in (
+            (tables.experiment_rows, tables.experiment_rows.c.experiment, experiments),
+            (tables.experiments, tables.experiments.c.id, experiments),
             (tables.dataset_rows, tables.dataset_rows.c.dataset, [id_]),
             (tables.datasets, tables.datasets.c.id, [id_]),
         ):
-            connection.execute(delete(gone).where(gone.c.tenant == tenant, column.in_(values)))
+            connection.execute(delete(dropped).where(dropped.c.tenant == tenant, column.in_(values)))
         return [entry(DATASETS, id_, {"at": instant(now), "act": "dropped", "actor": actor})]
 
     store.apply(Change(checked_tenant(tenant), act=act))
 
 
 def add_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, adder: str, actor: str) -> int:
-    """Add runs to a dataset; those that it has already are left as they are.
+    """Add runs to a dataset; rows for runs that it already has are left as they are.
 
     Returns:
-        How many are new.
+        The number of new rows.
 
     Raises:
         DatasetError: there is no such dataset or run, the content or evidence of a run was erased, or the dataset
@@ -110,23 +113,23 @@ def add_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, adder:
     def act(connection: Connection) -> Sequence[Entry]:
         added.clear()
         _required(connection, tenant, id_)
-        wanted = list(dict.fromkeys(runs))
-        there = set(_own(connection, tenant, id_))
-        new = [run for run in wanted if run not in there]
-        unknown = set(new) - _known(connection, tenant, new)
+        existing = set(_runs_of(connection, tenant, id_))
+        new = [run for run in dict.fromkeys(runs) if run not in existing]
+        unknown = set(new) - _recorded(connection, tenant, new)
         if unknown:
             raise DatasetError(f"expected runs of {tenant}, and {len(unknown)} of these are not recorded", "missing")
-        gone = _gone(connection, tenant, new)
-        if gone:
-            named = ", ".join(run[:12] for run in gone[:_NAMED]) + (" and others" if len(gone) > _NAMED else "")
+        erased = _erased(connection, tenant, new)
+        if erased:
+            named = ", ".join(run[:12] for run in erased[:_MOST_NAMED])
+            named += " and others" if len(erased) > _MOST_NAMED else ""
             raise DatasetError(
-                f"expected runs with their content and evidence; of {len(gone)} of these it was erased, and nothing "
+                f"expected runs with their content and evidence; of {len(erased)} of these it was erased, and nothing "
                 f"can be labelled or checked again: leave out {named}",
                 "refused",
             )
-        if len(there) + len(new) > MOST_ROWS:
+        if len(existing) + len(new) > MOST_ROWS:
             raise DatasetError(
-                f"expected at most {MOST_ROWS:,} runs in a dataset, and it would have {len(there) + len(new):,}; "
+                f"expected at most {MOST_ROWS:,} runs in a dataset, and it would have {len(existing) + len(new):,}; "
                 "make another one",
                 "refused",
             )
@@ -147,32 +150,32 @@ def add_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, adder:
 
 
 def drop_rows(store: Store, tenant: str, id_: str, runs: Sequence[str], *, actor: str) -> int:
-    """Take runs out of a dataset, with their labels.
+    """Remove runs from a dataset, with their labels.
 
     Returns:
-        How many were in it.
+        The number of removed rows.
 
     Raises:
         DatasetError: there is no such dataset.
     """
-    now, gone = store.now(), list[int]()
+    now, removed = store.now(), list[int]()
 
     def act(connection: Connection) -> Sequence[Entry]:
-        gone.clear()
+        removed.clear()
         _required(connection, tenant, id_)
         touch(connection, DATASET, [id_])
         table = tables.dataset_rows
-        done = connection.execute(
+        result = connection.execute(
             delete(table).where(table.c.tenant == tenant, table.c.dataset == id_, table.c.run.in_(list(runs)))
         )
-        gone.append(done.rowcount)
-        if not done.rowcount:
+        removed.append(result.rowcount)
+        if not result.rowcount:
             return []
-        data = {"at": instant(now), "act": "taken out", "runs": done.rowcount, "actor": actor}
+        data = {"at": instant(now), "act": "taken out", "runs": result.rowcount, "actor": actor}
         return [entry(DATASETS, id_, data)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return gone[0]
+    return removed[0]
 
 
 def label_rows(
@@ -188,21 +191,21 @@ def label_rows(
 
     Args:
         store: the store.
-        tenant: whose.
-        id_: of the dataset.
-        labels: by run, the label and the positions of the claims that are wrong; none takes a label away.
-        labeller: the person's name.
-        actor: what the log names them by.
+        tenant: whose dataset.
+        id_: the id of the dataset.
+        labels: by run, the label and the positions of the wrong claims; a label of None removes the label.
+        labeller: the name of the person who labels.
+        actor: the id of that person in the log.
 
     Raises:
-        DatasetError: there is no such dataset, row or claim, or claims are named of an output that is not wrong.
+        DatasetError: there is no such dataset, row or claim, or wrong claims are given for an output not labelled
+            wrong.
     """
     now = store.now()
 
     def act(connection: Connection) -> Sequence[Entry]:
         _required(connection, tenant, id_)
-        there = set(_own(connection, tenant, id_))
-        if set(labels) - there:
+        if set(labels) - set(_runs_of(connection, tenant, id_)):
             raise DatasetError("expected runs of this dataset, and some of these are not in it", "missing")
         touch(connection, DATASET, [id_])
         for run, (label, claims) in labels.items():
@@ -250,18 +253,20 @@ def list_datasets(connection: Connection, tenant: str) -> list[Dataset]:
             .group_by(rows.dataset)
         )
     }
-    found = connection.execute(
+    datasets = connection.execute(
         select(table.id, table.name, table.created, table.maker)
         .where(table.tenant == tenant)
         .order_by(table.name)
         .limit(MOST_DATASETS)
     )
-    return [Dataset(row.id, row.name, moment_at(row.created), row.maker, *counts.get(row.id, (0, 0))) for row in found]
+    return [
+        Dataset(row.id, row.name, moment_at(row.created), row.maker, *counts.get(row.id, (0, 0))) for row in datasets
+    ]
 
 
 def read_dataset(connection: Connection, tenant: str, id_: str) -> Dataset | None:
-    """A dataset by its id; none where the tenant has none such."""
-    return next((one for one in list_datasets(connection, tenant) if one.id == id_), None)
+    """A dataset by its id; None if the tenant has no such dataset."""
+    return next((dataset for dataset in list_datasets(connection, tenant) if dataset.id == id_), None)
 
 
 def read_rows(connection: Connection, tenant: str, id_: str) -> list[DatasetRow]:
@@ -294,22 +299,21 @@ def _row(row: Row[Any]) -> DatasetRow:
         added=moment_at(row.added),
         adder=row.adder,
         label=None if row.label is None else Label(row.label),
-        wrong_claims=places_of(row.wrong_claims),
-        labelled=None if row.labelled is None else moment_at(row.labelled),
+        wrong_claims=parse_positions(row.wrong_claims),
+        labelled=moment_or_none(row.labelled),
         labeller=row.labeller,
         action=row.action,
         score=row.score,
         question=row.question,
         erased=row.erased is not None,
-        bare=bool(row.bare),
+        evidence_erased=bool(row.bare),
         kind=row.kind,
     )
 
 
-def _named(connection: Connection, tenant: str, name: str) -> str | None:
+def _has_name(connection: Connection, tenant: str, name: str) -> bool:
     table = tables.datasets.c
-    found = connection.execute(select(table.id).where(table.tenant == tenant, table.name == name))
-    return found.scalar_one_or_none()
+    return connection.execute(select(table.id).where(table.tenant == tenant, table.name == name)).first() is not None
 
 
 def _required(connection: Connection, tenant: str, id_: str) -> None:
@@ -318,22 +322,23 @@ def _required(connection: Connection, tenant: str, id_: str) -> None:
         raise DatasetError(f"expected a dataset of {tenant}, and there is none with this id", "missing")
 
 
-def _own(connection: Connection, tenant: str, id_: str) -> list[str]:
+def _runs_of(connection: Connection, tenant: str, id_: str) -> list[str]:
     table = tables.dataset_rows.c
     return list(connection.execute(select(table.run).where(table.tenant == tenant, table.dataset == id_)).scalars())
 
 
-def _known(connection: Connection, tenant: str, runs: Sequence[str]) -> set[str]:
+def _recorded(connection: Connection, tenant: str, runs: Sequence[str]) -> set[str]:
+    """Those of the given runs that the tenant has."""
     table, found = tables.runs.c, set[str]()
-    for part in rows_in_parts(runs):
+    for part in batches(runs):
         found.update(connection.execute(select(table.id).where(table.tenant == tenant, table.id.in_(part))).scalars())
     return found
 
 
-def _gone(connection: Connection, tenant: str, runs: Sequence[str]) -> list[str]:
-    """Those whose content or evidence was erased."""
-    table, found = tables.runs.c, set[str]()
-    for part in rows_in_parts(runs):
-        here = (table.tenant == tenant, table.id.in_(part), table.erased.is_not(None) | table.bare.is_(True))
-        found.update(connection.execute(select(table.id).where(*here)).scalars())
-    return [run for run in runs if run in found]
+def _erased(connection: Connection, tenant: str, runs: Sequence[str]) -> list[str]:
+    """Those of the given runs whose content or evidence was erased."""
+    table, erased = tables.runs.c, set[str]()
+    for part in batches(runs):
+        condition = (table.tenant == tenant, table.id.in_(part), table.erased.is_not(None) | table.bare.is_(True))
+        erased.update(connection.execute(select(table.id).where(*condition)).scalars())
+    return [run for run in runs if run in erased]

@@ -7,59 +7,59 @@ from enum import StrEnum
 from typing import Final
 
 from assay.errors import DatasetError
-from assay.store.records.recording import storable
+from assay.store.db.column_values import storable
 from assay.store.records.row_evidence import NoRow
 
 MOST_ROWS: Final = 1_000
-"""Runs of one dataset. Each change binds all of its rows anew (docs/adr/0109)."""
+"""The most runs of one dataset. Each change binds all of its rows anew (docs/adr/0109)."""
 MOST_DATASETS: Final = 500
-"""Datasets of one tenant."""
+"""The most datasets of one tenant."""
 MOST_VIEWS: Final = 30
-"""Views that one person may keep of one list."""
+"""The most views of one list that a user may save."""
 MOST_EXPERIMENTS: Final = 200
-"""Experiments on one dataset."""
+"""The most experiments on one dataset."""
 LONGEST_NAME: Final = 100
-"""Characters of a name."""
+"""The most characters of a name."""
 LONGEST_QUERY: Final = 2_000
-"""Characters of what a saved view keeps of an address."""
+"""The most characters of the query string of a saved view."""
 
 
 class Label(StrEnum):
-    """What a person says of an output: the truth that a gate is measured against."""
+    """A person's judgement of an output: the ground truth that a gate is measured against."""
 
     RIGHT = "right"
     """The evidence supports everything in it: a gate should emit it."""
     WRONG = "wrong"
-    """Something in it is not: a gate should stop it."""
+    """The evidence does not support something in it: a gate should stop it."""
 
 
 class ExperimentState(StrEnum):
-    """Where an experiment stands."""
+    """The state of an experiment."""
 
     RUNNING = "running"
     """Some of its runs are still to be checked."""
     DONE = "done"
     """All were checked, or could not be."""
     STOPPED = "stopped"
-    """A person ended it; what was checked until then stays."""
+    """A person stopped it; outcomes so far are kept."""
     FAILED = "failed"
-    """It cannot go on: its policy is not known any more."""
+    """It cannot continue: its policy is no longer known."""
 
 
 class Fault(StrEnum):
     """Why a run could not be checked again."""
 
     ERASED = "erased"
-    """Its content, or its evidence, was erased."""
+    """Its content or its evidence was erased."""
     UNREPEATABLE = "unrepeatable"
-    """It cannot be checked again as text: it is a record of calls alone, or nothing could be checked then."""
+    """It has no text to check again: it has only tool calls, or nothing could be checked at the time."""
     FAILED = "failed"
     """The check failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A set of recorded runs under a name."""
+    """A named set of recorded runs."""
 
     id: str
     name: str
@@ -67,50 +67,50 @@ class Dataset:
     maker: str | None
     rows: int
     labelled: int
-    """How many of them have a label."""
+    """The number of rows with a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """One run of a dataset, and what was decided when it was recorded."""
+    """A run in a dataset, with the decision when it was recorded."""
 
     run: str
     added: datetime
     adder: str | None
     label: Label | None
     wrong_claims: tuple[int, ...]
-    """The positions of the claims that a person found wrong."""
+    """The positions of the claims that a person labelled wrong."""
     labelled: datetime | None
     labeller: str | None
     action: str | None
-    """The gate's action when it was recorded; none where the run is gone."""
+    """The gate's action when it was recorded; None if the run does not exist."""
     score: float | None
     question: str | None
     """The beginning of its question."""
     erased: bool
-    bare: bool = False
+    evidence_erased: bool = False
     """Whether its evidence was erased."""
     kind: str | None = None
-    """The kind of its record, such as `run` for the run of an agent."""
+    """The kind of its record, such as `run` for an agent run."""
 
     @property
     def no_row(self) -> NoRow | None:
-        """Why no export has it, as far as that is known without reading it."""
+        """Why exports leave it out, as far as that is known without reading its record; None if they may have it."""
         if self.erased:
             return NoRow.ERASED
         if self.kind == "run":
             return NoRow.AGENT_RUN
-        return NoRow.EVIDENCE_ERASED if self.bare else None
+        return NoRow.EVIDENCE_ERASED if self.evidence_erased else None
 
     @property
     def gone(self) -> bool:
-        """Whether it, or its evidence, was erased: it can neither be judged by a person nor checked again."""
-        return self.erased or self.bare
+        """Whether it or its evidence was erased, so that it can neither be labelled nor checked again."""
+        return self.erased or self.evidence_erased
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A dataset that was checked again."""
+    """An experiment: a dataset that is checked again."""
 
     id: str
     dataset: str
@@ -119,74 +119,74 @@ class Experiment:
     maker: str | None
     state: ExperimentState
     policy: str
-    """The name of a preset, or the digest of a policy that decided here."""
+    """The name of a preset, or the digest of a policy under which the gate decided."""
     policy_name: str
     judge: str
-    """`policy`: the judge is asked as the policy says; `all`: of every claim."""
+    """`policy`: claims are put to the judge as the policy says; `all`: every claim is."""
     verifier: str | None
-    """The name and digest of the verifier that judged; none before the first check."""
+    """The name and digest of the verifier; None before the first check."""
     count: int
-    """Runs that are to be checked."""
+    """The number of its runs."""
     finished: datetime | None
     done: int = 0
-    """Runs that were, or could not be."""
+    """The number of runs that were checked or could not be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one run in an experiment."""
+    """The outcome of one run in an experiment."""
 
     run: str
     action: str | None = None
     route: str | None = None
     score: float | None = None
     verdicts: tuple[str, ...] = ()
-    """Those of its claims, in order."""
+    """The verdicts of its claims, in order."""
     fault: Fault | None = None
-    """Why there is nothing of it."""
+    """Why it could not be checked."""
 
 
 def checked_name(name: str) -> str:
-    """A name as it is stored.
+    """A name as it is stored: with single spaces.
 
     Raises:
         DatasetError: it is empty or too long.
     """
-    made = " ".join(storable(name).split())
-    if not made or len(made) > LONGEST_NAME:
-        raise DatasetError(f"expected a name of 1 to {LONGEST_NAME} characters, got {len(made)}", "refused")
-    return made
+    stored = " ".join(storable(name).split())
+    if not stored or len(stored) > LONGEST_NAME:
+        raise DatasetError(f"expected a name of 1 to {LONGEST_NAME} characters, got {len(stored)}", "refused")
+    return stored
 
 
-def places_of(text: str | None) -> tuple[int, ...]:
-    """Positions out of a column.
+def parse_positions(text: str | None) -> tuple[int, ...]:
+    """The positions in a column, separated by spaces.
 
-    >>> places_of("0 2 11"), places_of(None)
+    >>> parse_positions("0 2 11"), parse_positions(None)
     ((0, 2, 11), ())
     """
-    return tuple(int(one) for one in (text or "").split() if one.isascii() and one.isdigit())
+    return tuple(int(word) for word in (text or "").split() if word.isascii() and word.isdigit())
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The two rates that a gate is judged by, over the labelled rows of a dataset."""
+    """The counts behind a gate's two rates, over the labelled rows of a dataset."""
 
     right: int
-    """Outputs that a person called right and that were decided on."""
+    """Outputs labelled right that have a decision."""
     emitted: int
-    """Those of them that were emitted."""
+    """The number of those that were emitted."""
     wrong: int
-    """Outputs that a person called wrong and that were decided on."""
+    """Outputs labelled wrong that have a decision."""
     stopped: int
-    """Those of them that were not emitted."""
+    """The number of those that were not emitted."""
 
 
 def rates_of(labels: Mapping[str, Label | None], actions: Mapping[str, str | None] | Mapping[str, str]) -> Rates:
-    """The two rates of decisions on runs.
+    """Count the decisions on labelled runs.
 
     Args:
-        labels: what a person says of each run.
-        actions: the action on each; runs without one are left out.
+        labels: the label of each run.
+        actions: the action on each run; runs without one are left out.
 
     >>> rates_of({"a": Label.RIGHT, "b": Label.WRONG, "c": None}, {"a": "emit", "b": "emit", "c": "block"})
     Rates(right=1, emitted=1, wrong=1, stopped=0)

@@ -1,4 +1,4 @@
-"""Views of a list that a person keeps: filters and columns under a name."""
+"""Saved views of lists: filters and columns under a name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,55 +12,55 @@ from assay.store.audit.log import Entry
 from assay.store.audit.units import VIEW
 from assay.store.datasets.values import LONGEST_QUERY, MOST_VIEWS, checked_name
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.interface import new_id
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """One view."""
+    """A saved view of a list."""
 
     id: str
     name: str
     query: str
-    """The part of the list's address behind the question mark."""
+    """The query string of the list's URL."""
     created: datetime
 
 
 def save_view(store: Store, tenant: str, owner: str, page: str, name: str, query: str) -> str:
-    """Keep a view; one of the same name is replaced. Its entry in the log is that of its row.
+    """Save a view; a view with the same name is replaced. The log gets only the entry that binds its row.
 
     Args:
         store: the store.
-        tenant: whose.
-        owner: the id of the person; views are theirs alone.
-        page: of which list.
-        name: what it is called.
-        query: the part of the address behind the question mark.
+        tenant: the tenant of the user.
+        owner: the id of the user; nobody else sees the view.
+        page: the list.
+        name: the name of the view.
+        query: the query string of the list's URL.
 
     Returns:
-        Its id.
+        The id of the view.
 
     Raises:
-        DatasetError: the name or the query is malformed, or the person has too many.
+        DatasetError: the name or the query is malformed, or the user has too many views.
     """
-    called, now, made = checked_name(name), store.now(), new_id()
+    stored_name, now, fresh_id = checked_name(name), store.now(), new_id()
     if len(query) > LONGEST_QUERY or not query.isascii():
         raise DatasetError(f"expected the query of an address of at most {LONGEST_QUERY:,} characters", "refused")
-    kept: list[str] = []
+    saved: list[str] = []
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.saved_views
-        own = {one.name: one for one in list_views(connection, tenant, owner, page)}
-        found = own.get(called)
-        if found is None and len(own) >= MOST_VIEWS:
+        views = {view.name: view for view in list_views(connection, tenant, owner, page)}
+        existing = views.get(stored_name)
+        if existing is None and len(views) >= MOST_VIEWS:
             raise DatasetError(f"expected at most {MOST_VIEWS} views of a list; remove one first", "refused")
-        id_ = made if found is None else found.id
-        kept[:] = [id_]
+        id_ = fresh_id if existing is None else existing.id
+        saved[:] = [id_]
         touch(connection, VIEW, [id_])
-        if found is None:
+        if existing is None:
             connection.execute(
                 insert(table),
                 {
@@ -68,7 +68,7 @@ def save_view(store: Store, tenant: str, owner: str, page: str, name: str, query
                     "id": id_,
                     "owner": owner,
                     "page": page,
-                    "name": called,
+                    "name": stored_name,
                     "created": micros(now),
                     "query": query,
                 },
@@ -78,30 +78,30 @@ def save_view(store: Store, tenant: str, owner: str, page: str, name: str, query
         return []
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return kept[0]
+    return saved[0]
 
 
 def drop_view(store: Store, tenant: str, owner: str, id_: str) -> None:
-    """Drop a view of a person's own.
+    """Delete a view of a user.
 
     Raises:
-        DatasetError: the person has none such.
+        DatasetError: the user has no such view.
     """
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.saved_views
-        own = (table.c.tenant == tenant, table.c.id == id_, table.c.owner == owner)
-        if connection.execute(select(table.c.id).where(*own)).first() is None:
+        this_view = (table.c.tenant == tenant, table.c.id == id_, table.c.owner == owner)
+        if connection.execute(select(table.c.id).where(*this_view)).first() is None:
             raise DatasetError("expected a view of yours, and there is none with this id", "missing")
         touch(connection, VIEW, [id_])
-        connection.execute(delete(table).where(*own))
+        connection.execute(delete(table).where(*this_view))
         return []
 
     store.apply(Change(checked_tenant(tenant), act=act))
 
 
 def list_views(connection: Connection, tenant: str, owner: str, page: str) -> list[SavedView]:
-    """The views that a person keeps of a list, by name."""
+    """The views of a list that a user has saved, by name."""
     table = tables.saved_views.c
     rows = connection.execute(
         select(table.id, table.name, table.query, table.created)

@@ -1,4 +1,4 @@
-"""The database: tables, migrations, row-level security, and the one writer of a process."""
+"""The database: tables, migrations, row-level security, and the one writing thread of a process."""
 
 from typing import TYPE_CHECKING
 

@@ -1,11 +1,12 @@
-"""Columns declared as a text, such as ``"id text, question text?, created long"``, for tables and migrations alike."""
+"""Columns declared in a string, such as ``"id text, question text?, created long"``, for tables and migrations
+alike."""
 
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, LargeBinary, Text
 from sqlalchemy.types import TypeEngine
 
-from assay.store.db.packing import Packed
+from assay.store.db.packed_json import Packed
 
 _TYPES: Final[dict[str, type[TypeEngine[Any]]]] = {
     "text": Text,
@@ -19,20 +20,20 @@ _TYPES: Final[dict[str, type[TypeEngine[Any]]]] = {
 """`int` has 32 bits, `long` 64, `number` is a double; `json` is any JSON value, stored compressed."""
 
 
-def columns(listed: str) -> list[Column[Any]]:
-    """The columns of a list: a name, its type, and a question mark where it may be null; commas between them.
+def columns(declaration: str) -> list[Column[Any]]:
+    """The columns that a declaration lists: name and type, with a question mark for nullable, separated by commas.
 
-    >>> [str(one.type) for one in columns("id text, score number?")]
+    >>> [str(column.type) for column in columns("id text, score number?")]
     ['TEXT', 'DOUBLE']
 
     Raises:
-        ValueError: what is between two commas is no name and type.
+        ValueError: something between two commas is not a name and a type.
     """
-    return [_column(*one.split()) for one in listed.split(",")]
+    return [_column(*part.split()) for part in declaration.split(",")]
 
 
-def _column(name: str = "", kind: str = "", *rest: str) -> Column[Any]:
-    known = _TYPES.get(kind.removesuffix("?"))
-    if known is None or rest:
-        raise ValueError(f"not a column: {' '.join((name, kind, *rest)).strip()!r}")
-    return Column(name, known(), nullable=kind.endswith("?"))
+def _column(name: str = "", type_: str = "", *rest: str) -> Column[Any]:
+    column_type = _TYPES.get(type_.removesuffix("?"))
+    if column_type is None or rest:
+        raise ValueError(f"not a column: {' '.join((name, type_, *rest)).strip()!r}")
+    return Column(name, column_type(), nullable=type_.endswith("?"))

@@ -1,4 +1,4 @@
-"""Engines for SQLite and PostgreSQL, set up so that what was committed is on disk."""
+"""Engines for SQLite and PostgreSQL, configured so that a commit returns only when it is on disk."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -11,21 +11,21 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from assay.errors import MissingPackageError, StoreError
 
 BUSY_MS: Final = 30_000
-"""How long a writer waits for another one."""
+"""How long a SQLite writer waits for another writer, in milliseconds."""
 CONNECT_S: Final = 10
-"""How long a connection to PostgreSQL may take, in seconds, where the URL says nothing else (`connect_timeout`)."""
+"""How long connecting to PostgreSQL may take, in seconds, unless the URL sets `connect_timeout`."""
 WRITES: Final = "assay_writes"
-"""The execution option of a connection that is going to write."""
+"""The execution option of a connection that will write."""
 
 
 def database_url(text: str) -> URL:
-    """The URL of a database; a plain path is one of SQLite.
+    """The URL of a database; a plain path means a SQLite file.
 
     >>> database_url("postgres://me@db/assay").drivername, str(database_url("runs.db"))
     ('postgresql+psycopg', 'sqlite:///runs.db')
 
     Raises:
-        StoreError: it is neither SQLite in a file nor PostgreSQL.
+        StoreError: it is neither a SQLite file nor PostgreSQL.
     """
     try:
         url = make_url(text) if "://" in text else URL.create("sqlite", database=text)
@@ -42,31 +42,32 @@ def database_url(text: str) -> URL:
 
 
 def make_engine(text: str) -> Engine:
-    """An engine over a database.
+    """An engine for a database.
 
-    SQLite runs in WAL mode with `synchronous=FULL`: a commit returns when its log is on disk. Transactions that write
-    begin as writers, so that none fails halfway because another one wrote; those that read see one state throughout.
-    What is deleted is overwritten. Errors show no values: they may be secret, and errors are logged.
+    SQLite runs in WAL mode with `synchronous=FULL`: a commit returns when its write-ahead log is on disk. Transactions
+    that write begin with a write lock, so none fails halfway because another one wrote; those that read see one
+    snapshot throughout. Deleted content is overwritten. Error messages show no parameter values: those may be secret,
+    and errors are logged.
 
     Raises:
-        StoreError: the URL is of no database that is known, or its file cannot be made.
-        MissingPackageError: its driver is not installed.
+        StoreError: the URL names an unsupported database, or the file cannot be created.
+        MissingPackageError: the driver is not installed.
     """
     url = database_url(text)
     try:
         if url.get_backend_name() == "sqlite":
             file = Path(str(url.database))
             file.parent.mkdir(parents=True, exist_ok=True)
-            # It holds what was asked and answered; the files that SQLite puts beside it have the same permissions.
+            # It holds questions and answers; the files that SQLite creates next to it get the same permissions.
             file.touch(mode=0o600, exist_ok=True)
-            arguments = {"timeout": BUSY_MS / 1000, "check_same_thread": False}
-            engine = create_engine(url, connect_args=arguments, hide_parameters=True)
+            connect_args = {"timeout": BUSY_MS / 1000, "check_same_thread": False}
+            engine = create_engine(url, connect_args=connect_args, hide_parameters=True)
             event.listen(engine, "connect", _set_up_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
             return engine
-        waits = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_S}
+        connect_args = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_S}
         return create_engine(
-            url, connect_args=waits, pool_pre_ping=True, pool_size=10, max_overflow=20, hide_parameters=True
+            url, connect_args=connect_args, pool_pre_ping=True, pool_size=10, max_overflow=20, hide_parameters=True
         )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingPackageError(
@@ -77,7 +78,7 @@ def make_engine(text: str) -> Engine:
 
 
 def _set_up_sqlite(connection: Any, _: ConnectionPoolEntry) -> None:
-    # Transactions are begun by `_begin_sqlite`, not by the driver when it guesses that one is needed.
+    # `_begin_sqlite` begins transactions; left to itself, the driver begins one when it guesses that it is needed.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
@@ -99,5 +100,5 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def writing(engine: Engine) -> Engine:
-    """The same engine for transactions that write."""
+    """The same engine, for transactions that write."""
     return engine.execution_options(**{WRITES: True})

@@ -1,4 +1,4 @@
-"""Brings a database to the tables of this version."""
+"""Migrates a database to the tables of this version."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 HEAD: Final = "0014"
-"""The last migration."""
+"""The newest migration."""
 _BOUND_FROM: Final = "0006"
-"""The migration from which on rows are bound to the log."""
+"""The first migration in which rows are bound to the audit log."""
 
 _FOLDER: Final = Path(__file__).with_name("migrations")
 _VERSIONS: Final = Table("alembic_version", MetaData(), Column("version_num", Text))
 _LOCK: Final = 0x61737361_79
-"""Of PostgreSQL's advisory locks: one process migrates, the others wait."""
+"""The key of the PostgreSQL advisory lock under which one process migrates while the others wait."""
 
 
 def migrate(engine: Engine) -> None:
-    """Make or change the tables; nothing happens where they are as they should be.
+    """Create or change the tables; nothing happens if they are up to date.
 
-    All of it is one transaction: a crash leaves the database as it was.
+    It all happens in one transaction: a crash leaves the database as it was.
 
     Raises:
-        StoreError: the database cannot be reached, or a newer version of assay made it.
+        StoreError: the database cannot be reached, or a newer version of assay migrated it.
     """
     try:
-        # Alembic is loaded only where there is something to do.
+        # Alembic is imported only if there is something to do.
         if revision(engine) == HEAD:
             return
         with writing(engine).begin() as connection:
@@ -44,23 +44,23 @@ def migrate(engine: Engine) -> None:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             set_acting_tenant(connection, EVERY_TENANT)
             # Read again: another process may have migrated while this one waited for the lock.
-            before = _revision(connection)
+            old_revision = _revision(connection)
             _upgrade(connection)
             enable_row_security(connection)
-            if before is not None and before < _BOUND_FROM:
+            if old_revision is not None and old_revision < _BOUND_FROM:
                 adopt(connection)
     except SQLAlchemyError as error:
         raise StoreError(f"the database cannot be opened: {reason(error)}") from error
 
 
 def reason(error: SQLAlchemyError) -> str:
-    """Why a database failed, in one line, without statements and values: they may hold what is secret."""
+    """Why a database call failed, in one line without statements and values: those may hold secrets."""
     lines = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
 
 def revision(database: Engine | Connection) -> str | None:
-    """The last migration that was made, or none in an empty database."""
+    """The last migration that was applied; None in an empty database."""
     if isinstance(database, Connection):
         return _revision(database)
     with database.connect() as connection:
@@ -68,7 +68,7 @@ def revision(database: Engine | Connection) -> str | None:
 
 
 def known_revisions() -> list[str]:
-    """The migrations that this version knows, the first one first."""
+    """The migrations that this version knows, oldest first."""
     return [revision.revision for revision in _scripts().walk_revisions()][::-1]
 
 
@@ -100,7 +100,7 @@ def _upgrade(connection: Connection) -> None:
     script = _scripts()
 
     def steps(current: Any, _: Any) -> Any:
-        # What `alembic.command.upgrade` does, without an env.py, which would run by being imported.
+        # What `alembic.command.upgrade` does, but without an env.py, which would run on import.
         return script._upgrade_revs("head", current)  # noqa: SLF001
 
     try:

@@ -1,8 +1,8 @@
-"""Statements that go to the driver as they are: inserts of many rows, and the few that every transaction makes.
+"""Statements that go straight to the driver: inserts of many rows, and the few that every transaction makes.
 
-SQLAlchemy takes three times as long over a row as SQLite does, and longer over a statement than SQLite over its work.
-So the text of an insert is made once for each table, from the table's own names and nothing else; that of any other
-statement is what SQLAlchemy makes of it, once for each database.
+SQLAlchemy spends three times as long on a row as SQLite does, and longer on compiling a statement than SQLite on
+executing it. So the text of an insert is built once for each table, from the table's own names and nothing else; any
+other statement is compiled by SQLAlchemy once for each dialect.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,34 +15,35 @@ from sqlalchemy import ClauseElement, Connection, CursorResult, Dialect, Table
 from sqlalchemy.exc import DBAPIError
 
 UNLESS_THERE: Final = "ON CONFLICT DO NOTHING"
-"""Leave a row as it is whose key is there already."""
+"""Keep the existing row if its key is already there."""
 
 
 def insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], conflict: str = "") -> None:
-    """Insert rows that have a value for every column, packed where the column is.
+    """Insert rows that have a value for every column; values of packed columns are packed already.
 
     Args:
         connection: a transaction that writes.
-        table: where to.
+        table: the table.
         rows: the rows.
-        conflict: what to do with a row whose key is there already: a constant of this package; it fails by default.
+        conflict: an ON CONFLICT clause, which must be a constant of this package; by default an existing key is an
+            error.
     """
-    values = itemgetter(*(column.name for column in table.columns))
-    insert_tuples(connection, table, [values(row) for row in rows], conflict)
+    values_of = itemgetter(*(column.name for column in table.columns))
+    insert_tuples(connection, table, [values_of(row) for row in rows], conflict)
 
 
 def insert_tuples(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]], conflict: str = "") -> None:
-    """As `insert_rows`, with the values in the order of the columns."""
+    """Like `insert_rows`, with the values in the order of the columns."""
     if rows:
-        connection.exec_driver_sql(_statement(table, connection.dialect, conflict), list(rows))
+        connection.exec_driver_sql(_insert_sql(table, connection.dialect, conflict), list(rows))
 
 
 def execute_prepared(
     connection: Connection, statement: ClauseElement, values: Mapping[str, int | str]
 ) -> CursorResult[Any]:
-    """Execute a statement that is made once, with values for its parameters: whole numbers and texts."""
-    text, places = _prepared(statement, connection.dialect)
-    return connection.exec_driver_sql(text, tuple(values[name] for name in places) if places else dict(values))
+    """Execute a statement that is compiled once; the values of its parameters are integers and strings."""
+    sql, positional = _compiled(statement, connection.dialect)
+    return connection.exec_driver_sql(sql, tuple(values[name] for name in positional) if positional else dict(values))
 
 
 @contextmanager
@@ -77,16 +78,17 @@ def one_round_trip(connection: Connection) -> Iterator[None]:
 
 
 @lru_cache(maxsize=256)
-def _prepared(statement: ClauseElement, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
-    made = statement.compile(dialect=dialect)
-    return str(made), tuple(getattr(made, "positiontup", None) or ())
+def _compiled(statement: ClauseElement, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    """The SQL of a statement, and the names of its parameters by position; no names where the dialect names them."""
+    compiled = statement.compile(dialect=dialect)
+    return str(compiled), tuple(getattr(compiled, "positiontup", None) or ())
 
 
 @lru_cache(maxsize=128)
-def _statement(table: Table, dialect: Dialect, conflict: str) -> str:
+def _insert_sql(table: Table, dialect: Dialect, conflict: str) -> str:
     quote = dialect.identifier_preparer.quote
     names = ", ".join(quote(column.name) for column in table.columns)
-    mark = "?" if dialect.paramstyle == "qmark" else "%s"
-    # A column may be made of its value by the database itself.
-    marks = ", ".join(column.info.get(dialect.name, "{}").format(mark) for column in table.columns)
-    return f"INSERT INTO {quote(table.name)} ({names}) VALUES ({marks}) {conflict}"  # noqa: S608 names of ours alone
+    placeholder = "?" if dialect.paramstyle == "qmark" else "%s"
+    # A column may name an SQL expression that the database applies to its value.
+    placeholders = ", ".join(column.info.get(dialect.name, "{}").format(placeholder) for column in table.columns)
+    return f"INSERT INTO {quote(table.name)} ({names}) VALUES ({placeholders}) {conflict}"  # noqa: S608 only names from our own tables

@@ -1,17 +1,18 @@
-"""The second wall between tenants: PostgreSQL's row-level security.
+"""PostgreSQL's row-level security: the second barrier between tenants.
 
-Every query names its tenant. This is the wall behind that: each transaction says for whom it acts, and the database
-shows it, and lets it write, rows of that tenant only. A query that forgot its WHERE finds its own tenant's rows; a
-transaction that said nothing finds none. Tables are walled when they are made, whatever migration made them.
+The first barrier is that every query names its tenant. This is the second: each transaction sets the tenant that it
+acts for, and the database lets it read and write rows of that tenant only. A query without its WHERE clause finds its
+own tenant's rows; a transaction that set no tenant finds none. A table gets its policy when it is created, whatever
+migration created it.
 
-The index of words has what is looked for in its wall. Behind a policy PostgreSQL uses an index only for conditions
-that it knows to tell nothing of other rows, and it does not know that of `@@`; the conditions of the policy itself are
-free of this. So a transaction says what it looks for (`set_search_query`), and is then shown only rows of its tenant
-that have these words.
+The policy of the search index holds the search query too. Under a policy, PostgreSQL uses an index only for operators
+that it knows to leak nothing about other rows (`LEAKPROOF`), and `@@` is none of them; the conditions of the policy
+itself are exempt. So a transaction sets its search query (`set_search_query`), and then sees only those rows of its
+tenant that match it.
 
-The policies bind the owner of the tables too. They do not bind a superuser or a role that bypasses them; a connection
-of such a role becomes `assay_rows` for good before it is used. SQLite knows no such wall: there the first one stands
-alone.
+The policies apply to the owner of the tables too. They do not apply to a superuser or a role with BYPASSRLS, so a
+connection of such a role switches to `assay_rows` before it is used. SQLite has no row-level security: there the first
+barrier is the only one.
 """
 
 from typing import Any, Final
@@ -20,32 +21,33 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.pool import ConnectionPoolEntry
 
 SETTING: Final = "assay.tenant"
-"""The setting of a transaction that names its tenant."""
+"""The setting that holds the tenant of a transaction."""
 EVERY_TENANT: Final = "*"
-"""Acts for all tenants: the operator's own work, such as finding whose key came in. No tenant can have this name."""
+"""Acts for all tenants: for the operator's own work, such as finding the tenant of an API key. No tenant can have this
+name."""
 ROWS_ROLE: Final = "assay_rows"
-"""Whom the policies bind where the connecting role is above them."""
+"""The role to switch to if the connecting role bypasses the policies."""
 
 SEARCH: Final = "assay.words"
-"""The setting of a transaction that names the words that it looks for; every row is shown where there are none."""
+"""The setting that holds the search query of a transaction; without one, every row of the tenant is visible."""
 
 _POLICY: Final = "assay_tenant"
-_INDEX_OF_WORDS: Final = "report_search"
-_ANY_WORDS: Final = "$$!' '$$"
-"""What every row fits, in SQL: a blank is no word of any."""
-_LOOKED_FOR: Final = f"words @@ coalesce(nullif(current_setting('{SEARCH}', true), ''), {_ANY_WORDS})::tsquery"
-_ABOVE: Final = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+_SEARCH_TABLE: Final = "report_search"
+_MATCHES_ALL: Final = "$$!' '$$"
+"""A query that every row matches, in SQL: no row contains a blank as a word."""
+_MATCHES_SEARCH: Final = f"words @@ coalesce(nullif(current_setting('{SEARCH}', true), ''), {_MATCHES_ALL})::tsquery"
+_BYPASSES: Final = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 _TABLES: Final = text(
     "SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity AND EXISTS ("
-    "SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = :policy) AS walled "
+    "SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = :policy) AS secured "
     "FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped "
-    "AND a.attname = CASE WHEN c.relname = :words THEN 'owner' ELSE 'tenant' END "
+    "AND a.attname = CASE WHEN c.relname = :search THEN 'owner' ELSE 'tenant' END "
     "WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace ORDER BY c.relname"
 )
 
 
 def set_acting_tenant(connection: Connection, tenant: str) -> None:
-    """Say for whom a transaction acts, until it ends. Nothing happens in SQLite.
+    """Set the tenant that a transaction acts for until it ends. Nothing happens in SQLite.
 
     Args:
         connection: the transaction.
@@ -56,9 +58,9 @@ def set_acting_tenant(connection: Connection, tenant: str) -> None:
 
 
 def set_search_query(connection: Connection, query: str) -> None:
-    """Say which words a transaction looks for in the index of words, until it says so again or ends.
+    """Set the search query of a transaction until it is set again or the transaction ends.
 
-    Plans are made again for each query from then on: what is best for a rare word takes seconds for a common one.
+    From then on each query is planned anew: the plan that is best for a rare word takes seconds for a common one.
 
     Args:
         connection: the transaction, in PostgreSQL.
@@ -70,7 +72,7 @@ def set_search_query(connection: Connection, query: str) -> None:
 
 
 def enable_row_security(connection: Connection) -> None:
-    """Wall every table that has a tenant. Nothing happens where all are walled, and in SQLite."""
+    """Give every table with a tenant its policy. Nothing happens if all have one, or in SQLite."""
     if connection.dialect.name != "postgresql":
         return
     quote = connection.dialect.identifier_preparer.quote
@@ -83,32 +85,32 @@ def enable_row_security(connection: Connection) -> None:
             _policy(name, table),
         ):
             connection.exec_driver_sql(statement)
-    if connection.exec_driver_sql(_ABOVE).scalar():
-        _make_role(connection)
+    if connection.exec_driver_sql(_BYPASSES).scalar():
+        _create_role(connection)
 
 
 def _policy(name: str, table: str) -> str:
-    column = "owner" if name == _INDEX_OF_WORDS else "tenant"
-    # In a SELECT of its own the setting is worked out once for a query and not for every row.
+    column = "owner" if name == _SEARCH_TABLE else "tenant"
+    # In a SELECT of its own the setting is evaluated once for each query and not for every row.
     own = (
         f"({column} = (SELECT current_setting('{SETTING}', true)) "
         f"OR (SELECT current_setting('{SETTING}', true)) = '{EVERY_TENANT}')"
     )
-    # Without a SELECT of its own, so that the planner knows for which words it plans.
-    shown = f"({own} AND {_LOOKED_FOR})" if name == _INDEX_OF_WORDS else own
-    return f"CREATE POLICY {_POLICY} ON {table} USING {shown} WITH CHECK {own}"
+    # Without a SELECT of its own, so that the planner knows the words that it plans for.
+    visible = f"({own} AND {_MATCHES_SEARCH})" if name == _SEARCH_TABLE else own
+    return f"CREATE POLICY {_POLICY} ON {table} USING {visible} WITH CHECK {own}"
 
 
 def tables_without_row_security(connection: Connection) -> list[str]:
-    """The tables of a PostgreSQL database that have a tenant and no wall."""
-    found = connection.execute(_TABLES, {"policy": _POLICY, "words": _INDEX_OF_WORDS})
-    return [row.relname for row in found if not row.walled]
+    """The tables of a PostgreSQL database that have a tenant and no policy."""
+    rows = connection.execute(_TABLES, {"policy": _POLICY, "search": _SEARCH_TABLE})
+    return [row.relname for row in rows if not row.secured]
 
 
-def _make_role(connection: Connection) -> None:
+def _create_role(connection: Connection) -> None:
     quote = connection.dialect.identifier_preparer.quote
     schema = quote(connection.exec_driver_sql("SELECT current_schema()").scalar_one())
-    # Roles belong to the whole server: another database may have made it, or be making it now.
+    # Roles belong to the whole server: another database may have created it, or be creating it now.
     connection.exec_driver_sql(
         f"DO $$ BEGIN CREATE ROLE {ROWS_ROLE} NOLOGIN; "
         "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
@@ -123,15 +125,15 @@ def _make_role(connection: Connection) -> None:
 
 
 def enforce_row_security(engine: Engine) -> None:
-    """Make sure that the walls bind every connection from now on. Nothing happens in SQLite."""
+    """Make sure that the policies apply to every connection from now on. Nothing happens in SQLite."""
     if engine.dialect.name == "postgresql":
-        event.listen(engine, "connect", _take_role)
-        engine.dispose()  # Those that migrated stood above the walls.
+        event.listen(engine, "connect", _switch_role)
+        engine.dispose()  # the connections that migrated may bypass the policies
 
 
-def _take_role(connection: Any, _: ConnectionPoolEntry) -> None:
+def _switch_role(connection: Any, _: ConnectionPoolEntry) -> None:
     with connection.cursor() as cursor:
-        above = cursor.execute(_ABOVE).fetchone()
-        if above is None or above[0]:
+        bypasses = cursor.execute(_BYPASSES).fetchone()
+        if bypasses is None or bypasses[0]:
             cursor.execute(f"SET ROLE {ROWS_ROLE}")
     connection.commit()

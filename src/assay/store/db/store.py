@@ -1,4 +1,4 @@
-"""The store: one value over one database, shared by all threads of a process."""
+"""The store: one object over one database, shared by all threads of a process."""
 
 import shutil
 import time
@@ -18,66 +18,67 @@ from sqlalchemy.exc import SQLAlchemyError
 from assay.errors import BusyError, StoreError
 from assay.schema import Evidence, HallucinationReport
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.engine import make_engine
 from assay.store.db.migrate import migrate, reason
 from assay.store.db.row_security import EVERY_TENANT, enforce_row_security, set_acting_tenant
 from assay.store.db.writer import MOST_TOGETHER, MOST_WAITING, Act, Change, Stored, Writer
+from assay.store.records.check_rows import change_of, merge_changes
 from assay.store.records.interface import DEFAULT_TENANT, CheckRecord, Recorded
-from assay.store.records.recording import change_of, checked_tenant, micros, moment_at, together
 
 MOST_LISTED: Final = 1_000
-"""The most rows of one page."""
+"""The most rows on one page."""
 
-_READ_TOGETHER: Final = 64
-"""Checks that are read together when all are."""
+_CHECKS_PER_READ: Final = 64
+"""Checks that `stored_checks` reads in one query."""
 _PAUSE_S: Final = 0.01
-"""How long a coroutine waits before it looks for a place again."""
+"""How long a coroutine waits before it tries the writer's queue again, in seconds."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """How a store works."""
+    """How a store names its logs and how its writer batches changes."""
 
     origin: str | None = None
-    """The operator's domain and path, such as `example.com/assay`, under which new audit logs are named; a random name
+    """The operator's domain and path, such as `example.com/assay`, with which the names of new audit logs begin; random
     by default. A log keeps its name."""
     most_waiting: int = MOST_WAITING
-    """Changes that may wait before more are refused."""
+    """Changes that may wait in the queue before more are refused."""
     most_together: int = MOST_TOGETHER
-    """Changes in one transaction."""
+    """The most changes in one transaction."""
     wait_s: float = 5.0
-    """Seconds that `record` waits for a place among those that wait."""
+    """Seconds that `record` waits for a place in a full queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCheck:
-    """A check as it was remembered."""
+    """A check as it was recorded."""
 
     id: str
-    """Of the report: the run's own for its first one, another for one that a reviewer made."""
+    """The id of the report: the run's own id for its first report, another id for a reviewer's."""
     run: str
-    """The run that the report is of."""
+    """The id of the run that the report is about."""
     tenant: str
     created: datetime
     kind: str
     caller: str | None
     report: HallucinationReport | None
-    """None where it was erased."""
+    """None if it was erased."""
     asked: dict[str, Any] | None
-    """The arguments that it was given; none where they were erased."""
+    """The arguments of the check; None if they were erased."""
     evidence: tuple[tuple[str, str, Evidence | None], ...]
-    """Id, digest and content of each piece of evidence, in order; content that was erased is none."""
+    """Id, digest and content of each piece of evidence, in order; the content is None if it was erased."""
     salt: bytes | None
     erased: datetime | None
-    bare: bool = False
-    """Whether its evidence was erased. Other checks may have the same evidence still; this one has none."""
+    evidence_erased: bool = False
+    """Whether its evidence was erased. Other checks may still have the same evidence; this one has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """One row of a list of checks."""
+class ReportSummary:
+    """One row of a list of reports."""
 
     id: str
     run: str
@@ -91,27 +92,27 @@ class Listed:
 
 
 TROUBLE_S: Final = 5.0
-"""Seconds for which a store is said not to work after a change that could not be stored; then one may be tried."""
+"""Seconds for which `trouble` reports a change that could not be stored; after that another may be tried."""
 LEAST_FREE: Final = 16 * 1024 * 1024
-"""Bytes that the disk of a SQLite file has to have free: the log of what is written needs room before it is merged."""
+"""Bytes that must be free on the disk of a SQLite file: the write-ahead log needs room until it is merged."""
 
 
 class Store:
-    """Remembers checks, and proves that they were not altered. Is an `assay.store.records.interface.Recorder`."""
+    """Records checks so that any later alteration can be proved. An `assay.store.records.interface.Recorder`."""
 
     def __init__(
         self, url: str, settings: StoreSettings | None = None, *, clock: Callable[[], datetime] | None = None
     ) -> None:
-        """Open a database, and bring it to this version's tables.
+        """Open a database and migrate it to this version's tables.
 
         Args:
             url: `sqlite:///FILE`, a plain path, or `postgresql://USER@HOST/NAME`.
-            settings: how it works.
-            clock: what gives the time; that of the machine by default.
+            settings: how it names logs and batches changes; the defaults if omitted.
+            clock: returns the current time; the machine's clock by default.
 
         Raises:
-            StoreError: it cannot be opened, or a newer version made it.
-            MissingPackageError: its driver is not installed.
+            StoreError: it cannot be opened, or a newer version of assay migrated it.
+            MissingPackageError: the driver is not installed.
         """
         self._settings = settings or StoreSettings()
         self._clock = clock or (lambda: datetime.now(UTC))
@@ -120,7 +121,7 @@ class Store:
             migrate(self.engine)
             enforce_row_security(self.engine)
         except BaseException:
-            # Nobody has the engine then who could close what it holds open.
+            # No caller has the store yet, so nobody else could close the connections; the error goes on unchanged.
             self.engine.dispose()
             raise
         self._writer = Writer(
@@ -139,30 +140,32 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Store what waits, and let go of the database."""
+        """Store the changes that wait, and close all connections."""
         self._writer.close()
         self.engine.dispose()
 
     def release(self) -> None:
-        """Close the connections that are not in use; others are opened when they are needed.
+        """Close the connections that are not in use; new ones are opened when they are needed.
 
-        A store in which nothing was written yet holds nothing then that two processes could not have: it may be forked.
+        A store through which nothing was written yet then holds nothing that processes must not share: it may be
+        forked.
         """
         self.engine.dispose()
 
     @property
     def waiting(self) -> int:
-        """How many changes wait to be stored, about."""
+        """About how many changes wait to be stored."""
         return self._writer.waiting
 
     def trouble(self) -> str | None:
-        """Why nothing can be stored now, as a sentence; none where nothing prevents it.
+        """Why nothing can be stored now, as a sentence; None if nothing prevents it.
 
-        The last change failed a moment ago, the disk of a SQLite file is full, or the database does not answer.
+        Reasons: the last change failed within `TROUBLE_S` seconds, the disk of a SQLite file is full, or the database
+        does not answer.
         """
-        failed = self._writer.failed
-        if failed is not None and time.monotonic() - failed[0] < TROUBLE_S:
-            return failed[1]
+        failure = self._writer.last_failure
+        if failure is not None and time.monotonic() - failure[0] < TROUBLE_S:
+            return failure[1]
         try:
             with self.engine.connect() as connection:
                 connection.exec_driver_sql("SELECT 1")
@@ -182,33 +185,32 @@ class Store:
     # Writing
 
     def record(self, record: CheckRecord) -> Recorded:
-        """Remember a check: report, evidence and decision in one transaction with its entry in the audit log.
+        """Record a check: report, evidence and decision, in one transaction with its entry in the audit log.
 
-        Returns:
-            When all of it is on disk.
+        Returns once all of it is on disk.
 
         Raises:
-            BusyError: too much waits; nothing was stored.
-            StoreError: it cannot be stored; an id that was used before is refused.
+            BusyError: the queue is full; nothing was stored.
+            StoreError: it cannot be stored, for instance because its id was used before.
             ReceiptError: something in it cannot be written as canonical JSON.
         """
         stored = self.apply(change_of(record, self._clock()))
         return Recorded(record.id, record.tenant, stored.entries[0])
 
     async def arecord(self, record: CheckRecord) -> Recorded:
-        """As `record`, off the event loop."""
+        """Like `record`, off the event loop."""
         return (await self.arecord_all([record]))[0]
 
     async def arecord_all(self, records: Sequence[CheckRecord], act: Act | None = None) -> list[Recorded]:
-        """Remember several checks of one tenant in one transaction: all of them or none.
+        """Record several checks of one tenant in one transaction: all of them or none.
 
         Args:
             records: the checks.
-            act: what else is to be stored with them; where it raises, nothing is.
+            act: statements to run in the same transaction; if it raises, nothing is stored.
 
         Raises:
-            BusyError: too much waits; nothing was stored.
-            StoreError: they cannot be stored, or are of several tenants.
+            BusyError: the queue is full; nothing was stored.
+            StoreError: they cannot be stored, or belong to several tenants.
             ReceiptError: something in them cannot be written as canonical JSON.
         """
         import asyncio
@@ -217,40 +219,40 @@ class Store:
             raise StoreError("expected checks of one tenant to be recorded together, got others")
         now = self._clock()
         changes = await asyncio.to_thread(lambda: [change_of(record, now) for record in records])
-        entries = (await self.aapply(replace(together(changes), act=act))).entries
-        # Each change begins with the entry of its decision.
+        entries = (await self.aapply(replace(merge_changes(changes), act=act))).entries
+        # The entry of the decision is the first one of each change.
         begins = accumulate((len(change.entries) for change in changes), initial=0)
         return [
             Recorded(record.id, record.tenant, entries[begin]) for record, begin in zip(records, begins, strict=False)
         ]
 
     def submit(self, change: Change) -> "Future[Stored]":
-        """Hand in a change; the future has its result when it is on disk.
+        """Queue a change; the future has its result once the change is on disk.
 
         Raises:
-            BusyError: too much waits; nothing was stored.
+            BusyError: the queue is full; nothing was stored.
         """
         return self._writer.submit(change, self._settings.wait_s)
 
     def apply(self, change: Change) -> Stored:
-        """Store a change; returns when it is on disk.
+        """Store a change; returns once it is on disk.
 
         Raises:
-            BusyError: too much waits; nothing was stored.
+            BusyError: the queue is full; nothing was stored.
             StoreError: it cannot be stored.
         """
         return self.submit(change).result()
 
     async def aapply(self, change: Change) -> Stored:
-        """As `apply`, without holding up the event loop."""
+        """Like `apply`, without blocking the event loop."""
         import asyncio
 
-        ends = time.monotonic() + self._settings.wait_s
+        give_up_at = time.monotonic() + self._settings.wait_s
         while True:
             try:
                 future = self._writer.submit(change)
             except BusyError:
-                if time.monotonic() >= ends:
+                if time.monotonic() >= give_up_at:
                     raise
                 await asyncio.sleep(_PAUSE_S)
             else:
@@ -260,10 +262,10 @@ class Store:
 
     @contextmanager
     def reading(self, tenant: str) -> Iterator[Connection]:
-        """A connection that sees one state of a tenant's rows until the block ends.
+        """A connection that sees one snapshot of a tenant's rows until the block ends.
 
-        Queries name the tenant all the same: that the database shows no other rows is the second wall, and only
-        PostgreSQL has it (`assay.store.db.row_security`).
+        Queries must still name the tenant: row-level security is the second barrier, and only PostgreSQL has it
+        (`assay.store.db.row_security`).
 
         Raises:
             StoreError: the database cannot be read.
@@ -278,7 +280,7 @@ class Store:
             raise StoreError(f"the database cannot be read: {reason(error)}") from error
 
     def reading_across(self) -> AbstractContextManager[Connection]:
-        """As `reading`, of the rows of all tenants: for the operator's own work, never for a caller's request.
+        """Like `reading`, for the rows of all tenants: for the operator's own work, never for a caller's request.
 
         Raises:
             StoreError: the database cannot be read.
@@ -286,14 +288,14 @@ class Store:
         return self.reading(EVERY_TENANT)
 
     def check(self, id_: str, tenant: str = DEFAULT_TENANT) -> StoredCheck | None:
-        """A check by its id, or none that this tenant has."""
+        """A check by its id; None if the tenant has no such check."""
         with self.reading(tenant) as connection:
             return read_check(connection, checked_tenant(tenant), id_)
 
     def report(self, id_: str, tenant: str = DEFAULT_TENANT) -> HallucinationReport | None:
-        """A report by its id; none where the tenant has none, or it was erased."""
+        """A report by its id; None if the tenant has no such report, or it was erased."""
         with self.reading(tenant) as connection:
-            return _read_report(connection, checked_tenant(tenant), id_)
+            return read_report(connection, checked_tenant(tenant), id_)
 
     def page(
         self,
@@ -304,32 +306,32 @@ class Store:
         action: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> list[Listed]:
+    ) -> list[ReportSummary]:
         """Reports, newest first.
 
         Args:
-            tenant: whose.
-            before: the id of the last one of the page before.
-            limit: at most so many, and `MOST_LISTED`.
-            action: only those with this action.
-            since: only those from this moment on.
-            until: only those before this moment.
+            tenant: whose reports.
+            before: the id of the last report on the previous page.
+            limit: the most rows, capped at `MOST_LISTED`.
+            action: only reports with this action.
+            since: only reports from this moment on.
+            until: only reports from before this moment.
         """
         query = _listing(checked_tenant(tenant), before, action, since, until).limit(max(0, min(limit, MOST_LISTED)))
         with self.reading(tenant) as connection:
-            return [_listed(row) for row in connection.execute(query)]
+            return [_summary(row) for row in connection.execute(query)]
 
 
 def stored_checks(
     store: Store, tenant: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[StoredCheck]:
-    """All checks of a tenant, the oldest first, a few at a time: none is left out that was there from the start.
+    """All checks of a tenant, oldest first, read in batches; none that was there at the start is left out.
 
     Args:
-        store: where they are.
-        tenant: whose.
-        since: only those from this moment on.
-        until: only those before this moment.
+        store: the store.
+        tenant: whose checks.
+        since: only checks from this moment on.
+        until: only checks from before this moment.
 
     Raises:
         StoreError: the database cannot be read.
@@ -346,25 +348,25 @@ def stored_checks(
                 or_(table.created > last.created, and_(table.created == last.created, table.id > last.id))
             )
         with store.reading(tenant) as connection:
-            rows = connection.execute(query.order_by(table.created, table.id).limit(_READ_TOGETHER)).all()
-            found = [one for row in rows if (one := read_check(connection, tenant, row.id)) is not None]
+            rows = connection.execute(query.order_by(table.created, table.id).limit(_CHECKS_PER_READ)).all()
+            checks = [check for row in rows if (check := read_check(connection, tenant, row.id)) is not None]
         if not rows:
             return
-        yield from found
+        yield from checks
         last = rows[-1]
 
 
 def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | None:
-    """A check out of the tables by the id of one of its reports, or none that the tenant has."""
-    named = run_of(connection, tenant, id_)
+    """A check by the id of one of its reports; None if the tenant has no such check."""
+    run_id = run_of(connection, tenant, id_)
     run = connection.execute(
-        select(tables.runs).where(tables.runs.c.tenant == tenant, tables.runs.c.id == named)
+        select(tables.runs).where(tables.runs.c.tenant == tenant, tables.runs.c.id == run_id)
     ).one_or_none()
     if run is None:
         return None
     asked = run.asked or {}
     pairs = [(str(name), str(digest)) for name, digest in asked.get("evidence", ())]
-    # What was erased of this run is not to be read out of another one that has the same.
+    # Evidence that was erased from this run must not be read just because another run has the same.
     contents = {} if run.bare else _contents(connection, tenant, {digest for _, digest in pairs})
     return StoredCheck(
         id=id_,
@@ -373,26 +375,26 @@ def read_check(connection: Connection, tenant: str, id_: str) -> StoredCheck | N
         created=moment_at(run.created),
         kind=run.kind,
         caller=run.caller,
-        report=_read_report(connection, tenant, id_),
+        report=read_report(connection, tenant, id_),
         asked=asked.get("asked"),
         evidence=tuple((name, digest, _evidence(name, contents.get(digest))) for name, digest in pairs),
         salt=None if run.salt is None else bytes(run.salt),
         erased=None if run.erased is None else moment_at(run.erased),
-        bare=bool(run.bare),
+        evidence_erased=bool(run.bare),
     )
 
 
 def run_of(connection: Connection, tenant: str, id_: str) -> str:
-    """The run that a report is of; the id itself where no further report of a run has it."""
+    """The id of the run that a report belongs to; the id itself if there is no such report."""
     table = tables.reports.c
     found = connection.execute(select(table.run).where(table.tenant == tenant, table.id == id_)).scalar_one_or_none()
     return id_ if found is None else str(found)
 
 
 def _contents(connection: Connection, tenant: str, digests: set[str]) -> dict[str, Any]:
-    table, found, wanted = tables.evidence.c, {}, sorted(digests)
-    for begin in range(0, len(wanted), 500):
-        part = wanted[begin : begin + 500]
+    """Stored evidence by its digest; erased evidence is left out."""
+    table, found = tables.evidence.c, dict[str, Any]()
+    for part in batches(sorted(digests)):
         rows = connection.execute(
             select(table.digest, table.body).where(table.tenant == tenant, table.digest.in_(part))
         )
@@ -404,7 +406,8 @@ def _evidence(name: str, content: Any) -> Evidence | None:
     return None if content is None else Evidence.model_validate({"id": name, **content})
 
 
-def _read_report(connection: Connection, tenant: str, id_: str) -> HallucinationReport | None:
+def read_report(connection: Connection, tenant: str, id_: str) -> HallucinationReport | None:
+    """A report by its id; None if the tenant has no such report, or it was erased."""
     table = tables.reports.c
     row = connection.execute(
         select(table.body, table.timing).where(table.tenant == tenant, table.id == id_)
@@ -412,6 +415,15 @@ def _read_report(connection: Connection, tenant: str, id_: str) -> Hallucination
     if row is None or row.body is None:
         return None
     return HallucinationReport.model_validate({**row.body, "timing": row.timing or {"total_ms": 0.0}})
+
+
+def report_bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The bodies of reports by their ids; erased reports, and bodies that are not JSON objects, are left out."""
+    table, bodies = tables.reports.c, dict[str, dict[str, Any]]()
+    for batch in batches(ids):
+        rows = connection.execute(select(table.id, table.body).where(table.tenant == tenant, table.id.in_(batch)))
+        bodies.update({str(row.id): row.body for row in rows if isinstance(row.body, dict)})
+    return bodies
 
 
 def _listing(
@@ -445,13 +457,13 @@ def _listing(
     return query
 
 
-def _listed(row: Row[Any]) -> Listed:
-    return Listed(
+def _summary(row: Row[Any]) -> ReportSummary:
+    return ReportSummary(
         row.id, row.run, moment_at(row.created), row.action, row.route, row.score, row.policy, row.verifier, row.claims
     )
 
 
-def rows_in_parts(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
-    """A sequence in parts: databases take only so many parameters in one statement."""
+def batches(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
+    """A sequence in batches: databases limit the number of parameters of one statement."""
     for begin in range(0, len(values), size):
         yield values[begin : begin + size]

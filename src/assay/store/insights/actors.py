@@ -1,4 +1,4 @@
-"""Who did what entries of the log tell of, by name: the log itself holds ids, and commitments to names."""
+"""The names of the actors of log entries; the log itself has ids, and commitments to names."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -9,64 +9,66 @@ from assay.store.audit.entries import FEEDBACK, REVIEW
 from assay.store.db import tables
 
 _LONGEST: Final = 200
-"""Characters of a name."""
+"""The most characters of a name."""
 
 
 def actors_of(connection: Connection, tenant: str, entries: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
-    """The names of those who did what entries tell of, by the index of the entry.
+    """The names of the actors of log entries, by the index of the entry.
 
-    They come out of the rows that the log binds (`assay.store.audit.units`): a name that was altered there is found by
-    a verification. One who was removed, and a name that was erased with its run, is left out.
+    They are read from rows that the log binds (`assay.store.audit.units`), so verification detects an altered name.
+    Removed users, and names that were erased with their run, are left out.
 
     Args:
-        connection: one that sees one state of the database.
-        tenant: whose.
-        entries: what the entries say, by index; few enough for a page.
+        connection: one that sees one snapshot of the database.
+        tenant: whose log.
+        entries: the fields of the entries by index; few enough for a page.
     """
     ids = {str(data["actor"]) for data in entries.values() if isinstance(data.get("actor"), str)}
-    people = _named(connection, tenant, ids)
-    deciding = {
+    names = _names_by_id(connection, tenant, ids)
+    review_keys = {
         index: (str(data["record"]), int(data["position"]))
         for index, data in entries.items()
         if data.get("kind") == REVIEW and isinstance(data.get("position"), int)
     }
-    given = {
+    feedback_ids = {
         index: str(data["feedback"])
         for index, data in entries.items()
         if data.get("kind") == FEEDBACK and isinstance(data.get("feedback"), str)
     }
-    decided, said = _decided(connection, tenant, deciding.values()), _said(connection, tenant, given.values())
-    found = {index: people.get(str(data.get("actor"))) for index, data in entries.items()}
-    found |= {index: decided.get(place) for index, place in deciding.items()}
-    found |= {index: said.get(id_) for index, id_ in given.items()}
-    return {index: name[:_LONGEST] for index, name in found.items() if name}
+    reviewers = _reviewers(connection, tenant, review_keys.values())
+    authors = _feedback_authors(connection, tenant, feedback_ids.values())
+    actors = {index: names.get(str(data.get("actor"))) for index, data in entries.items()}
+    actors |= {index: reviewers.get(key) for index, key in review_keys.items()}
+    actors |= {index: authors.get(id_) for index, id_ in feedback_ids.items()}
+    return {index: name[:_LONGEST] for index, name in actors.items() if name}
 
 
-def _named(connection: Connection, tenant: str, ids: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _names_by_id(connection: Connection, tenant: str, ids: Iterable[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
     for table in (tables.users, tables.api_keys):
         rows = connection.execute(
             select(table.c.id, table.c.name).where(
                 table.c.tenant == tenant, table.c.id.in_(list(ids)), table.c.name.is_not(None)
             )
         )
-        found |= {row.id: row.name for row in rows}
-    return found
+        names |= {row.id: row.name for row in rows}
+    return names
 
 
-def _decided(connection: Connection, tenant: str, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
-    table, wanted = tables.decisions.c, list(places)
-    if not wanted:
+def _reviewers(connection: Connection, tenant: str, keys: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """The actors of decisions, by run and position."""
+    table, keys = tables.decisions.c, list(keys)
+    if not keys:
         return {}
     rows = connection.execute(
         select(table.run, table.position, table.actor).where(
-            table.tenant == tenant, tuple_(table.run, table.position).in_(wanted)
+            table.tenant == tenant, tuple_(table.run, table.position).in_(keys)
         )
     )
     return {(row.run, row.position): row.actor for row in rows}
 
 
-def _said(connection: Connection, tenant: str, ids: Iterable[str]) -> dict[str, str]:
+def _feedback_authors(connection: Connection, tenant: str, ids: Iterable[str]) -> dict[str, str]:
     table = tables.feedback.c
     rows = connection.execute(
         select(table.id, table.author).where(table.tenant == tenant, table.id.in_(list(ids)), table.author.is_not(None))

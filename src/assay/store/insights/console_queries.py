@@ -1,4 +1,4 @@
-"""What the console asks of the store beside what the REST routes ask: each query is bounded and finds by an index."""
+"""Queries of the console beyond those of the REST API: each is bounded and uses an index."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,43 +10,43 @@ from sqlalchemy import Connection, func, select
 from assay.errors import AssayError
 from assay.store.audit.entries import read_entry_data
 from assay.store.db import tables
-from assay.store.records.recording import micros, moment_at
+from assay.store.db.column_values import micros, moment_at, moment_or_none
+from assay.store.reviews.items import OPEN_STATES
 
-OPEN_STATES: Final = ("open", "evidence")
-"""The states of review items that wait for somebody."""
 MOST_COUNTED: Final = 10_000
-"""Waiting items are counted up to here: more is more than anybody reads."""
+"""The most waiting items that are counted: a larger number tells nobody more."""
 MOST_ENTRIES: Final = 200
+"""The most decisions, pieces of feedback and log entries of a run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """What a list shows of a report's claims."""
+class ClaimsSummary:
+    """The claims of a report as a list shows them."""
 
     first_claim: str | None = None
-    """The beginning of the first one: what tells runs without a question apart."""
+    """The beginning of the first claim, which distinguishes runs without a question."""
     verdicts: Mapping[str, int] = field(default_factory=dict)
-    """How many claims have each verdict."""
+    """The number of claims by verdict."""
 
 
-def describe(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Described]:
-    """What the reports of one page of a list claim, by their ids."""
+def describe(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, ClaimsSummary]:
+    """The claims of the reports on one page of a list, by the id of the report."""
     if not ids:
         return {}
     claims = tables.claims.c
-    mine = (claims.tenant == tenant, claims.report.in_(ids))
-    first = select(claims.report, func.substr(claims.text, 1, 400).label("text")).where(*mine, claims.position == 0)
-    first_of = {row.report: row.text for row in connection.execute(first)}
-    counted = select(claims.report, claims.verdict, func.count().label("number")).where(*mine)
+    own = (claims.tenant == tenant, claims.report.in_(ids))
+    first = select(claims.report, func.substr(claims.text, 1, 400).label("text")).where(*own, claims.position == 0)
+    first_claims = {row.report: row.text for row in connection.execute(first)}
+    counted = select(claims.report, claims.verdict, func.count().label("number")).where(*own)
     verdicts: dict[str, dict[str, int]] = {}
     for row in connection.execute(counted.group_by(claims.report, claims.verdict)):
         verdicts.setdefault(row.report, {})[row.verdict] = row.number
-    return {id_: Described(first_of.get(id_), verdicts.get(id_, {})) for id_ in ids}
+    return {id_: ClaimsSummary(first_claims.get(id_), verdicts.get(id_, {})) for id_ in ids}
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits for people."""
+    """The review items that wait for people."""
 
     waiting: int
     overdue: int
@@ -55,7 +55,7 @@ class Backlog:
 
 
 def read_backlog(connection: Connection, tenant: str, now: datetime) -> Backlog:
-    """What waits for people now; counted up to `MOST_COUNTED`."""
+    """The review items that wait now, counted up to `MOST_COUNTED`."""
     items = tables.review_items.c
     open_items = (
         select(items.tier, items.deadline)
@@ -78,12 +78,12 @@ def read_backlog(connection: Connection, tenant: str, now: datetime) -> Backlog:
         overdue += row.late
         if row.next is not None:
             soonest = row.next if soonest is None else min(soonest, row.next)
-    return Backlog(sum(by_tier.values()), overdue, by_tier, None if soonest is None else moment_at(soonest))
+    return Backlog(sum(by_tier.values()), overdue, by_tier, moment_or_none(soonest))
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """One decision on a run: the gate's first, then those of people."""
+class RecordedDecision:
+    """A decision on a run, by the gate or a person."""
 
     created: datetime
     actor: str
@@ -94,7 +94,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class UserFeedback:
-    """What a user said of an output."""
+    """A user's feedback on an output."""
 
     created: datetime
     author: str | None
@@ -104,8 +104,8 @@ class UserFeedback:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
-    """One entry of the audit log about a run."""
+class LogEntry:
+    """An entry of the audit log about a run."""
 
     index: int
     kind: str
@@ -115,17 +115,17 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What happened to a run."""
+    """The history of a run."""
 
-    decisions: tuple[Decided, ...]
+    decisions: tuple[RecordedDecision, ...]
     feedback: tuple[UserFeedback, ...]
-    entries: tuple[Entered, ...]
+    entries: tuple[LogEntry, ...]
     review: tuple[str, str, str] | None
-    """Id, tier and state of its newest review item."""
+    """The id, tier and state of its newest review item."""
 
 
 def read_history(connection: Connection, tenant: str, run: str) -> History:
-    """What happened to a run, in order."""
+    """The history of a run: at most `MOST_ENTRIES` items of each kind, in order."""
     return History(
         _decisions(connection, tenant, run),
         _feedback(connection, tenant, run),
@@ -134,7 +134,7 @@ def read_history(connection: Connection, tenant: str, run: str) -> History:
     )
 
 
-def _decisions(connection: Connection, tenant: str, run: str) -> tuple[Decided, ...]:
+def _decisions(connection: Connection, tenant: str, run: str) -> tuple[RecordedDecision, ...]:
     table = tables.decisions.c
     rows = connection.execute(
         select(table.created, table.actor, table.action, table.route, table.reasons)
@@ -143,7 +143,7 @@ def _decisions(connection: Connection, tenant: str, run: str) -> tuple[Decided, 
         .limit(MOST_ENTRIES)
     )
     return tuple(
-        Decided(moment_at(row.created), row.actor, row.action, row.route, tuple(map(str, row.reasons or ())))
+        RecordedDecision(moment_at(row.created), row.actor, row.action, row.route, tuple(map(str, row.reasons or ())))
         for row in rows
     )
 
@@ -159,7 +159,7 @@ def _feedback(connection: Connection, tenant: str, run: str) -> tuple[UserFeedba
     return tuple(UserFeedback(moment_at(row.created), row.author, row.verdict, row.claim, row.comment) for row in rows)
 
 
-def _entries(connection: Connection, tenant: str, run: str) -> tuple[Entered, ...]:
+def _entries(connection: Connection, tenant: str, run: str) -> tuple[LogEntry, ...]:
     table = tables.audit_entries.c
     rows = connection.execute(
         select(table.idx, table.kind, table.data)
@@ -167,16 +167,16 @@ def _entries(connection: Connection, tenant: str, run: str) -> tuple[Entered, ..
         .order_by(table.idx)
         .limit(MOST_ENTRIES)
     )
-    return tuple(Entered(row.idx, row.kind, *_entered(bytes(row.data))) for row in rows)
+    return tuple(LogEntry(row.idx, row.kind, *_entered(bytes(row.data))) for row in rows)
 
 
 def _entered(data: bytes) -> tuple[str, Mapping[str, Any]]:
+    """The time and the fields of an entry; empty if it was altered, which verification reports, not this page."""
     try:
-        found = read_entry_data(data)
+        fields = read_entry_data(data)
     except AssayError:
-        # It was altered; verification of the log says so, and this page must not fail of it.
         return "", {}
-    return str(found.get("at", "")), found
+    return str(fields.get("at", "")), fields
 
 
 def _review(connection: Connection, tenant: str, run: str) -> tuple[str, str, str] | None:
@@ -191,13 +191,13 @@ def _review(connection: Connection, tenant: str, run: str) -> tuple[str, str, st
 
 
 def latest_actions(connection: Connection, tenant: str, policy: str, most: int) -> dict[str, int]:
-    """How often a policy decided on each action, of its latest decisions.
+    """The number of decisions by action, among the latest decisions under a policy.
 
     Args:
-        connection: one that sees one state of the database.
-        tenant: whose.
+        connection: one that sees one snapshot of the database.
+        tenant: whose decisions.
         policy: the digest of the policy.
-        most: how many decisions are looked at.
+        most: the most decisions that are counted.
     """
     table = tables.reports.c
     latest = (

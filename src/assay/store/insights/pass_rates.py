@@ -1,4 +1,4 @@
-"""How many outputs were emitted, by policy, caller and model, and how their scores are spread."""
+"""The number of emitted outputs by policy, caller and model, and the distribution of scores."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from sqlalchemy import Connection, select
 
 from assay.schema import Action
 from assay.store.db import tables
-from assay.store.records.recording import micros
+from assay.store.db.column_values import micros
 
 MOST_COUNTED: Final = 10_000
-"""The latest outputs of a period that are counted: an exact count of more would take longer than anybody waits."""
+"""The most outputs of a period that are counted, the latest ones: counting more would take too long."""
 SCORE_BINS: Final = 20
-"""Parts of equal width that scores between 0 and 1 are counted in."""
+"""The number of equal bins for scores between 0 and 1."""
 KINDS: Final = ("policy", "caller", "model")
-"""What the shares are told by."""
+"""The dimensions by which outputs are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """How many outputs of one policy, caller or model were emitted."""
+class PassCount:
+    """The counts of one policy, caller or model."""
 
     by: str
     """One of `KINDS`."""
@@ -33,35 +33,37 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class PassRates:
-    """What was counted."""
+    """The counts of a period."""
 
     outputs: int
     bounded: bool
-    """Whether there are more than were counted."""
+    """Whether the period has more outputs than were counted."""
     scores: Sequence[int]
-    """Outputs by score, in `SCORE_BINS` parts from 0 on; 1 is in the last one."""
+    """Outputs by score, in `SCORE_BINS` bins from 0 up; 1 is in the last one."""
     unscored: int
-    """Outputs without a score: nothing in them was checked."""
-    passed: Sequence[Passed]
-    """The most frequent first, of each kind."""
+    """Outputs without a score, in which nothing was checked."""
+    passed: Sequence[PassCount]
+    """By `KINDS`, the most frequent first."""
 
 
 def read_pass_rates(connection: Connection, tenant: str, since: datetime, until: datetime) -> PassRates:
-    """Counts the latest outputs of a period.
+    """Count the latest outputs of a period.
 
-    The model is the one that wrote the output, as far as the monitor observed it (`assay monitor run`).
+    The model is the one that generated the output, as far as the monitor observed it (`assay monitor run`).
 
     Args:
-        connection: one that sees one state of the database.
-        tenant: whose.
+        connection: one that sees one snapshot of the database.
+        tenant: whose outputs.
         since: the beginning of the period.
         until: its end.
     """
-    reports, seen = tables.reports.c, tables.observations.c
+    reports, observed = tables.reports.c, tables.observations.c
     rows = connection.execute(
-        select(reports.action, reports.score, reports.policy, reports.caller, seen.model)
+        select(reports.action, reports.score, reports.policy, reports.caller, observed.model)
         .select_from(
-            tables.reports.outerjoin(tables.observations, (seen.tenant == reports.tenant) & (seen.id == reports.id))
+            tables.reports.outerjoin(
+                tables.observations, (observed.tenant == reports.tenant) & (observed.id == reports.id)
+            )
         )
         .where(reports.tenant == tenant, reports.created >= micros(since), reports.created < micros(until))
         .order_by(reports.created.desc(), reports.id.desc())
@@ -73,8 +75,8 @@ def read_pass_rates(connection: Connection, tenant: str, since: datetime, until:
     emitted: Counter[tuple[str, str]] = Counter()
     scores, unscored = [0] * SCORE_BINS, 0
     for row in counted:
-        named = (("policy", names.get(row.policy, row.policy[:12])), ("caller", row.caller), ("model", row.model))
-        keys = [(kind, str(name)) for kind, name in named if name]
+        values = (("policy", names.get(row.policy, row.policy[:12])), ("caller", row.caller), ("model", row.model))
+        keys = [(kind, str(name)) for kind, name in values if name]
         outputs.update(keys)
         if row.action == Action.EMIT.value:
             emitted.update(keys)
@@ -82,8 +84,8 @@ def read_pass_rates(connection: Connection, tenant: str, since: datetime, until:
             unscored += 1
         else:
             scores[min(SCORE_BINS - 1, max(0, int(row.score * SCORE_BINS)))] += 1
-    passed = [Passed(*key, count, emitted[key]) for key, count in outputs.items()]
-    passed.sort(key=lambda one: (KINDS.index(one.by), -one.outputs, one.name))
+    passed = [PassCount(*key, count, emitted[key]) for key, count in outputs.items()]
+    passed.sort(key=lambda rate: (KINDS.index(rate.by), -rate.outputs, rate.name))
     return PassRates(len(counted), len(rows) > MOST_COUNTED, scores, unscored, passed)
 
 

@@ -1,4 +1,4 @@
-"""What a list shows of runs beside their decisions: how the output begins, how long its check took, its cost."""
+"""Figures of runs for lists: the beginning of the output, the duration of its check, and its cost."""
 
 import json
 import zlib
@@ -9,43 +9,43 @@ from typing import Any, Final
 from sqlalchemy import Connection, LargeBinary, case, func, select, type_coerce
 
 from assay.store.db import tables
-from assay.store.db.store import rows_in_parts
+from assay.store.db.store import batches
 
 LARGEST_READ: Final = 256 * 1024
-"""Bytes of a packed report that a list reads: of a larger one it shows no beginning and no cost."""
+"""The largest packed report that a list reads, in bytes: for larger ones it shows neither output nor cost."""
 LARGEST_UNPACKED: Final = 4 * LARGEST_READ
-"""Bytes that it unpacks to: text of one letter packs well, and a list reads fifty of them."""
+"""The most bytes that it may unpack to: repetitive text packs very small, and a list reads fifty reports."""
 LONGEST_PREVIEW: Final = 400
-"""Characters of an output."""
+"""The most characters of an output that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is known of one report."""
+    """The figures of one report."""
 
     preview: str | None = None
-    """How its output begins; none where it was erased, or the report is too large for a list to read."""
+    """The beginning of its output; None if it was erased, or the report is too large for a list to read."""
     duration_ms: float | None = None
-    """How long the check took."""
+    """The duration of the check in milliseconds."""
     tokens: int | None = None
-    """Tokens that chat models read and wrote in the course of the check; none where none was asked."""
+    """The tokens that chat models read and wrote during the check; None if none was called."""
     cost: float | None = None
-    """What that cost; none where no price is known."""
+    """The cost of these tokens; None if a price is unknown."""
     currency: str = "USD"
     estimated: bool = False
-    """Whether the tokens are guessed from lengths."""
+    """Whether the tokens are estimated from the lengths of texts."""
 
 
 def read_figures(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, Figures]:
-    """What is known of the reports of one page of a list, by their ids."""
-    table, found = tables.reports.c, dict[str, Figures]()
+    """The figures of the reports on one page of a list, by their ids."""
+    table, figures = tables.reports.c, dict[str, Figures]()
     body = type_coerce(table.body, LargeBinary)
-    read = case((func.length(body) <= LARGEST_READ, body), else_=None)
-    for part in rows_in_parts(ids):
-        query = select(table.id, table.timing, type_coerce(read, LargeBinary).label("body"))
+    small_body = case((func.length(body) <= LARGEST_READ, body), else_=None)
+    for part in batches(ids):
+        query = select(table.id, table.timing, type_coerce(small_body, LargeBinary).label("body"))
         for row in connection.execute(query.where(table.tenant == tenant, table.id.in_(part))):
-            found[row.id] = _figures(row.timing, row.body)
-    return found
+            figures[row.id] = _figures(row.timing, row.body)
+    return figures
 
 
 def _figures(timing: Any, packed: bytes | None) -> Figures:
@@ -54,24 +54,24 @@ def _figures(timing: Any, packed: bytes | None) -> Figures:
     body = {} if packed is None else _unpacked(bytes(packed))
     if not isinstance(body, Mapping):
         return Figures(duration_ms=duration)
-    output, spent = body.get("output"), [one for one in body.get("spending") or () if isinstance(one, Mapping)]
-    tokens = sum(int(one.get("prompt_tokens") or 0) + int(one.get("completion_tokens") or 0) for one in spent)
-    currencies = {str(one.get("currency") or "USD") for one in spent}
-    costs = [one.get("cost") for one in spent if one.get("requests")]
+    output, spending = body.get("output"), [item for item in body.get("spending") or () if isinstance(item, Mapping)]
+    tokens = sum(int(item.get("prompt_tokens") or 0) + int(item.get("completion_tokens") or 0) for item in spending)
+    currencies = {str(item.get("currency") or "USD") for item in spending}
+    costs = [item.get("cost") for item in spending if item.get("requests")]
     known = bool(costs) and None not in costs and len(currencies) == 1
     return Figures(
         preview=output[:LONGEST_PREVIEW] if isinstance(output, str) else None,
         duration_ms=duration,
-        tokens=tokens if spent else None,
-        cost=sum(float(one) for one in costs if one is not None) if known else None,
+        tokens=tokens if spending else None,
+        cost=sum(float(cost) for cost in costs if cost is not None) if known else None,
         currency=next(iter(currencies), "USD"),
-        estimated=any(bool(one.get("estimated")) for one in spent),
+        estimated=any(bool(item.get("estimated")) for item in spending),
     )
 
 
 def _unpacked(packed: bytes) -> Any:
-    """A report; an empty one where it is larger than a list reads, or was altered: the verification of the log says so,
-    and a list must not fail of it."""
+    """The body of a report; empty if it is larger than a list reads or was altered, which verification reports, not a
+    list."""
     try:
         unpacker = zlib.decompressobj()
         text = unpacker.decompress(packed, LARGEST_UNPACKED)

@@ -1,7 +1,7 @@
-"""What users asked that the evidence could not answer: for those who keep the corpus.
+"""Gaps: questions that the evidence could not answer, for maintainers of the corpus.
 
-A gap is a question whose answer was withheld, sent back or given to a person because a claim in it has no support, or
-whose answer says no more than that there is none. Questions that ask for the same thing stand together.
+A question is unanswered if its answer was blocked, sent back for revision or escalated because of an unsupported claim,
+or if the answer was an abstention. Questions that ask for the same thing form one gap.
 """
 
 from collections import Counter
@@ -15,40 +15,40 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, exists, func, sel
 
 from assay.schema import Action, Signal, Verdict
 from assay.store.db import tables
-from assay.store.db.store import Store, rows_in_parts
-from assay.store.records.recording import checked_tenant, micros, moment_at
+from assay.store.db.column_values import checked_tenant, micros, moment_at
+from assay.store.db.store import Store, report_bodies
 from assay.text.lexicon import MOST_CHARACTERS, grouped
 
 MOST_QUESTIONS: Final = 2_000
-"""The most questions that are grouped, the latest ones: more would make the page slow, and older ones tell less."""
-LOOKED_AT: Final = 2
-"""Reports that are looked at for each question: some were asked without one."""
-READ: Final = 5
+"""The most questions that are grouped, the latest ones: more would make the page slow, and older ones matter less."""
+REPORTS_PER_QUESTION: Final = 2
+"""Reports that are examined for each question that may be returned: some reports have no question."""
+REPORTS_READ: Final = 5
 """Reports of a gap that are read for its closest sources and its claims."""
-SHOWN: Final = 3
-"""The most sources that are listed of a gap."""
+SOURCES_SHOWN: Final = 3
+"""The most sources that are listed for a gap."""
 
 
-class Why(StrEnum):
-    """Why a question counts as one that the evidence could not answer."""
+class GapReason(StrEnum):
+    """Why a question counts as unanswered."""
 
     ABSTAINED = "abstained"
-    """The answer was that there is none."""
+    """The answer was an abstention."""
     WITHHELD = "withheld"
-    """The answer had a claim without support, and was withheld."""
+    """The answer had an unsupported claim and was blocked."""
     WAITED = "waited"
-    """It had one, and went to a person or back to its author."""
+    """The answer had an unsupported claim and was escalated or sent back for revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnansweredQuestion:
-    """One question that was not answered."""
+    """A question that was not answered."""
 
     run: str
     """The id of the run, which is that of its report."""
     created: datetime
     question: str
-    why: Why
+    reason: GapReason
     score: float | None
     null_retrieval: bool = False
     """Whether its run had no evidence at all."""
@@ -56,12 +56,12 @@ class UnansweredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CloseSource:
-    """A passage that came closest to what was asked."""
+    """A passage that came closest to an unsupported claim."""
 
     evidence_id: str
     text: str
     times: int
-    """For how many of the answers that were read."""
+    """The number of examined answers for which it was the closest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,48 +69,48 @@ class Gap:
     """Questions that ask for the same thing."""
 
     question: str
-    """The one that supports the others."""
-    asked: tuple[UnansweredQuestion, ...]
-    """All of them, the latest first."""
+    """The question that represents the group."""
+    questions: tuple[UnansweredQuestion, ...]
+    """All questions of the group, latest first."""
     claims: tuple[str, ...]
-    """What answers said without support, the latest first."""
+    """The unsupported claims of the answers, latest first."""
     sources: tuple[CloseSource, ...]
-    """The closest passages there are, the most frequent first."""
+    """The closest passages, most frequent first."""
     refused: frozenset[str] = frozenset()
-    """Of the runs that were read, those of which the retrieval gate let no passage be used."""
+    """Those of the examined runs in which the retrieval gate refused all passages."""
 
     @property
     def last(self) -> datetime:
-        """When it was asked last."""
-        return self.asked[0].created
+        """When it was last asked."""
+        return self.questions[0].created
 
     @property
     def null_retrievals(self) -> int:
-        """How often it was asked with nothing to answer from: nothing was retrieved, or nothing that may be used, the
-        latter as far as reports were read."""
-        return sum(one.null_retrieval or one.run in self.refused for one in self.asked)
+        """How often it was asked with nothing to answer from: nothing was retrieved or, among the examined reports,
+        the retrieval gate refused all of it."""
+        return sum(question.null_retrieval or question.run in self.refused for question in self.questions)
 
     @property
-    def reasons(self) -> dict[Why, int]:
-        """How often, by why."""
-        counts = Counter(one.why for one in self.asked)
-        return {why: counts[why] for why in Why if counts[why]}
+    def reasons(self) -> dict[GapReason, int]:
+        """The number of its questions by reason."""
+        counts = Counter(question.reason for question in self.questions)
+        return {reason: counts[reason] for reason in GapReason if counts[reason]}
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """What was found."""
+    """The gaps of a period."""
 
     gaps: tuple[Gap, ...]
-    """Those asked most often first."""
-    found: int
-    """How many groups there are, shown or not."""
+    """The gaps shown, most frequently asked first."""
+    total: int
+    """The number of all gaps, shown or not."""
     questions: int
-    """How many questions were grouped."""
+    """The number of questions that were grouped."""
     cut: bool
     """Whether there are more questions than were grouped."""
     null_retrievals: int = 0
-    """How many of the questions were asked without any evidence."""
+    """The number of these questions that were asked without any evidence."""
 
 
 def find_gaps(
@@ -122,55 +122,58 @@ def find_gaps(
     first: int = 0,
     shown: int = 20,
 ) -> Gaps:
-    """What the evidence could not answer.
+    """Find the questions that the evidence could not answer.
 
     Args:
         store: the store.
-        tenant: whose.
+        tenant: whose questions.
         since: only questions from this moment on.
-        most: how many questions are grouped, the latest ones.
-        first: the place of the first gap to tell of.
-        shown: how many gaps to tell of.
+        most: the most questions that are grouped, the latest ones.
+        first: the position of the first gap to return.
+        shown: the number of gaps to return.
 
     Raises:
         StoreError: the database cannot be read.
     """
     with store.reading(checked_tenant(tenant)) as connection:
-        found = _asked(connection, tenant, since, most + 1)
-        kept = found[:most]
-        groups = grouped([one.question for one in kept])
-        chosen = [
-            sorted((kept[place] for place in group), key=lambda one: (one.created, one.run), reverse=True)
+        candidates = _unanswered(connection, tenant, since, most + 1)
+        questions = candidates[:most]
+        groups = grouped([question.question for question in questions])
+        page = [
+            sorted((questions[place] for place in group), key=lambda one: (one.created, one.run), reverse=True)
             for group in groups[first:][:shown]
         ]
-        bodies = _bodies(connection, tenant, [one.run for asked in chosen for one in asked[:READ]])
-        leaders = [kept[group[0]].question for group in groups[first:][:shown]]
-        gaps = tuple(_gap(leader, asked, bodies) for leader, asked in zip(leaders, chosen, strict=True))
-    return Gaps(gaps, len(groups), len(kept), len(found) > most, sum(one.null_retrieval for one in kept))
+        examined = [question.run for asked in page for question in asked[:REPORTS_READ]]
+        bodies = report_bodies(connection, tenant, examined)
+        leaders = [questions[group[0]].question for group in groups[first:][:shown]]
+        gaps = tuple(_gap(leader, asked, bodies) for leader, asked in zip(leaders, page, strict=True))
+    null_retrievals = sum(question.null_retrieval for question in questions)
+    return Gaps(gaps, len(groups), len(questions), len(candidates) > most, null_retrievals)
 
 
-def _asked(connection: Connection, tenant: str, since: datetime | None, most: int) -> list[UnansweredQuestion]:
-    """The latest gaps, along the index that holds no other reports; those without a question count as looked at."""
+def _unanswered(connection: Connection, tenant: str, since: datetime | None, most: int) -> list[UnansweredQuestion]:
+    """The latest unanswered questions, read along the partial index of such reports."""
     report, run = tables.reports.c, tables.runs.c
     latest = select(report.id, report.created, report.action, report.score).where(
         report.tenant == tenant, tables.IS_GAP, *([] if since is None else [report.created >= micros(since)])
     )
-    looked_at = latest.order_by(report.created.desc(), report.id.desc()).limit(LOOKED_AT * most).subquery("looked_at")
+    most_examined = REPORTS_PER_QUESTION * most
+    examined = latest.order_by(report.created.desc(), report.id.desc()).limit(most_examined).subquery("examined")
     query: Select[Any] = (
         select(
-            looked_at.c.id,
-            looked_at.c.created,
-            looked_at.c.action,
-            looked_at.c.score,
+            examined.c.id,
+            examined.c.created,
+            examined.c.action,
+            examined.c.score,
             func.substr(run.question, 1, MOST_CHARACTERS).label("question"),
-            (~_had_evidence(looked_at.c.id, tenant)).label("bare"),
+            (~_had_evidence(examined.c.id, tenant)).label("null_retrieval"),
         )
-        .join_from(looked_at, tables.runs, (run.tenant == tenant) & (run.id == looked_at.c.id))
+        .join_from(examined, tables.runs, (run.tenant == tenant) & (run.id == examined.c.id))
         .where(run.question.is_not(None))
-        .order_by(looked_at.c.created.desc(), looked_at.c.id.desc())
+        .order_by(examined.c.created.desc(), examined.c.id.desc())
         .limit(most)
     )
-    return [_read(row) for row in connection.execute(query)]
+    return [_question(row) for row in connection.execute(query)]
 
 
 def _had_evidence(run: ColumnElement[str], tenant: str) -> ColumnElement[bool]:
@@ -178,45 +181,36 @@ def _had_evidence(run: ColumnElement[str], tenant: str) -> ColumnElement[bool]:
     return exists(select(had.position).where(had.tenant == tenant, had.run == run))
 
 
-def _read(row: Row[Any]) -> UnansweredQuestion:
-    why = Why.WAITED
+def _question(row: Row[Any]) -> UnansweredQuestion:
+    reason = GapReason.WAITED
     if row.action == Action.EMIT.value:
-        why = Why.ABSTAINED
+        reason = GapReason.ABSTAINED
     elif row.action == Action.BLOCK.value:
-        why = Why.WITHHELD
-    return UnansweredQuestion(row.id, moment_at(row.created), row.question, why, row.score, bool(row.bare))
+        reason = GapReason.WITHHELD
+    return UnansweredQuestion(row.id, moment_at(row.created), row.question, reason, row.score, bool(row.null_retrieval))
 
 
 def _gap(question: str, asked: Sequence[UnansweredQuestion], bodies: Mapping[str, dict[str, Any]]) -> Gap:
-    """A gap of questions, the latest first, with the bodies of the reports that are read for it."""
-    read = [bodies[one.run] for one in asked[:READ] if one.run in bodies]
+    """The gap of a group of questions, latest first, with the bodies of the examined reports."""
+    examined = [bodies[question.run] for question in asked[:REPORTS_READ] if question.run in bodies]
     claims = [
         claim["text"]
-        for body in read
+        for body in examined
         for claim in body.get("claims", ())
         if claim["verdict"] == Verdict.UNSUPPORTED.value
     ]
-    refused = frozenset(one.run for one in asked[:READ] if _is_refused(bodies.get(one.run)))
-    return Gap(question, tuple(asked), tuple(dict.fromkeys(claims)), _sources(read), refused)
+    refused = frozenset(question.run for question in asked[:REPORTS_READ] if _is_refused(bodies.get(question.run)))
+    return Gap(question, tuple(asked), tuple(dict.fromkeys(claims)), _sources(examined), refused)
 
 
 def _is_refused(body: Mapping[str, Any] | None) -> bool:
-    """Whether the retrieval gate let no passage be used for a report."""
+    """Whether the retrieval gate refused all passages of a report."""
     screening = None if body is None else body.get("screening")
     return screening is not None and screening.get("signal") == Signal.REFUSE.value
 
 
-def _bodies(connection: Connection, tenant: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    table = tables.reports.c
-    found: dict[str, dict[str, Any]] = {}
-    for part in rows_in_parts(ids):
-        rows = connection.execute(select(table.id, table.body).where(table.tenant == tenant, table.id.in_(part)))
-        found.update({row.id: row.body for row in rows if row.body is not None})
-    return found
-
-
 def _sources(bodies: Sequence[dict[str, Any]]) -> tuple[CloseSource, ...]:
-    """The passages shown at claims without support, each counted once for a report."""
+    """The passages closest to unsupported claims, each counted once for a report."""
     counts: Counter[tuple[str, str]] = Counter()
     for body in bodies:
         spans = [
@@ -227,4 +221,4 @@ def _sources(bodies: Sequence[dict[str, Any]]) -> tuple[CloseSource, ...]:
         ]
         counts.update({(span["evidence_id"], span["text"]) for span in spans})
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(CloseSource(id_, text, times) for (id_, text), times in ranked[:SHOWN])
+    return tuple(CloseSource(id_, text, times) for (id_, text), times in ranked[:SOURCES_SHOWN])

@@ -1,4 +1,4 @@
-"""What changes over time, as it is remembered: observations, where charts stand, changes, alarms, consequences."""
+"""The stored state of the monitor: observations, charts, changes, alarms, consequences, schedules, golden runs."""
 
 from typing import TYPE_CHECKING
 
@@ -9,21 +9,20 @@ if TYPE_CHECKING:
     from assay.store.monitoring.changes import active_consequences as active_consequences
     from assay.store.monitoring.changes import add_changes as add_changes
     from assay.store.monitoring.changes import checked_id as checked_id
-    from assay.store.monitoring.changes import known_alarm as known_alarm
+    from assay.store.monitoring.changes import detected_changes as detected_changes
     from assay.store.monitoring.changes import read_alarms as read_alarms
     from assay.store.monitoring.changes import read_changes as read_changes
     from assay.store.monitoring.changes import read_consequences as read_consequences
-    from assay.store.monitoring.changes import seen_changes as seen_changes
     from assay.store.monitoring.changes import set_alarm as set_alarm
     from assay.store.monitoring.changes import set_consequences as set_consequences
     from assay.store.monitoring.charts import MOST_READ as MOST_READ
-    from assay.store.monitoring.charts import MovedError as MovedError
+    from assay.store.monitoring.charts import ChartsMovedError as ChartsMovedError
     from assay.store.monitoring.charts import StoredState as StoredState
+    from assay.store.monitoring.charts import advance_charts as advance_charts
     from assay.store.monitoring.charts import each_observation as each_observation
-    from assay.store.monitoring.charts import go_back as go_back
-    from assay.store.monitoring.charts import move as move
     from assay.store.monitoring.charts import read_observations as read_observations
     from assay.store.monitoring.charts import read_state as read_state
+    from assay.store.monitoring.charts import rewind_charts as rewind_charts
     from assay.store.monitoring.golden import REGRESSED as REGRESSED
     from assay.store.monitoring.golden import GoldenResult as GoldenResult
     from assay.store.monitoring.golden import GoldenRun as GoldenRun
@@ -35,19 +34,14 @@ if TYPE_CHECKING:
     from assay.store.monitoring.golden import keep_result as keep_result
     from assay.store.monitoring.golden import read_golden_runs as read_golden_runs
     from assay.store.monitoring.golden import read_results as read_results
-    from assay.store.monitoring.hearing import JudgeCandidate as JudgeCandidate
-    from assay.store.monitoring.hearing import has_judgement as has_judgement
-    from assay.store.monitoring.hearing import keep_judgement as keep_judgement
-    from assay.store.monitoring.hearing import read_judge_candidates as read_judge_candidates
-    from assay.store.monitoring.judged import corrected_outputs as corrected_outputs
-    from assay.store.monitoring.judged import judged_scores as judged_scores
-    from assay.store.monitoring.observing import HORIZON_S as HORIZON_S
-    from assay.store.monitoring.observing import observe as observe
-    from assay.store.monitoring.passing import PassingRow as PassingRow
-    from assay.store.monitoring.passing import absorb_passing as absorb_passing
-    from assay.store.monitoring.passing import add_passing as add_passing
-    from assay.store.monitoring.passing import read_passing as read_passing
-    from assay.store.monitoring.passing import read_passing_state as read_passing_state
+    from assay.store.monitoring.human_verdicts import corrected_outputs as corrected_outputs
+    from assay.store.monitoring.human_verdicts import judged_scores as judged_scores
+    from assay.store.monitoring.judgements import JudgeCandidate as JudgeCandidate
+    from assay.store.monitoring.judgements import has_judgement as has_judgement
+    from assay.store.monitoring.judgements import keep_judgement as keep_judgement
+    from assay.store.monitoring.judgements import read_judge_candidates as read_judge_candidates
+    from assay.store.monitoring.observations import HORIZON_S as HORIZON_S
+    from assay.store.monitoring.observations import observe as observe
     from assay.store.monitoring.schedules import TimedWork as TimedWork
     from assay.store.monitoring.schedules import note_timed_work as note_timed_work
     from assay.store.monitoring.schedules import read_timed_work as read_timed_work
@@ -55,6 +49,11 @@ if TYPE_CHECKING:
     from assay.store.monitoring.series import read_series as read_series
     from assay.store.monitoring.sums import drawn_outputs as drawn_outputs
     from assay.store.monitoring.sums import window_sums as window_sums
+    from assay.store.monitoring.traffic import TrafficBatch as TrafficBatch
+    from assay.store.monitoring.traffic import absorb_traffic as absorb_traffic
+    from assay.store.monitoring.traffic import add_traffic as add_traffic
+    from assay.store.monitoring.traffic import read_traffic as read_traffic
+    from assay.store.monitoring.traffic import read_traffic_state as read_traffic_state
     from assay.store.monitoring.values import AlarmRow as AlarmRow
     from assay.store.monitoring.values import ChangeRow as ChangeRow
     from assay.store.monitoring.values import ConsequenceRow as ConsequenceRow
@@ -67,21 +66,20 @@ else:
                 "active_consequences",
                 "add_changes",
                 "checked_id",
-                "known_alarm",
                 "read_alarms",
                 "read_changes",
                 "read_consequences",
-                "seen_changes",
+                "detected_changes",
                 "set_alarm",
                 "set_consequences",
             ),
             ".charts": (
                 "MOST_READ",
-                "MovedError",
+                "ChartsMovedError",
                 "StoredState",
                 "each_observation",
-                "go_back",
-                "move",
+                "rewind_charts",
+                "advance_charts",
                 "read_observations",
                 "read_state",
             ),
@@ -98,17 +96,17 @@ else:
                 "read_golden_runs",
                 "read_results",
             ),
-            ".hearing": (
+            ".judgements": (
                 "JudgeCandidate",
                 "has_judgement",
                 "keep_judgement",
                 "read_judge_candidates",
             ),
-            ".judged": (
+            ".human_verdicts": (
                 "corrected_outputs",
                 "judged_scores",
             ),
-            ".observing": (
+            ".observations": (
                 "HORIZON_S",
                 "observe",
             ),
@@ -117,12 +115,12 @@ else:
                 "drawn_outputs",
                 "window_sums",
             ),
-            ".passing": (
-                "PassingRow",
-                "absorb_passing",
-                "add_passing",
-                "read_passing",
-                "read_passing_state",
+            ".traffic": (
+                "TrafficBatch",
+                "absorb_traffic",
+                "add_traffic",
+                "read_traffic",
+                "read_traffic_state",
             ),
             ".schedules": (
                 "TimedWork",
@@ -136,6 +134,15 @@ else:
             ),
         },
         renamed={
+            "move": "advance_charts",
+            "go_back": "rewind_charts",
+            "MovedError": "ChartsMovedError",
+            "PassingRow": "TrafficBatch",
+            "absorb_passing": "absorb_traffic",
+            "add_passing": "add_traffic",
+            "read_passing": "read_traffic",
+            "read_passing_state": "read_traffic_state",
+            "seen_changes": "detected_changes",
             "Hearable": "JudgeCandidate",
             "is_heard": "has_judgement",
             "keep_heard": "keep_judgement",

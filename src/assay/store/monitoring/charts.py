@@ -1,8 +1,8 @@
-"""Where charts stand, in the database: read, moved on, taken back.
+"""The stored states of the charts: reading, advancing and rewinding them.
 
-A move is one transaction: the new state, its alarms with their entries in the log, and nothing where somebody else has
-moved it meanwhile. So a process that dies at any moment leaves either the state before or the state after, and several
-processes may move the same charts.
+Advancing is one transaction: it stores the new state and its alarms with their log entries, or nothing if another
+process has advanced the charts meanwhile. So a process that dies at any moment leaves either the old or the new state,
+and several processes may advance the same charts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,33 +18,34 @@ from assay.store.audit.entries import ALARM, entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import ALARM as ALARM_UNIT
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.monitoring.values import WITHDRAWN, AlarmRow, ObservedRow
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 MOST_READ: Final = 20_000
-"""Observations of one part."""
+"""Observations that are read in one query."""
 SNAPSHOT_EVERY: Final = 86_400_000_000
-"""A snapshot a day, in microseconds."""
+"""The interval between snapshots in microseconds: one day."""
 
 
-class MovedError(StoreError):
-    """Somebody else moved the charts meanwhile; nothing was stored."""
+class ChartsMovedError(StoreError):
+    """Another process advanced the charts meanwhile; nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """Where the charts of a tenant stand."""
+    """The state of a tenant's charts."""
 
     until: int
+    """The moment up to which observations were added, in microseconds since 1970."""
     body: Mapping[str, Any]
     dirty: int | None = None
-    """The moment of the earliest observation that came late, where one did."""
+    """The moment of the earliest observation that came late; None if none did."""
 
 
 def read_state(connection: Connection, tenant: str, before: int | None = None) -> StoredState | None:
-    """The state in force, or the last snapshot that is not after a moment; none where there is none."""
+    """The current state, or with `before` the latest snapshot that is not after that moment; None if there is none."""
     table = tables.chart_states.c
     query = select(table.until, table.dirty, table.body).where(table.tenant == tenant)
     if before is not None:
@@ -56,15 +57,15 @@ def read_state(connection: Connection, tenant: str, before: int | None = None) -
 def read_observations(
     connection: Connection, tenant: str, since: int, until: int, most: int | None = None, *, latest: bool = False
 ) -> list[ObservedRow]:
-    """The observations of a stretch of time in their order, from `since` on and before `until`.
+    """The observations of a period, in order of moment and id.
 
     Args:
-        connection: one that sees one state of the database.
-        tenant: whose.
+        connection: one that sees one snapshot of the database.
+        tenant: whose observations.
         since: the first moment, in microseconds since 1970.
         until: the moment after the last one.
-        most: how many at most; the earliest ones.
-        latest: the latest ones instead.
+        most: the most observations, the earliest ones.
+        latest: return the latest ones instead.
     """
     table = tables.observations.c
     query = (
@@ -79,8 +80,7 @@ def read_observations(
 
 
 def each_observation(connection: Connection, tenant: str, since: int, until: int) -> Iterator[ObservedRow]:
-    """The observations of outputs in the path of a stretch of time in their order, of which a part at a time is held in
-    memory."""
+    """The observations of production outputs in a period, in order of moment and id, read in batches."""
     table, after = tables.observations.c, (since - 1, "")
     while True:
         rows = connection.execute(
@@ -101,7 +101,7 @@ def each_observation(connection: Connection, tenant: str, since: int, until: int
         after = (rows[-1].at, rows[-1].id)
 
 
-def move(
+def advance_charts(
     store: Store,
     tenant: str,
     before: StoredState | None,
@@ -109,59 +109,58 @@ def move(
     alarms: Sequence[AlarmRow],
     snapshots_since: int,
 ) -> None:
-    """Put the charts where they stand now.
+    """Store the next state of the charts.
 
     Args:
         store: the store.
-        tenant: whose.
-        before: the state that was moved on; none where there was none.
-        after: where they stand now.
-        alarms: that were raised on the way; those that are known already are left as they are.
-        snapshots_since: snapshots before this moment are dropped, but for the last of them.
+        tenant: whose charts.
+        before: the state from which they were advanced; None if there was none.
+        after: the new state.
+        alarms: the alarms that were raised in between; alarms that exist already are left as they are.
+        snapshots_since: snapshots before this moment are deleted, except the latest of them.
 
     Raises:
-        MovedError: it is not the state any more; nothing was stored.
+        MovedError: the current state is not `before`; nothing was stored.
         StoreError: it cannot be stored.
     """
     now = store.now()
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.chart_states
-        here = table.c.tenant == tenant
-        found = read_state(connection, tenant)
-        known = None if found is None else (found.until, found.dirty)
-        if known != (None if before is None else (before.until, before.dirty)):
-            raise MovedError("the charts were moved by somebody else meanwhile; run it again")
+        own = table.c.tenant == tenant
+        current = read_state(connection, tenant)
+        if _version(current) != _version(before):
+            raise ChartsMovedError("the charts were moved by somebody else meanwhile; run it again")
         if before is not None and (before.dirty is not None or not _is_snapshot(before.until, after.until)):
-            connection.execute(delete(table).where(here, table.c.until == before.until))
-        connection.execute(delete(table).where(here, table.c.until == after.until))
+            connection.execute(delete(table).where(own, table.c.until == before.until))
+        connection.execute(delete(table).where(own, table.c.until == after.until))
         connection.execute(
             insert(table), {"tenant": tenant, "until": after.until, "dirty": None, "body": dict(after.body)}
         )
-        kept = select(table.c.until).where(here, table.c.until <= snapshots_since).order_by(table.c.until.desc())
-        last = connection.execute(kept.limit(1)).scalar()
-        if last is not None:
-            connection.execute(delete(table).where(here, table.c.until < last))
-        return _raise(connection, tenant, alarms, micros(now))
+        old = select(table.c.until).where(own, table.c.until <= snapshots_since).order_by(table.c.until.desc())
+        oldest_kept = connection.execute(old.limit(1)).scalar()
+        if oldest_kept is not None:
+            connection.execute(delete(table).where(own, table.c.until < oldest_kept))
+        return _raise_alarms(connection, tenant, alarms, micros(now))
 
     store.apply(Change(checked_tenant(tenant), act=act))
 
 
-def go_back(store: Store, tenant: str, before: StoredState) -> StoredState | None:
-    """Take the charts back to the last snapshot before an observation that came late, and withdraw later alarms.
+def rewind_charts(store: Store, tenant: str, before: StoredState) -> StoredState | None:
+    """Rewind the charts to the latest snapshot before an observation that came late, and withdraw later alarms.
 
-    Those of the alarms that are raised again on the way forward are open again.
+    Withdrawn alarms that are raised again when the charts advance are open again.
 
     Args:
         store: the store.
-        tenant: whose.
-        before: the state, whose `dirty` says how far.
+        tenant: whose charts.
+        before: the current state; its `dirty` is the moment of that observation.
 
     Returns:
-        The state that they were taken back to; none where they begin anew.
+        The state to which they were rewound; None if they begin anew.
 
     Raises:
-        MovedError: it is not the state any more; nothing was stored.
+        MovedError: the current state is not `before`; nothing was stored.
         StoreError: it cannot be stored.
     """
     now, dirty = micros(store.now()), before.dirty
@@ -170,22 +169,22 @@ def go_back(store: Store, tenant: str, before: StoredState) -> StoredState | Non
 
     def act(connection: Connection) -> Sequence[Entry]:
         table, alarms = tables.chart_states, tables.alarms
-        here = table.c.tenant == tenant
-        found = read_state(connection, tenant)
-        if found is None or (found.until, found.dirty) != (before.until, dirty):
-            raise MovedError("the charts were moved by somebody else meanwhile; run it again")
-        connection.execute(delete(table).where(here, table.c.until > dirty))
-        back = read_state(connection, tenant)
-        since = 0 if back is None else back.until
-        open_ = (
+        own = table.c.tenant == tenant
+        current = read_state(connection, tenant)
+        if _version(current) != _version(before):
+            raise ChartsMovedError("the charts were moved by somebody else meanwhile; run it again")
+        connection.execute(delete(table).where(own, table.c.until > dirty))
+        snapshot = read_state(connection, tenant)
+        since = 0 if snapshot is None else snapshot.until
+        later_alarms = (
             connection.execute(
                 select(alarms.c.id).where(alarms.c.tenant == tenant, alarms.c.at >= since, alarms.c.state != WITHDRAWN)
             )
             .scalars()
             .all()
         )
-        touch(connection, ALARM_UNIT, open_)
-        for id_ in open_:
+        touch(connection, ALARM_UNIT, later_alarms)
+        for id_ in later_alarms:
             connection.execute(
                 update(alarms)
                 .where(alarms.c.tenant == tenant, alarms.c.id == id_)
@@ -198,17 +197,22 @@ def go_back(store: Store, tenant: str, before: StoredState) -> StoredState | Non
         return read_state(connection, tenant)
 
 
+def _version(state: StoredState | None) -> tuple[int, int | None] | None:
+    """What changes with every change of a state."""
+    return None if state is None else (state.until, state.dirty)
+
+
 def _is_snapshot(until: int, following: int) -> bool:
-    """Whether a state is kept: it is the last one of its day."""
+    """Whether a state is kept as a snapshot: it is the last one of its day."""
     return (until - 1) // SNAPSHOT_EVERY != (following - 1) // SNAPSHOT_EVERY
 
 
-def _raise(connection: Connection, tenant: str, alarms: Sequence[AlarmRow], now: int) -> list[Entry]:
+def _raise_alarms(connection: Connection, tenant: str, alarms: Sequence[AlarmRow], now: int) -> list[Entry]:
     table, entries = tables.alarms, list[Entry]()
-    here = table.c.tenant == tenant
+    own = table.c.tenant == tenant
     touch(connection, ALARM_UNIT, [alarm.id for alarm in alarms])
     for alarm in alarms:
-        state = connection.execute(select(table.c.state).where(here, table.c.id == alarm.id)).scalar()
+        state = connection.execute(select(table.c.state).where(own, table.c.id == alarm.id)).scalar()
         if state is None:
             connection.execute(
                 insert(table),
@@ -241,7 +245,7 @@ def _raise(connection: Connection, tenant: str, alarms: Sequence[AlarmRow], now:
         elif state == WITHDRAWN:
             connection.execute(
                 update(table)
-                .where(here, table.c.id == alarm.id)
+                .where(own, table.c.id == alarm.id)
                 .values(state=alarm.state, changed=now, body=dict(alarm.body))
             )
     return entries

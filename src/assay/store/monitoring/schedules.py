@@ -1,4 +1,4 @@
-"""When timed work was begun and finished last, and what it has to know the next time."""
+"""Scheduled work: when it last began and finished, and the state that it keeps for the next time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,30 +8,31 @@ from sqlalchemy import Connection, insert, select, update
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros
 
 
 @dataclass(frozen=True, slots=True)
 class TimedWork:
-    """Where a piece of timed work stands."""
+    """The state of a piece of scheduled work."""
 
     slot: int
-    """The moment of the plan for which it was begun last, in microseconds since 1970."""
+    """The scheduled moment for which it last began, in microseconds since 1970."""
     begun: int
     finished: int | None
-    """None while it is being done, or where it was broken off."""
+    """None while it runs, or if it was interrupted."""
     body: Mapping[str, Any] = field(default_factory=dict)
+    """The state that it keeps for the next time."""
 
     @property
     def done(self) -> bool:
-        """Whether it was finished."""
+        """Whether it finished."""
         return self.finished is not None
 
 
 def read_timed_work(connection: Connection, tenant: str) -> dict[str, TimedWork]:
-    """What is known of a tenant's timed work, by name."""
+    """The scheduled work of a tenant, by name."""
     table = tables.schedules.c
     rows = connection.execute(select(tables.schedules).where(table.tenant == tenant)).all()
     return {row.name: TimedWork(row.slot, row.begun, row.finished, row.body or {}) for row in rows}
@@ -40,15 +41,15 @@ def read_timed_work(connection: Connection, tenant: str) -> dict[str, TimedWork]
 def note_timed_work(
     store: Store, tenant: str, name: str, slot: int, *, finished: bool, body: Mapping[str, Any] | None = None
 ) -> None:
-    """Note that work was begun for a moment of its plan, or finished. A later slot is never moved back.
+    """Note that work began for a scheduled moment, or finished. A later slot is never replaced by an earlier one.
 
     Args:
         store: the store.
-        tenant: whose.
-        name: which work.
-        slot: the moment of the plan, in microseconds since 1970.
-        finished: whether it is done.
-        body: what it has to know the next time; what was there by default.
+        tenant: whose work.
+        name: the name of the work.
+        slot: the scheduled moment, in microseconds since 1970.
+        finished: whether it finished.
+        body: the state for the next time; unchanged by default.
 
     Raises:
         StoreError: it cannot be stored.
@@ -57,8 +58,8 @@ def note_timed_work(
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.schedules
-        here = (table.c.tenant == tenant) & (table.c.name == name)
-        row = connection.execute(select(table.c.slot, table.c.begun, table.c.body).where(here)).one_or_none()
+        this_work = (table.c.tenant == tenant) & (table.c.name == name)
+        row = connection.execute(select(table.c.slot, table.c.begun, table.c.body).where(this_work)).one_or_none()
         if row is not None and row.slot > slot:
             return ()
         begun = row.begun if row is not None and finished else now
@@ -67,7 +68,7 @@ def note_timed_work(
         if row is None:
             connection.execute(insert(table), {"tenant": tenant, "name": name, **values})
         else:
-            connection.execute(update(table).where(here).values(values))
+            connection.execute(update(table).where(this_work).values(values))
         return ()
 
     store.apply(Change(checked_tenant(tenant), act=act))

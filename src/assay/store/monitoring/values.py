@@ -1,14 +1,15 @@
-"""What the layers above hand in and get back; numbers and texts, no values of theirs."""
+"""Rows that the layers above hand in and get back, as plain numbers and strings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 WITHDRAWN: Final = "withdrawn"
-"""The state of an alarm that observations which came late show to be none."""
+"""The state of an alarm that late observations have shown to be unfounded."""
 
 Drawing = Callable[[str, str, str | None, str | None], tuple[float, bool]]
-"""Of an output's id, stakes, worst severity and caller: with which probability it is looked at, and whether it is."""
+"""The sampling of outputs: from id, stakes, worst severity and caller to the probability of being observed, and whether
+the output is."""
 
 ObservedRow = dict[str, Any]
 """A row of `observations`."""
@@ -16,26 +17,30 @@ ObservedRow = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """A change of the system that is watched."""
+    """A change of the monitored system."""
 
     id: str
     at: int
+    """When it happened, in microseconds since 1970."""
     kind: str
     ref: str
+    """What it was changed to, such as a digest or a name."""
     note: str = ""
     source: str = "told"
+    """`told` if somebody reported it, `seen` if it was detected in the traffic."""
     actor: str | None = None
     created: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AlarmRow:
-    """An alarm."""
+    """An alarm of a chart."""
 
     id: str
     series: str
     direction: str
     at: int
+    """The moment of the observation that raised it, in microseconds since 1970."""
     body: Mapping[str, Any]
     state: str = "open"
     raised: int = 0
@@ -45,7 +50,7 @@ class AlarmRow:
 
 @dataclass(frozen=True, slots=True)
 class ConsequenceRow:
-    """A consequence of the error budget."""
+    """A consequence of a spent error budget."""
 
     name: str
     active: bool

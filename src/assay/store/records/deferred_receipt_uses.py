@@ -1,4 +1,4 @@
-"""Uses of receipts in a database that is opened with the first of them. Imports no database before that."""
+"""Uses of receipts in a database that is opened at the first use; no database code is imported before that."""
 
 import atexit
 import os
@@ -16,22 +16,22 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded with the first use
 
 
 class UsesAt:
-    """The uses of receipts in the database at a URL. Is an `assay.receipt.interface.Uses`.
+    """The uses of receipts in the database at a URL. An `assay.receipt.interface.Uses`.
 
-    All of a process share one connection to each database. A process that was forked opens its own.
+    All instances in a process share one store for each database. A forked process opens its own.
     """
 
     def __init__(self, url: str, tenant: str = DEFAULT_TENANT) -> None:
-        """Name the database; it is opened, and made where it is not there, when a use is claimed.
+        """Set the database; it is opened, and created if necessary, when a use is claimed.
 
         Args:
             url: as for `assay.store.db.store.Store`.
-            tenant: whose commits they are.
+            tenant: the tenant of the commits.
         """
         self._url, self._tenant = url, tenant
 
     def claim(self, use: Use, now: datetime) -> Claim:
-        """Claim the use of a receipt; returns when it is on disk.
+        """Claim the use of a receipt; returns once it is on disk.
 
         Raises:
             StoreError: the database cannot be opened or written, or the name of the tenant is malformed.
@@ -43,7 +43,7 @@ class UsesAt:
         return UsesInStore(store, self._tenant).claim(use, now)
 
     def settle(self, use: Use, outcome: Outcome) -> None:
-        """Note what became of the sink.
+        """Note the outcome of the sink.
 
         Raises:
             StoreError: the database cannot be written.
@@ -55,13 +55,14 @@ class UsesAt:
 
 
 class _Stores:
-    """The stores that this process has opened by their URLs."""
+    """The stores that this process has opened, by URL."""
 
     def __init__(self) -> None:
         self.start()
 
     def start(self) -> None:
-        """With none open: what a parent process had open is its own, and no thread of it writes here."""
+        """Begin without open stores; in a forked child, those of the parent are unusable: their writer threads are
+        gone."""
         self._lock = Lock()
         self._open: dict[str, Store] = {}
 
@@ -75,7 +76,7 @@ class _Stores:
                         "used receipts are remembered in a database, which needs SQLAlchemy and Alembic: "
                         "pip install 'assay-ai[store]'"
                     ) from error
-                # One that cannot be opened is tried again with the next use.
+                # A store that cannot be opened is tried again at the next use.
                 self._open[url] = Store(url)
             return self._open[url]
 
@@ -83,6 +84,8 @@ class _Stores:
         with self._lock:
             stores, self._open = list(self._open.values()), {}
         for store in stores:
+            # At exit: drivers raise errors of their own here. Claims and outcomes that were acknowledged are on disk
+            # already; one that could not be stored raised its error where it was claimed or settled.
             with suppress(Exception):
                 store.close()
 

@@ -1,13 +1,12 @@
-"""Requests that a caller sent under a key, so that one that is sent again is answered with what was recorded.
+"""Requests sent under an idempotency key, so that a repeated request is answered with what was recorded.
 
-A request has a row for each check in it. A row is claimed by whoever makes the check, for a time; the transaction that
-records the check notes its record in the row, and fails where somebody else has taken the row over meanwhile. So a
-check is recorded once under one key, whichever of all processes dies or stalls in between, and whatever their clocks
-say.
+A request has a row for each check in it. The process that makes a check claims its row for a time; the transaction that
+records the check writes the id of the record into the row, and fails if another process has claimed the row meanwhile.
+So a check is recorded once under one key, whichever process dies or stalls in between, and whatever their clocks say.
 
-A row holds no text: the key and the request stand in it as digests, and the digest of the request goes with an erasure
-of what it led to. The audit log knows nothing of rows. What a repeated request is answered with is the record, which
-the log binds, and which is held against the request (`recorded_report`).
+A row holds no text: key and request are stored as digests, and an erasure of the records also deletes the digest of the
+request. The audit log does not cover these rows. A repeated request is answered from the record, which the log binds,
+after comparing it with the request (`recorded_report`).
 """
 
 import json
@@ -25,84 +24,84 @@ from assay.schema import Evidence, HallucinationReport
 from assay.store.audit.entries import asked_bytes, evidence_content, evidence_digest
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.engine import writing
 from assay.store.db.migrate import reason
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.store import Store
 from assay.store.db.writer import Act
-from assay.store.records.recording import checked_tenant, micros
 
 SETTLED: Final = 0
-"""`until` of a row in whose check nothing is left to do."""
+"""The `until` of a row whose check is complete."""
 GIVEN_UP: Final = 1
-"""`until` of a row that its holder has let go of."""
+"""The `until` of a row whose holder has released it."""
 ERASED: Final = ""
-"""`fingerprint` of a row whose record was erased."""
+"""The `fingerprint` of a row whose record was erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestKey:
-    """One request under the key that its caller gave it."""
+    """A request under the key that its caller gave it."""
 
     tenant: str
     caller: str
-    """Who sent it: a name that no other caller of the tenant has."""
+    """The unique name of the caller in the tenant."""
     key: str
-    """A digest of what the caller calls it."""
+    """A digest of the idempotency key."""
     fingerprint: str
-    """A digest of what it asks for."""
+    """A digest of the request."""
     checks: int
-    """How many checks are in it."""
+    """The number of checks in it."""
 
 
-class Claiming(Enum):
-    """What came of claiming a request."""
+class ClaimOutcome(Enum):
+    """The outcome of claiming a request."""
 
     CLAIMED = "claimed"
     IN_FLIGHT = "in flight"
-    """Somebody is at it, or was a moment ago."""
+    """Another process is working on it, or was until a moment ago."""
     OTHER = "another request"
-    """The key was given to another request."""
+    """The key was used for another request."""
     GONE = "erased"
-    """What it led to was erased."""
+    """Its records were erased."""
     NO_ROOM = "no room"
-    """The key is new, and no new one may be added."""
+    """The key is new, and no new key may be added."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """What is known of one check of a claimed request."""
+class ClaimedCheck:
+    """The state of one check of a claimed request."""
 
     run: str | None = None
-    """Its record; none where it is to be made."""
+    """The id of its record; None if the check is still to be made."""
     receipt: str | None = None
-    """The receipt of the record, where one was issued."""
+    """The receipt of the record, if one was issued."""
     settled: bool = False
-    """Nothing is left to do: no receipt is to be issued for the record any more."""
+    """Whether it is complete: no receipt remains to be issued for the record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
-    """The outcome of a claim."""
+class ClaimedRequest:
+    """The result of claiming a request."""
 
-    outcome: Claiming
-    checks: tuple[Check, ...] = ()
-    """In their order; none unless it was claimed."""
+    outcome: ClaimOutcome
+    checks: tuple[ClaimedCheck, ...] = ()
+    """The checks in order; empty unless it was claimed."""
 
 
 def claim_request(
-    store: Store, asked: RequestKey, holder: str, seconds: float, kept_s: float, *, adds: bool = True
-) -> Claimed:
-    """Claim what is left to do of a request.
+    store: Store, request: RequestKey, holder: str, seconds: float, kept_s: float, *, adds: bool = True
+) -> ClaimedRequest:
+    """Claim the incomplete checks of a request.
 
     Args:
         store: the store.
-        asked: the request.
-        holder: who claims it: a name that no other claim has.
-        seconds: for how long it is theirs.
-        kept_s: how long a key is kept, in seconds from its first use on.
-        adds: whether a key that is new may be added.
+        request: the request.
+        holder: a name for the claimer that no other claim has.
+        seconds: how long the claim lasts.
+        kept_s: how long a key is kept, in seconds from its first use.
+        adds: whether a new key may be added.
 
     Raises:
         StoreError: the database cannot be written.
@@ -110,118 +109,128 @@ def claim_request(
     now = store.now()
     at, until = micros(now), micros(now + timedelta(seconds=seconds))
     table = tables.idempotency_keys
-    here = (table.c.tenant == checked_tenant(asked.tenant), table.c.caller == asked.caller, table.c.key == asked.key)
-    rows = select(table).where(*here).order_by(table.c.position).with_for_update()
+    this_request = (
+        table.c.tenant == checked_tenant(request.tenant),
+        table.c.caller == request.caller,
+        table.c.key == request.key,
+    )
+    select_rows = select(table).where(*this_request).order_by(table.c.position).with_for_update()
     try:
         with writing(store.engine).begin() as connection:
-            set_acting_tenant(connection, asked.tenant)
+            set_acting_tenant(connection, request.tenant)
             oldest = micros(now - timedelta(seconds=kept_s))
-            connection.execute(delete(table).where(*here, table.c.created < oldest))
-            found = connection.execute(rows).all()
-            if not found:
+            connection.execute(delete(table).where(*this_request, table.c.created < oldest))
+            rows = connection.execute(select_rows).all()
+            if not rows:
                 if not adds:
-                    return Claimed(Claiming.NO_ROOM)
-                _add(connection, asked, holder, at, until)
-                found = connection.execute(rows).all()
-            outcome = _outcome(found, asked, holder, at)
-            if outcome is not Claiming.CLAIMED:
-                return Claimed(outcome)
-            connection.execute(update(table).where(*here, table.c.until != SETTLED).values(holder=holder, until=until))
+                    return ClaimedRequest(ClaimOutcome.NO_ROOM)
+                _add(connection, request, holder, at, until)
+                rows = connection.execute(select_rows).all()
+            outcome = _outcome(rows, request, holder, at)
+            if outcome is not ClaimOutcome.CLAIMED:
+                return ClaimedRequest(outcome)
+            connection.execute(
+                update(table).where(*this_request, table.c.until != SETTLED).values(holder=holder, until=until)
+            )
     except SQLAlchemyError as error:
         raise StoreError(f"a request cannot be claimed: {reason(error)}") from error
-    return Claimed(outcome, tuple(Check(row.run, row.receipt, row.until == SETTLED) for row in found))
+    return ClaimedRequest(outcome, tuple(ClaimedCheck(row.run, row.receipt, row.until == SETTLED) for row in rows))
 
 
-def _add(connection: Connection, asked: RequestKey, holder: str, at: int, until: int) -> None:
-    """Adds the rows of a request, unless somebody else does."""
+def _add(connection: Connection, request: RequestKey, holder: str, at: int, until: int) -> None:
+    """Add the rows of a request, unless another process adds them first."""
     rows = [
         {
-            "tenant": asked.tenant,
-            "caller": asked.caller,
-            "key": asked.key,
+            "tenant": request.tenant,
+            "caller": request.caller,
+            "key": request.key,
             "position": position,
-            "fingerprint": asked.fingerprint,
+            "fingerprint": request.fingerprint,
             "created": at,
             "holder": holder,
             "until": until,
             "run": None,
             "receipt": None,
         }
-        for position in range(asked.checks)
+        for position in range(request.checks)
     ]
     table = tables.idempotency_keys
-    # The first row decides whose they are: rows of two requests must never come to stand under one key.
+    # The first row decides which process adds the others: rows of two requests must never be mixed under one key.
     insert_rows(connection, table, rows[:1], UNLESS_THERE)
     first = (table.c[name] == rows[0][name] for name in ("tenant", "caller", "key", "position", "holder"))
     if rows[1:] and connection.execute(select(table.c.key).where(*first)).first() is not None:
         insert_rows(connection, table, rows[1:], "")
 
 
-def _outcome(rows: Sequence[Row[Any]], asked: RequestKey, holder: str, at: int) -> Claiming:
+def _outcome(rows: Sequence[Row[Any]], request: RequestKey, holder: str, at: int) -> ClaimOutcome:
     if any(row.fingerprint == ERASED for row in rows):
-        return Claiming.GONE
-    if len(rows) != asked.checks or any(row.fingerprint != asked.fingerprint for row in rows):
-        return Claiming.OTHER
+        return ClaimOutcome.GONE
+    if len(rows) != request.checks or any(row.fingerprint != request.fingerprint for row in rows):
+        return ClaimOutcome.OTHER
     if any(row.holder != holder and row.until > at for row in rows):
-        return Claiming.IN_FLIGHT
-    return Claiming.CLAIMED
+        return ClaimOutcome.IN_FLIGHT
+    return ClaimOutcome.CLAIMED
 
 
-def note_record(asked: RequestKey, position: int, holder: str, run: str, *, settled: bool) -> Act:
-    """What notes the record of a check, in the transaction that stores it (`Change.act`).
+def note_record(request: RequestKey, position: int, holder: str, run: str, *, settled: bool) -> Act:
+    """The act that notes the record of a check, in the transaction that stores the record (`Change.act`).
+
+    The act raises `StoreError` if the holder no longer has the claim; then nothing of the record is stored.
 
     Args:
-        asked: the request.
-        position: of the check in it.
-        holder: who has claimed it.
-        run: the record.
-        settled: no receipt is going to be issued for it.
-
-    The act raises `StoreError` where the check is not the holder's any more; then nothing of the record is stored.
+        request: the request.
+        position: the position of the check in it.
+        holder: the holder of the claim.
+        run: the id of the record.
+        settled: whether no receipt will be issued for it.
     """
-    return _noting(asked, position, holder, (tables.idempotency_keys.c.run.is_(None),), run=run, settled=settled)
+    return _note_act(request, position, holder, (tables.idempotency_keys.c.run.is_(None),), run=run, settled=settled)
 
 
-def note_issued(asked: RequestKey, position: int, holder: str, run: str, receipt: str) -> Act:
-    """What notes the receipt of a record, in the transaction that tells the log of it; as `note_record`."""
+def note_issued(request: RequestKey, position: int, holder: str, run: str, receipt: str) -> Act:
+    """The act that notes the receipt of a record, in the transaction that logs the receipt; like `note_record`."""
     table = tables.idempotency_keys.c
-    return _noting(asked, position, holder, (table.run == run, table.receipt.is_(None)), receipt=receipt, settled=True)
+    return _note_act(
+        request, position, holder, (table.run == run, table.receipt.is_(None)), receipt=receipt, settled=True
+    )
 
 
-def _noting(asked: RequestKey, position: int, holder: str, only: Sequence[Any], *, settled: bool, **values: str) -> Act:
+def _note_act(
+    request: RequestKey, position: int, holder: str, conditions: Sequence[Any], *, settled: bool, **values: str
+) -> Act:
     table = tables.idempotency_keys
-    one = (*_of(asked), table.c.position == position, table.c.holder == holder, *only)
-    noted: dict[str, Any] = {**values, **({"until": SETTLED} if settled else {})}
+    this_check = (*_is_request(request), table.c.position == position, table.c.holder == holder, *conditions)
+    changes: dict[str, Any] = {**values, **({"until": SETTLED} if settled else {})}
 
     def act(connection: Connection) -> Sequence[Entry]:
-        if connection.execute(update(table).where(*one).values(noted)).rowcount != 1:
+        if connection.execute(update(table).where(*this_check).values(changes)).rowcount != 1:
             raise StoreError("another request under the same key is at this check by now; nothing was stored")
         return ()
 
     return act
 
 
-def give_up(store: Store, asked: RequestKey, holder: str) -> None:
-    """Let go of what is left to do of a request, so that it may be sent again at once.
+def release_request(store: Store, request: RequestKey, holder: str) -> None:
+    """Release the incomplete checks of a request, so that it may be sent again at once.
 
     Raises:
         StoreError: the database cannot be written.
     """
     table = tables.idempotency_keys
-    own = (*_of(asked), table.c.holder == holder, table.c.until != SETTLED)
+    own = (*_is_request(request), table.c.holder == holder, table.c.until != SETTLED)
     try:
         with writing(store.engine).begin() as connection:
-            set_acting_tenant(connection, asked.tenant)
+            set_acting_tenant(connection, request.tenant)
             connection.execute(update(table).where(*own).values(until=GIVEN_UP))
     except SQLAlchemyError as error:
         raise StoreError(f"a request cannot be let go of: {reason(error)}") from error
 
 
 def drop_old_keys(store: Store, tenant: str, caller: str, kept_s: float) -> int:
-    """Drop the keys of a tenant that were kept long enough.
+    """Delete the keys of a tenant that are older than `kept_s` seconds.
 
     Returns:
-        How many rows the caller has left.
+        The number of rows that the caller has left.
 
     Raises:
         StoreError: the database cannot be written.
@@ -239,10 +248,11 @@ def drop_old_keys(store: Store, tenant: str, caller: str, kept_s: float) -> int:
 
 
 def forget_requests(connection: Connection, tenant: str, runs: Sequence[str]) -> None:
-    """Drop what tells of the requests that led to some records; that there was a request stays known for its time."""
+    """Delete fingerprints and receipts of the requests that led to some records; the rows stay until they are too
+    old."""
     table = tables.idempotency_keys
-    of = select(table.c.caller, table.c.key).where(table.c.tenant == tenant, table.c.run.in_(runs))
-    for row in connection.execute(of.distinct()).all():
+    keys = select(table.c.caller, table.c.key).where(table.c.tenant == tenant, table.c.run.in_(runs))
+    for row in connection.execute(keys.distinct()).all():
         connection.execute(
             update(table)
             .where(table.c.tenant == tenant, table.c.caller == row.caller, table.c.key == row.key)
@@ -257,30 +267,30 @@ def recorded_report(
 
     Args:
         store: the store.
-        tenant: whose it is.
-        run: the record.
-        asked: what the request gives the check beside its evidence, as it would be recorded.
-        evidence: its evidence.
-        beside: what of `asked` the server sets, such as the day, so that it may differ.
+        tenant: whose record.
+        run: the id of the record.
+        asked: the arguments of the check other than its evidence, as they would be recorded.
+        evidence: the evidence of the check.
+        beside: the names in `asked` that the server sets, such as the day, and that may therefore differ.
 
     Returns:
-        The report as it was recorded first; none where there is no such record, or it is of another request.
+        The report as first recorded; None if there is no such record, or it is of another request.
 
     Raises:
         StoreError: the database cannot be read.
-        ReceiptError: the request cannot be recorded at all.
+        ReceiptError: the request cannot be encoded for comparison.
     """
-    found = store.check(run, tenant)
-    if found is None or found.report is None or found.asked is None:
+    check = store.check(run, tenant)
+    if check is None or check.report is None or check.asked is None:
         return None
     pairs = [(item.id, evidence_digest(evidence_content(item))) for item in evidence]
-    mine: dict[str, Any] = json.loads(asked_bytes(asked, pairs))["asked"]
+    arguments: dict[str, Any] = json.loads(asked_bytes(asked, pairs))["asked"]
     same = all(
-        found.asked.get(name) == mine.get(name) for name in {*mine, *found.asked} if name not in beside
-    ) and pairs == [(name, digest) for name, digest, _ in found.evidence]
-    return found.report if same else None
+        check.asked.get(name) == arguments.get(name) for name in {*arguments, *check.asked} if name not in beside
+    ) and pairs == [(name, digest) for name, digest, _ in check.evidence]
+    return check.report if same else None
 
 
-def _of(asked: RequestKey) -> Sequence[Any]:
+def _is_request(request: RequestKey) -> Sequence[Any]:
     table = tables.idempotency_keys.c
-    return (table.tenant == asked.tenant, table.caller == asked.caller, table.key == asked.key)
+    return (table.tenant == request.tenant, table.caller == request.caller, table.key == request.key)

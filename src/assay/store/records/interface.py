@@ -1,4 +1,4 @@
-"""What the layers above hand to the store, and what they get back. Imports no database."""
+"""The values that the layers above exchange with the store. Imports no database."""
 
 import secrets
 import time
@@ -10,7 +10,7 @@ from assay.policy import Policy
 from assay.schema import Evidence, HallucinationReport
 
 DEFAULT_TENANT: Final = "default"
-"""The tenant of who has only one."""
+"""The tenant of an installation that has only one."""
 
 
 def new_id() -> str:
@@ -20,28 +20,27 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckRecord:
-    """One check as it is remembered: what it was given, under which policy, and what was found."""
+    """A check as it is to be recorded: its input, its policy and its report."""
 
     report: HallucinationReport
     asked: Mapping[str, Any]
-    """Everything that the check was given beside the evidence, as a JSON value with the names of `Guard.check` (or of
-    `Guard.check_run` where they hold a `run`): enough to run it again."""
+    """All arguments of the check other than the evidence, as a JSON value with the parameter names of `Guard.check` (or
+    of `Guard.check_run`, if it has `run`): enough to repeat the check."""
     evidence: tuple[Evidence, ...] = ()
-    """The evidence, in its order."""
+    """The evidence, in order."""
     policy: Policy | None = None
     """The policy itself, so that it can be found by its digest later."""
     kind: str = "check"
     """`check`, `run`, or `gateway` for an answer that came through the gateway."""
     caller: str | None = None
-    """Who asked: the name of an API key, never the key."""
+    """The caller: the name of an API key, never the key."""
     tenant: str = DEFAULT_TENANT
     held: bool = True
-    """Whether an output that the gate escalates is held back, so that a person has to decide on it: not where it has
-    gone out already."""
+    """Whether an escalated output is held back until a person decides on it; False if it has been released already."""
     callback: str | None = None
-    """Which of the operator's targets is told of a reviewer's decision; see `assay.server.notify`."""
+    """The operator's target that is notified of a reviewer's decision; see `assay.server.notify`."""
     id: str = field(default_factory=new_id)
-    """The record's id; see `new_id`. Used twice, it is refused."""
+    """The record's id; see `new_id`. An id that was used before is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +48,22 @@ class Recorded:
     """A check is on disk: only now may a receipt be issued for it."""
 
     id: str
-    """The id under which the report can be found."""
+    """The id of the record, and of its first report."""
     tenant: str
     entry: int
     """The index of the decision in the tenant's audit log."""
 
 
 class Recorder(Protocol):
-    """Remembers checks. `assay.store.Store` is one; a server without a database has none."""
+    """Records checks. `assay.store.db.Store` is one; a server without a database has none."""
 
     def record(self, record: CheckRecord) -> Recorded:
-        """Remember a check; returns when it is on disk.
+        """Record a check; returns once it is on disk.
 
         Raises:
-            BusyError: too much waits to be stored; nothing was stored.
+            BusyError: too many changes wait to be stored; nothing was stored.
             StoreError: it cannot be stored.
         """
 
     async def arecord(self, record: CheckRecord) -> Recorded:
-        """As `record`, without holding up the event loop."""
+        """Like `record`, without blocking the event loop."""

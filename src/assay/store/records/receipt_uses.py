@@ -1,11 +1,11 @@
-"""Uses of receipts in the database: one commit for each receipt, whichever of all processes makes it.
+"""Uses of receipts in the database: one commit for each receipt, among all processes.
 
-A use is a row. That it is the first one is decided by the unique index of the table, over all tenants, in a transaction
-that is on disk before the sink is called; the transaction also appends an entry to the tenant's log. What can no longer
-be committed is decided by one clock: that of the database in PostgreSQL, that of the machine in SQLite.
+A use is a row. The unique index of the table, which spans all tenants, decides whether it is the first one, in a
+transaction that is on disk before the sink is called and that also appends an entry to the tenant's log. One clock
+decides whether a receipt has expired: that of the database in PostgreSQL, that of the machine in SQLite.
 
-A row is dropped some time after its receipt could last be committed. What was dropped could be told from what never was
-only by its age; so the newest of such rows stays, and no receipt that was issued as early is accepted any more.
+A row is deleted some time after its receipt expired. After that, a used receipt can be distinguished from an unused one
+only by its age: so the newest of the rows that may be deleted stays, and receipts issued before it are refused.
 """
 
 import os
@@ -23,53 +23,54 @@ from assay.errors import StoreError
 from assay.receipt import FORGOTTEN_AFTER, Claim, Outcome, Use, instant
 from assay.store.audit.entries import COMMIT, entry
 from assay.store.audit.log import Entry
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.tables import receipt_uses
 from assay.store.db.writer import Change
 from assay.store.records.interface import DEFAULT_TENANT
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 UNSETTLED_KEPT: Final = timedelta(days=7)
-"""How long a use whose outcome nobody noted is kept after that, for people to look at."""
+"""How long a use without a noted outcome is kept after its receipt expired, so that people can look at it."""
 SWEPT_AT_ONCE: Final = 200
-"""The most rows that are dropped with one claim: none waits long, and more are dropped than come."""
+"""The most rows that are deleted with one claim: no claim takes long, and more rows are deleted than added."""
 ANSWER_S: Final = 20.0
-"""Seconds that a claim waits for the database. One that comes through later has used the receipt up all the same."""
+"""Seconds that a claim waits for the database. A claim that is stored later has used up the receipt all the same."""
 MOST_LISTED: Final = 1_000
+"""The most uses of one list."""
 
 Clock = Callable[[Connection], datetime]
-"""Gives the time within a transaction."""
+"""Returns the time within a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredUse:
-    """A use of a receipt, for people."""
+    """A use of a receipt, as people see it."""
 
     receipt_id: str
     key_id: str
     claimed: datetime
     holder: str
-    """The process that claimed it: the machine's name and the process's number."""
+    """The process that claimed it: host name and process id."""
     until: datetime
     """When the receipt can no longer be committed."""
     outcome: Outcome | None
-    """What became of the sink; none where nobody noted it: it is being called now, or the process died."""
+    """The outcome of the sink; None if none was noted: the sink is being called now, or the process died."""
 
 
 class UsesInStore:
-    """The uses of receipts in a store. Is an `assay.receipt.interface.Uses`."""
+    """The uses of receipts in a store. An `assay.receipt.interface.Uses`."""
 
     def __init__(
         self, store: Store, tenant: str = DEFAULT_TENANT, *, clock: Clock | None = None, answer_s: float = ANSWER_S
     ) -> None:
-        """Remember uses in a store.
+        """Store uses in a store.
 
         Args:
             store: the store.
-            tenant: whose commits they are; a receipt that one tenant used is used for all.
-            clock: what gives the time in place of the database's clock, or of the store's in SQLite.
-            answer_s: the seconds that a claim waits for the database.
+            tenant: the tenant of the commits; a receipt that one tenant used is used for all.
+            clock: returns the time; by default the database's clock, in SQLite the store's.
+            answer_s: how long a claim waits for the database, in seconds.
 
         Raises:
             StoreError: the name of the tenant is malformed.
@@ -77,29 +78,29 @@ class UsesInStore:
         self._store, self._tenant, self._answer_s = store, checked_tenant(tenant), answer_s
         self._clock = clock or self._now
 
-    def claim(self, use: Use, now: datetime) -> Claim:  # noqa: ARG002 all who share it go by one clock
-        """Claim the use of a receipt; returns when it is on disk.
+    def claim(self, use: Use, now: datetime) -> Claim:  # noqa: ARG002 all processes use one clock instead
+        """Claim the use of a receipt; returns once it is on disk.
 
         Raises:
             StoreError: the database cannot be written, or did not answer in time.
         """
         token = secrets.token_hex(16)
-        found: list[Claim] = []
+        result: list[Claim] = []
 
         def act(connection: Connection) -> Sequence[Entry]:
             moment = self._clock(connection)
-            # Set again: a transaction that failed is tried once more.
-            found[:] = [_claim(connection, self._tenant, use, moment, token)]
-            if found[0] is not Claim.FIRST:
+            # Assigned and not appended: the act runs again if its transaction failed.
+            result[:] = [_claim(connection, self._tenant, use, moment, token)]
+            if result[0] is not Claim.FIRST:
                 return ()
             data = {"at": instant(moment), "receipt": use.receipt_id, "key": use.key_id}
             return [entry(COMMIT, None, data)]
 
         self._apply(act)
-        return found[0]
+        return result[0]
 
     def settle(self, use: Use, outcome: Outcome) -> None:
-        """Note what became of the sink; a sink that may be called again is noted with what it came to last.
+        """Note the outcome of the sink; if it is called again, the last outcome counts.
 
         Raises:
             StoreError: the database cannot be written, or did not answer in time.
@@ -109,7 +110,7 @@ class UsesInStore:
         def act(connection: Connection) -> Sequence[Entry]:
             connection.execute(
                 update(receipt_uses)
-                .where(*_here(self._tenant, use), table.digest == use.digest)
+                .where(*_is_use(self._tenant, use), table.digest == use.digest)
                 .values(outcome=outcome.value, settled=micros(self._clock(connection)))
             )
             return ()
@@ -121,18 +122,18 @@ class UsesInStore:
         try:
             future.result(self._answer_s)
         except LateError as error:
-            # One that nobody took up yet is never made.
+            # A change that the writer has not taken yet is cancelled.
             future.cancel()
             raise StoreError(f"the database did not answer within {self._answer_s:g} seconds") from error
 
     def _now(self, connection: Connection) -> datetime:
         if connection.dialect.name == "postgresql":
-            found: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
-            return found
+            now: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+            return now
         return self._store.now()
 
 
-def _here(tenant: str, use: Use) -> tuple[Any, ...]:
+def _is_use(tenant: str, use: Use) -> tuple[Any, ...]:
     table = receipt_uses.c
     return table.tenant == tenant, table.key == use.key_id, table.receipt == use.receipt_id
 
@@ -163,9 +164,9 @@ def _claim(connection: Connection, tenant: str, use: Use, now: datetime, token: 
             UNLESS_THERE,
         )
     table = receipt_uses.c
-    row = connection.execute(select(table.claim, table.digest).where(*_here(tenant, use))).one_or_none()
+    row = connection.execute(select(table.claim, table.digest).where(*_is_use(tenant, use))).one_or_none()
     if row is None:
-        # Without a row of this tenant it was refused by the unique index, or was not tried.
+        # The tenant has no such row: the unique index refused it, or no insert was attempted.
         return Claim.TAKEN if forgotten is None or micros(use.issued) > forgotten else Claim.LATE
     if row.claim == token:
         return Claim.FIRST
@@ -173,9 +174,9 @@ def _claim(connection: Connection, tenant: str, use: Use, now: datetime, token: 
 
 
 def _sweep(connection: Connection, tenant: str, now: datetime) -> int | None:
-    """Drop what can no longer be committed; gives when the newest receipt was issued of which that may be so.
+    """Delete uses of expired receipts; returns when the newest receipt was issued whose use may have been deleted.
 
-    It is dropped only twice as late, so that what stays of it still counts where the clock is set back meanwhile.
+    Rows are deleted only after twice the time, so that the rest still counts if the clock is set back meanwhile.
     """
     table = receipt_uses.c
     newest = select(func.max(table.issued)).where(table.tenant == tenant, table.until < bindparam("before"))
@@ -186,20 +187,20 @@ def _sweep(connection: Connection, tenant: str, now: datetime) -> int | None:
     kept = connection.execute(newest, {"before": before}).scalar_one()
     if kept is not None:
         settled = or_(table.outcome.is_not(None), table.until < micros(now - UNSETTLED_KEPT))
-        dropped = (
+        droppable = (
             select(table.key, table.receipt)
             .where(table.tenant == tenant, table.until < before, table.issued < kept, settled)
             .order_by(table.until)
             .limit(SWEPT_AT_ONCE)
         )
         connection.execute(
-            delete(receipt_uses).where(table.tenant == tenant, tuple_(table.key, table.receipt).in_(dropped))
+            delete(receipt_uses).where(table.tenant == tenant, tuple_(table.key, table.receipt).in_(droppable))
         )
     return last
 
 
 def holder() -> str:
-    """How this process is called where people see it.
+    """The name of this process for people: host name and process id.
 
     >>> holder().endswith(f":{os.getpid()}")
     True
@@ -208,12 +209,12 @@ def holder() -> str:
 
 
 def list_uses(store: Store, tenant: str = DEFAULT_TENANT, *, unsettled: bool = False) -> list[StoredUse]:
-    """Uses of receipts that are remembered, the newest first, `MOST_LISTED` at most.
+    """Stored uses of receipts, newest first, at most `MOST_LISTED`.
 
     Args:
         store: the store.
-        tenant: whose.
-        unsettled: those alone whose outcome nobody noted.
+        tenant: whose uses.
+        unsettled: only uses without a noted outcome.
 
     Raises:
         StoreError: the database cannot be read.

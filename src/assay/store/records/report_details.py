@@ -1,4 +1,4 @@
-"""What belongs to reports: decisions, claims, tool calls, feedback, policies, entries of the log."""
+"""Reading details of reports: decisions, claims, tool calls, feedback, policies, log entries and checkpoints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from sqlalchemy import Connection, Row, literal, select, tuple_
 
 from assay.errors import InputError
 from assay.store.db import tables
-from assay.store.records.recording import micros, moment_at
-from assay.store.records.report_lists import place_of, placed
+from assay.store.db.column_values import micros, moment_at
+from assay.store.records.report_lists import cursor_after, parse_cursor
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StoredFeedback:
     """Feedback on a run."""
 
     id: str
@@ -28,7 +28,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class KnownPolicy:
-    """A policy that decided."""
+    """A policy under which the gate decided."""
 
     digest: str
     name: str
@@ -37,14 +37,14 @@ class KnownPolicy:
 
 
 def has_run(connection: Connection, tenant: str, run: str) -> bool:
-    """Whether a tenant has a run."""
+    """Whether a tenant has a run with this id."""
     table = tables.runs.c
     return connection.execute(select(table.id).where(table.tenant == tenant, table.id == run)).first() is not None
 
 
 def read_source_answers(connection: Connection, tenant: str, run: str) -> Sequence[dict[str, Any]]:
-    """All that sources of knowledge were asked in a run's first check and what came back, as it is recorded
-    (`assay.knowledge.Outcome.from_json`); nothing where none was asked or it was erased."""
+    """The recorded queries to knowledge sources in the first check of a run, with their answers
+    (`assay.knowledge.Outcome.from_json`); empty if there were none or they were erased."""
     table = tables.runs.c
     tape = connection.execute(select(table.tape).where(table.tenant == tenant, table.id == run)).scalar_one_or_none()
     knowledge = tape.get("knowledge") if isinstance(tape, dict) else None
@@ -52,7 +52,7 @@ def read_source_answers(connection: Connection, tenant: str, run: str) -> Sequen
 
 
 def read_decisions(connection: Connection, tenant: str, run: str) -> Sequence[Any]:
-    """What was decided on a run: the gate's decision first, then those of people."""
+    """The decisions on a run: the gate's first, then those of people."""
     table = tables.decisions.c
     return connection.execute(
         select(table.created, table.actor, table.action, table.route, table.reasons)
@@ -87,11 +87,11 @@ def read_feedback(
     until: datetime | None = None,
     after: str | None = None,
     limit: int = 50,
-) -> tuple[list[Said], str | None]:
-    """Feedback, newest first, and where the next page begins.
+) -> tuple[list[StoredFeedback], str | None]:
+    """Feedback, newest first, and the cursor of the next page.
 
     Raises:
-        InputError: the place is malformed.
+        InputError: the cursor `after` is malformed.
     """
     table = tables.feedback.c
     query: Any = select(table.id, table.run, table.created, table.verdict, table.claim, table.comment, table.author)
@@ -100,28 +100,29 @@ def read_feedback(
         query = query if value is None else query.where(column == value)
     query = query if since is None else query.where(table.created >= micros(since))
     query = query if until is None else query.where(table.created < micros(until))
-    rows, following = _paged(connection, query, table.created, table.id, after, limit)
+    rows, next_cursor = _read_rows(connection, query, table.created, table.id, after, limit)
     return [
-        Said(row.id, row.run, moment_at(row.created), row.verdict, row.claim, row.comment, row.author) for row in rows
-    ], following
+        StoredFeedback(row.id, row.run, moment_at(row.created), row.verdict, row.claim, row.comment, row.author)
+        for row in rows
+    ], next_cursor
 
 
 def read_policies(
     connection: Connection, tenant: str, after: str | None = None, limit: int = 50
 ) -> tuple[list[KnownPolicy], str | None]:
-    """The policies that decided, newest first, and where the next page begins.
+    """The policies under which the gate decided, newest first, and the cursor of the next page.
 
     Raises:
-        InputError: the place is malformed.
+        InputError: the cursor `after` is malformed.
     """
     table = tables.policies.c
     query = select(table.digest.label("id"), table.name, table.created).where(table.tenant == tenant)
-    rows, following = _paged(connection, query, table.created, table.digest, after, limit)
-    return [KnownPolicy(row.id, row.name, moment_at(row.created)) for row in rows], following
+    rows, next_cursor = _read_rows(connection, query, table.created, table.digest, after, limit)
+    return [KnownPolicy(row.id, row.name, moment_at(row.created)) for row in rows], next_cursor
 
 
 def read_policy(connection: Connection, tenant: str, digest: str) -> KnownPolicy | None:
-    """A policy by its digest; none where it never decided for the tenant."""
+    """A policy by its digest; None if the gate never decided under it for the tenant."""
     table = tables.policies.c
     row = connection.execute(
         select(table.digest, table.name, table.created, table.body).where(
@@ -131,18 +132,19 @@ def read_policy(connection: Connection, tenant: str, digest: str) -> KnownPolicy
     return None if row is None else KnownPolicy(row.digest, row.name, moment_at(row.created), row.body)
 
 
-def _paged(
+def _read_rows(
     connection: Connection, query: Any, created: Any, id_: Any, after: str | None, limit: int
 ) -> tuple[Sequence[Row[Any]], str | None]:
-    place = place_of(after, by_place=False)
-    if place is not None:
-        query = query.where(created <= place[0], tuple_(created, id_) < tuple_(literal(place[0]), literal(place[1])))
+    """The rows of a page, and the cursor of the next page; None at the end."""
+    cursor = parse_cursor(after, by_rowid=False)
+    if cursor is not None:
+        query = query.where(created <= cursor[0], tuple_(created, id_) < tuple_(literal(cursor[0]), literal(cursor[1])))
     rows = connection.execute(query.order_by(created.desc(), id_.desc()).limit(limit + 1)).all()
-    return rows[:limit], placed(rows[limit - 1], by_place=False) if len(rows) > limit else None
+    return rows[:limit], cursor_after(rows[limit - 1], by_rowid=False) if len(rows) > limit else None
 
 
 def read_log(connection: Connection, tenant: str, begin: int, limit: int) -> Sequence[Any]:
-    """Entries of a tenant's log from an index on.
+    """The entries of a tenant's log from an index on.
 
     Raises:
         InputError: the index is below 0.
@@ -159,8 +161,8 @@ def read_log(connection: Connection, tenant: str, begin: int, limit: int) -> Seq
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
-    """A stored checkpoint, and where it was taken to."""
+class StoredCheckpoint:
+    """A stored checkpoint, and the places outside the database that it was copied to."""
 
     size: int
     created: datetime
@@ -168,16 +170,19 @@ class Signed:
     anchors: tuple[str, ...]
 
 
-def read_signed(connection: Connection, tenant: str, before: int | None, limit: int) -> list[Signed]:
+def list_checkpoints(connection: Connection, tenant: str, before: int | None, limit: int) -> list[StoredCheckpoint]:
     """The checkpoints of a log, newest first; those of fewer entries than `before`."""
     table, anchors = tables.audit_checkpoints.c, tables.audit_anchors.c
     query = select(table.size, table.created, table.note).where(table.tenant == tenant)
     query = query if before is None else query.where(table.size < before)
     rows = connection.execute(query.order_by(table.size.desc()).limit(limit)).all()
-    taken: dict[int, list[str]] = {}
+    targets: dict[int, list[str]] = {}
     sizes = [row.size for row in rows]
     for row in connection.execute(
         select(anchors.size, anchors.target).where(anchors.tenant == tenant, anchors.size.in_(sizes))
     ):
-        taken.setdefault(row.size, []).append(row.target)
-    return [Signed(row.size, moment_at(row.created), row.note, tuple(sorted(taken.get(row.size, ())))) for row in rows]
+        targets.setdefault(row.size, []).append(row.target)
+    return [
+        StoredCheckpoint(row.size, moment_at(row.created), row.note, tuple(sorted(targets.get(row.size, ()))))
+        for row in rows
+    ]

@@ -1,8 +1,8 @@
-"""How long content is kept: rules of each tenant, and what applies them.
+"""Retention: the rules of each tenant for how long content is kept, and their application.
 
-A rule says after how many days the content of runs is erased, all of it or the evidence alone, of all runs or of those
-with one action. The log stays as it is (`assay.store.records.erasure`), and tells of each run that was erased and of
-each change of the rules.
+A rule states after how many days the content of runs is erased: all of it or only the evidence, of all runs or of those
+with one action. The log is not erased (`assay.store.records.erasure`); it records each erased run and each change of
+the rules.
 """
 
 from collections.abc import Sequence
@@ -18,22 +18,24 @@ from assay.schema import Action
 from assay.store.audit.binding import touch
 from assay.store.audit.entries import RETENTION, entry
 from assay.store.audit.log import Entry
-from assay.store.audit.units import RULES
+from assay.store.audit.units import RETENTION_RULES
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
 from assay.store.records.erasure import erase_evidence, erase_runs, settle
-from assay.store.records.recording import checked_tenant, micros, moment_at
 
 CONTENT: Final = "content"
 EVIDENCE: Final = "evidence"
-"""What a rule erases."""
+"""What a rule can erase."""
 MOST_RULES: Final = 50
-LONGEST: Final = 36_500
+"""The most rules of a tenant."""
+LONGEST_DAYS: Final = 36_500
 """The most days of a rule."""
 AT_ONCE: Final = 2_000
-"""Runs that are looked for and erased at a time."""
+"""Runs that are found and erased in one go."""
 REASON: Final = "retention"
+"""The reason in the log entries of these erasures."""
 
 
 class ChangedError(StoreError):
@@ -42,40 +44,40 @@ class ChangedError(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is erased, and when.
+    """A rule: what is erased, and when.
 
     Raises:
-        StoreError: it says something else.
+        StoreError: a field is malformed.
     """
 
     days: int
-    """After so many days, from 1 up."""
+    """The age in days after which content is erased, from 1 to `LONGEST_DAYS`."""
     what: str = CONTENT
     """`content` is everything but the decision and its scores; `evidence` is the evidence alone."""
     action: str | None = None
-    """Only of runs on which the gate decided so; all of them by default."""
+    """Only runs with this action of the gate; all of them by default."""
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.days, int) and not isinstance(self.days, bool) and 1 <= self.days <= LONGEST
+        whole = isinstance(self.days, int) and not isinstance(self.days, bool) and 1 <= self.days <= LONGEST_DAYS
         if not whole or self.what not in (CONTENT, EVIDENCE) or self.action not in (None, *map(str, Action)):
             raise StoreError(
-                f"expected a rule of retention with days from 1 to {LONGEST:,}, what: {CONTENT} or {EVIDENCE}, and "
-                f"an action: {', '.join(Action)} or none; got {self.days!a}, {self.what!a} and {self.action!a}"
+                f"expected a rule of retention with days from 1 to {LONGEST_DAYS:,}, what: {CONTENT} or {EVIDENCE}, "
+                f"and an action: {', '.join(Action)} or none; got {self.days!a}, {self.what!a} and {self.action!a}"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of a tenant as they are."""
+    """The current rules of a tenant."""
 
     version: int
-    """Grows with each change; 0 where there never were rules."""
+    """Grows with each change; 0 if there never were rules."""
     rules: tuple[Rule, ...] = ()
     changed: datetime | None = None
 
 
 def read_rules(connection: Connection, tenant: str) -> Rules:
-    """The rules of a tenant; none where nothing is ever erased by itself.
+    """The rules of a tenant; without rules nothing is erased automatically.
 
     Raises:
         StoreError: the stored rules are damaged.
@@ -84,10 +86,10 @@ def read_rules(connection: Connection, tenant: str) -> Rules:
     row = connection.execute(select(table.version, table.changed, table.rules).where(table.tenant == tenant)).first()
     if row is None:
         return Rules(0)
-    return Rules(row.version, tuple(_read(one) for one in row.rules or ()), moment_at(row.changed))
+    return Rules(row.version, tuple(_parse_rule(stored) for stored in row.rules or ()), moment_at(row.changed))
 
 
-def _read(stored: Any) -> Rule:
+def _parse_rule(stored: Any) -> Rule:
     try:
         return Rule(stored["days"], stored["what"], stored["action"])
     except (KeyError, TypeError) as error:
@@ -95,17 +97,17 @@ def _read(stored: Any) -> Rule:
 
 
 def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, actor: str) -> Rules:
-    """Put other rules in place of those of a tenant.
+    """Replace the rules of a tenant.
 
     Args:
         store: the store.
-        tenant: whose.
-        rules: all rules that are to hold.
-        version: the version that they take the place of.
-        actor: who changes them; it is in the log.
+        tenant: whose rules.
+        rules: all new rules.
+        version: the version that they replace.
+        actor: who changes them, for the log.
 
     Raises:
-        ChangedError: that is not the version any more.
+        ChangedError: the rules have another version by now.
         StoreError: there are too many rules, or they cannot be stored.
     """
     if len(rules) > MOST_RULES:
@@ -115,17 +117,17 @@ def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, 
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.retention
-        found = read_rules(connection, tenant).version
-        if found != version:
-            raise ChangedError(f"expected the rules of retention in version {version}, and they are in {found}")
+        current = read_rules(connection, tenant).version
+        if current != version:
+            raise ChangedError(f"expected the rules of retention in version {version}, and they are in {current}")
         row = {"version": version + 1, "changed": micros(now), "rules": data}
-        touch(connection, RULES)
+        touch(connection, RETENTION_RULES)
         if version == 0:
             connection.execute(insert(table), {"tenant": tenant, **row})
         else:
             connection.execute(update(table).where(table.c.tenant == tenant).values(row))
-        said = {"at": instant(now), "actor": actor, "version": version + 1, "rules": data}
-        return [entry(RETENTION, None, said)]
+        fields = {"at": instant(now), "actor": actor, "version": version + 1, "rules": data}
+        return [entry(RETENTION, None, fields)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
     with store.reading(tenant) as connection:
@@ -134,40 +136,40 @@ def write_rules(store: Store, tenant: str, rules: Sequence[Rule], version: int, 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What the rules came to."""
+    """The result of applying the rules."""
 
     content: int = 0
-    """Runs whose content was erased."""
+    """The number of runs whose content was erased."""
     evidence: int = 0
-    """Runs whose evidence alone was erased."""
+    """The number of runs of which only the evidence was erased."""
     done: bool = True
-    """Whether nothing is left that the rules would erase now."""
+    """Whether the rules have nothing left to erase now."""
 
 
 def apply_rules(store: Store, tenant: str, most: int = 100_000) -> Applied:
-    """Erase what the rules of a tenant say is to be erased by now.
+    """Erase the content that is due by the rules of a tenant.
 
     Args:
         store: the store.
-        tenant: whose.
-        most: runs that are erased at most.
+        tenant: whose rules.
+        most: the most runs to erase.
 
     Raises:
-        StoreError: it cannot be stored; what was erased before stays erased.
+        StoreError: it cannot be stored; runs that were erased before stay erased.
     """
     with store.reading(tenant) as connection:
         rules = read_rules(connection, tenant).rules
     counts = {CONTENT: 0, EVIDENCE: 0}
     left = most
     try:
-        # What is erased whole need not lose its evidence before.
+        # Content before evidence: a run whose content is erased need not have its evidence erased first.
         for rule in sorted(rules, key=lambda rule: rule.what):
             erase = erase_runs if rule.what == CONTENT else erase_evidence
-            # One after the other, so that an index gives each in order without those that were erased before.
-            for reported in (False, True) if rule.what == CONTENT else (False,):
+            # Separate queries, so that an index yields the runs of each in order without those that were erased before.
+            for evidence_erased in (False, True) if rule.what == CONTENT else (False,):
                 since = 0
                 while left > 0 and (
-                    rows := _old(store, tenant, rule, min(AT_ONCE, left), reported=reported, since=since)
+                    rows := _due(store, tenant, rule, min(AT_ONCE, left), evidence_erased=evidence_erased, since=since)
                 ):
                     since = rows[-1].created
                     counts[rule.what] += len(erase(store, [row.id for row in rows], REASON, tenant, settles=False).runs)
@@ -178,15 +180,15 @@ def apply_rules(store: Store, tenant: str, most: int = 100_000) -> Applied:
     return Applied(counts[CONTENT], counts[EVIDENCE], left > 0)
 
 
-def _old(store: Store, tenant: str, rule: Rule, most: int, *, reported: bool, since: int) -> Sequence[Any]:
-    """Runs that a rule is about, oldest first, from the last one that was found on: what a rule is not about is passed
-    by once, and what was found is erased by then."""
+def _due(store: Store, tenant: str, rule: Rule, most: int, *, evidence_erased: bool, since: int) -> Sequence[Any]:
+    """Runs that are due by a rule, oldest first, from the moment `since` on. Callers pass the moment of the last run of
+    the previous batch, which is erased by then: so no run is examined twice."""
     runs, reports = tables.runs.c, tables.reports.c
     before = micros(store.now() - timedelta(days=rule.days))
     query = select(runs.created, runs.id).where(
         runs.tenant == tenant,
         runs.erased.is_(None),
-        runs.bare.is_(reported),
+        runs.bare.is_(evidence_erased),
         runs.created >= since,
         runs.created < before,
     )
@@ -199,6 +201,6 @@ def _old(store: Store, tenant: str, rule: Rule, most: int, *, reported: bool, si
 
 
 def tenants_with_rules(connection: Connection) -> list[str]:
-    """The tenants that have rules; the connection acts for all tenants."""
+    """The tenants that have rules, from a connection that acts for all tenants."""
     table = tables.retention.c
     return list(connection.execute(select(table.tenant).order_by(table.tenant)).scalars())

@@ -1,7 +1,8 @@
-"""Whether a recorded check can stand in a labelled set: as an answer with all of the evidence that it was held against.
+"""Whether a recorded check can become a row of a labelled dataset: an answer with all the evidence it was checked
+against.
 
-A row with less evidence than the check had says another thing than the person who labelled it: what was borne out would
-stand there as borne out by nothing. So a row is made of all that the check saw, or not at all.
+With less evidence than the check had, the label would be false: a supported answer would appear as supported by
+nothing. So a row has all the evidence of the check, or there is no row.
 """
 
 from enum import StrEnum
@@ -11,28 +12,28 @@ from assay.store.db.store import StoredCheck
 
 
 class NoRow(StrEnum):
-    """Why no row can be made of a check."""
+    """Why a check cannot become a row."""
 
     ERASED = "erased"
     """Its content was erased."""
     EVIDENCE_ERASED = "evidence_erased"
-    """Its evidence, or a part of it, was erased."""
+    """Its evidence, or part of it, was erased."""
     AGENT_RUN = "agent_run"
-    """It is of the run of an agent, most of whose evidence is in the transcript: results of tools, what users said."""
+    """It is an agent run, most of whose evidence is in the transcript: tool results and user statements."""
     CALLS = "calls"
-    """It is of calls of tools alone, or nothing could be checked."""
+    """It has only tool calls, or nothing in it could be checked."""
     NO_EVIDENCE = "no_evidence"
     """It was checked without evidence."""
     NO_TEXT = "no_text"
-    """It has no words to label."""
+    """It has no text to label."""
 
 
 def why_no_row(check: StoredCheck, more: tuple[Evidence, ...] = ()) -> NoRow | None:
-    """Why no row can be made of a check; none where one can.
+    """Why a check cannot become a row; None if it can.
 
     Args:
         check: the check.
-        more: evidence that it was given later, such as by a reviewer.
+        more: evidence that was added later, for instance by a reviewer.
     """
     if check.erased is not None or check.report is None or check.asked is None:
         return NoRow.ERASED
@@ -40,7 +41,7 @@ def why_no_row(check: StoredCheck, more: tuple[Evidence, ...] = ()) -> NoRow | N
         return NoRow.AGENT_RUN
     if "calls" in check.asked or "unchecked" in check.asked:
         return NoRow.CALLS
-    if check.bare or any(one is None for _, _, one in check.evidence):
+    if check.evidence_erased or any(content is None for _, _, content in check.evidence):
         return NoRow.EVIDENCE_ERASED
     if not check.evidence and not more:
         return NoRow.NO_EVIDENCE

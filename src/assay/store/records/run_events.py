@@ -1,4 +1,4 @@
-"""What happens to a run after it was decided on, each with its entry in the log: a receipt, a user's word."""
+"""Events of a run after its decision, each with its log entry: issued receipts and users' feedback."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,24 +12,24 @@ from assay.store.audit.entries import FEEDBACK, RECEIPT, commitment, entry, exac
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.raw_statements import insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Act, Change
 from assay.store.records.interface import DEFAULT_TENANT, new_id
-from assay.store.records.recording import checked_tenant, micros, storable
 
 WRONG: Final = "wrong"
 RIGHT: Final = "right"
-"""What a user may say of an output or of a claim."""
+"""The verdicts of feedback on an output or a claim."""
 LONGEST_COMMENT: Final = 10_000
 """The most characters of a comment."""
 
 
 def note_receipt(store: Store, run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT) -> int:
-    """Tell the log that a receipt was issued for a recorded run.
+    """Log that a receipt was issued for a recorded run.
 
-    The entry names the receipt and its key, not the output: a receipt holds a plain digest of it, which would outlast
-    an erasure.
+    The entry has the ids of the receipt and its key, but not the digest of the output that the receipt contains: that
+    plain digest would outlast an erasure.
 
     Returns:
         The index of the entry.
@@ -41,13 +41,12 @@ def note_receipt(store: Store, run: str, receipt: Receipt, tenant: str = DEFAULT
 
 
 def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT, *, beside: Act | None = None) -> Change:
-    """As `note_receipt`, as a change for who stores it in another way; `beside` is what else is stored with it.
+    """The change that `note_receipt` stores; `beside` is a further act in its transaction.
 
     Raises:
         StoreError: the name of the tenant is malformed.
     """
-    stated = receipt.statement
-    data = {"at": stated.issued_at, "receipt": stated.receipt_id, "key": stated.key_id, "action": stated.action}
+    data = receipt_fields(receipt)
 
     def act(connection: Connection) -> Sequence[Entry]:
         _salt(connection, tenant, run)
@@ -55,6 +54,12 @@ def receipt_change(run: str, receipt: Receipt, tenant: str = DEFAULT_TENANT, *, 
         return [entry(RECEIPT, run, data), *more]
 
     return Change(checked_tenant(tenant), act=act)
+
+
+def receipt_fields(receipt: Receipt) -> dict[str, str]:
+    """The fields of the log entry of an issued receipt."""
+    stated = receipt.statement
+    return {"at": stated.issued_at, "receipt": stated.receipt_id, "key": stated.key_id, "action": stated.action}
 
 
 def give_feedback(
@@ -67,7 +72,7 @@ def give_feedback(
     comment: str | None = None,
     author: str | None = None,
 ) -> str:
-    """Remember what a user said of an output.
+    """Store a user's feedback on an output.
 
     Args:
         store: the store.
@@ -75,14 +80,14 @@ def give_feedback(
         verdict: `wrong` or `right`.
         tenant: whose run.
         claim: the position of the claim that it is about; the whole output by default.
-        comment: the user's words.
-        author: who said it, as the caller names them.
+        comment: the user's comment.
+        author: the user, as the caller names them.
 
     Returns:
         The id of the feedback.
 
     Raises:
-        StoreError: something given is malformed, or the tenant has no such run or claim.
+        StoreError: an argument is malformed, or the tenant has no such run or claim.
     """
     if verdict not in (WRONG, RIGHT) or len(comment or "") > LONGEST_COMMENT:
         raise StoreError(
@@ -102,12 +107,12 @@ def give_feedback(
 
     def act(connection: Connection) -> Sequence[Entry]:
         salt = _salt(connection, tenant, run)
-        _has_claim(connection, tenant, run, claim)
+        _require_claim(connection, tenant, run, claim)
         touch(connection, RUN, [run])
         insert_rows(connection, tables.feedback, [row])
-        # Of the run's salt, so that erasing the run makes this commitment say nothing too.
-        said = None if salt is None else commitment(salt, "feedback", exact([row["author"], row["comment"]]))
-        data = {"at": instant(now), "feedback": id_, "verdict": verdict, "claim": claim, "said": said}
+        # Under the run's salt, so that after an erasure of the run this commitment reveals nothing either.
+        committed = None if salt is None else commitment(salt, "feedback", exact([row["author"], row["comment"]]))
+        data = {"at": instant(now), "feedback": id_, "verdict": verdict, "claim": claim, "said": committed}
         return [entry(FEEDBACK, run, data)]
 
     store.apply(Change(tenant, act=act))
@@ -115,7 +120,7 @@ def give_feedback(
 
 
 def _salt(connection: Connection, tenant: str, run: str) -> bytes | None:
-    """The salt of a run; none where it was erased.
+    """The salt of a run; None if it was erased.
 
     Raises:
         StoreError: the tenant has no such run.
@@ -127,12 +132,12 @@ def _salt(connection: Connection, tenant: str, run: str) -> bytes | None:
     return None if row.salt is None else bytes(row.salt)
 
 
-def _has_claim(connection: Connection, tenant: str, run: str, claim: int | None) -> None:
+def _require_claim(connection: Connection, tenant: str, run: str, claim: int | None) -> None:
     if claim is None:
         return
     table = tables.claims.c
-    found = connection.execute(
+    row = connection.execute(
         select(table.position).where(table.tenant == tenant, table.report == run, table.position == claim)
     ).first()
-    if found is None:
+    if row is None:
         raise StoreError(f"expected a claim of the run, and it has none at position {claim}")

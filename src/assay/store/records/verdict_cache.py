@@ -1,8 +1,8 @@
-"""Reports kept by what they depend on, so that of several servers over one database one has to make each.
+"""Cached reports, keyed by everything they depend on, so that only one of several servers has to make each of them.
 
-A row is found by its tenant and a key that nobody can make without the operator's secret; it is no record: nothing is
-lost with it, nothing rests on it, and the audit log knows nothing of it. Writes do not wait for the disk, and do not
-take the tenant's lock, so that a check never waits for one.
+A row is found by its tenant and a key that nobody can compute without the operator's secret. It is not a record:
+nothing is lost with it, nothing relies on it, and the audit log does not cover it. Writes neither wait for the disk nor
+lock the tenant's log, so a check never waits for them.
 """
 
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ from assay.store.db.migrate import reason
 from assay.store.db.row_security import set_acting_tenant
 from assay.store.db.store import Store
 
-_TURN = text("SELECT pg_try_advisory_xact_lock(1635218273, hashtext(:tenant))")
-"""Two that drop the same rows could wait for each other; the first number is of this purpose alone."""
+_PRUNE_LOCK = text("SELECT pg_try_advisory_xact_lock(1635218273, hashtext(:tenant))")
+"""Two processes that delete the same rows could deadlock; the first number identifies this purpose."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptVerdict:
-    """A row; whoever reads it holds its seal against the rest."""
+    """A row of the cache; its reader must verify the seal over the rest."""
 
     key: str
     created: int
-    """Microseconds since 1970, UTC, by the clock of who kept it."""
+    """Microseconds since 1970 in UTC, by the clock of its writer."""
     seal: bytes
     body: bytes
 
 
 def find_verdict(store: Store, tenant: str, key: str, since: int) -> KeptVerdict | None:
-    """The row of a key that is not older than a moment; none where there is no such.
+    """The row of a key, if it is not older than a moment; None otherwise.
 
     Raises:
         StoreError: the database cannot be read.
@@ -50,7 +50,7 @@ def find_verdict(store: Store, tenant: str, key: str, since: int) -> KeptVerdict
 
 
 def keep_verdict(store: Store, tenant: str, kept: KeptVerdict) -> None:
-    """Keep a row; of several with one key, which servers make at once, the last one stays.
+    """Store a row; of several rows for one key the last one stays.
 
     Raises:
         StoreError: the database cannot be written.
@@ -70,17 +70,17 @@ def keep_verdict(store: Store, tenant: str, kept: KeptVerdict) -> None:
 
 
 def prune_verdicts(store: Store, tenant: str, since: int, entries: int, size: int) -> int:
-    """Drop what is too old, and of the rest the oldest beyond a number of rows or of bytes.
+    """Delete rows that are too old, and of the rest the oldest beyond a number of rows or bytes.
 
     Args:
         store: the store.
-        tenant: whose.
-        since: what was made before this moment goes.
-        entries: rows that may stay.
-        size: bytes of their bodies that may stay.
+        tenant: whose rows.
+        since: rows from before this moment are deleted.
+        entries: the most rows to keep.
+        size: the most bytes of their bodies to keep.
 
     Returns:
-        How many rows were dropped; none where another server is at it.
+        The number of deleted rows; 0 if another server is pruning now.
 
     Raises:
         StoreError: the database cannot be written.
@@ -100,20 +100,23 @@ def prune_verdicts(store: Store, tenant: str, since: int, entries: int, size: in
     try:
         with writing(store.engine).begin() as connection:
             _begin(connection, tenant)
-            if connection.dialect.name == "postgresql" and not connection.execute(_TURN, {"tenant": tenant}).scalar():
+            if (
+                connection.dialect.name == "postgresql"
+                and not connection.execute(_PRUNE_LOCK, {"tenant": tenant}).scalar()
+            ):
                 return 0
             last = connection.execute(beyond).scalar_one()
-            limit = since if last is None else max(since, last + 1)
-            gone = connection.execute(
-                delete(tables.verdict_cache).where(table.tenant == tenant, table.created < limit)
+            oldest = since if last is None else max(since, last + 1)
+            deleted = connection.execute(
+                delete(tables.verdict_cache).where(table.tenant == tenant, table.created < oldest)
             ).rowcount
     except SQLAlchemyError as error:
         raise StoreError(f"old verdicts cannot be dropped: {reason(error)}") from error
-    return int(gone)
+    return int(deleted)
 
 
 def forget_verdicts(connection: Connection, tenant: str) -> None:
-    """Drop all rows of a tenant: which of them hold what was erased cannot be told from their keys."""
+    """Delete all rows of a tenant: their keys do not reveal which of them contain erased content."""
     connection.execute(delete(tables.verdict_cache).where(tables.verdict_cache.c.tenant == tenant))
 
 

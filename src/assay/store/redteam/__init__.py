@@ -1,4 +1,4 @@
-"""What is remembered of the red team: runs with their cases, and proposals for the approved suite."""
+"""The red team's records: runs with their cases, and proposals for the approved suite."""
 
 from typing import TYPE_CHECKING
 
@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from assay.store.redteam.erasure import apply_rules_to_conversations as apply_rules_to_conversations
     from assay.store.redteam.erasure import erase_conversations as erase_conversations
     from assay.store.redteam.erasure import erase_conversations_before as erase_conversations_before
-    from assay.store.redteam.proposals import Decision as Decision
+    from assay.store.redteam.pending_answers import KeptAnswer as KeptAnswer
+    from assay.store.redteam.pending_answers import drop_answers as drop_answers
+    from assay.store.redteam.pending_answers import keep_answer as keep_answer
+    from assay.store.redteam.pending_answers import kept_answers as kept_answers
+    from assay.store.redteam.proposals import ProposalDecision as ProposalDecision
     from assay.store.redteam.proposals import add_proposals as add_proposals
     from assay.store.redteam.proposals import approved_cases as approved_cases
     from assay.store.redteam.proposals import approved_ids as approved_ids
     from assay.store.redteam.proposals import count_proposals as count_proposals
-    from assay.store.redteam.proposals import decide as decide
+    from assay.store.redteam.proposals import decide_proposal as decide_proposal
     from assay.store.redteam.proposals import known_ids as known_ids
     from assay.store.redteam.proposals import list_proposals as list_proposals
     from assay.store.redteam.proposals import read_proposal as read_proposal
@@ -28,10 +32,6 @@ if TYPE_CHECKING:
     from assay.store.redteam.runs import read_run as read_run
     from assay.store.redteam.runs import record_run as record_run
     from assay.store.redteam.runs import spent_by_attacks as spent_by_attacks
-    from assay.store.redteam.under_way import KeptAnswer as KeptAnswer
-    from assay.store.redteam.under_way import drop_answers as drop_answers
-    from assay.store.redteam.under_way import keep_answer as keep_answer
-    from assay.store.redteam.under_way import kept_answers as kept_answers
     from assay.store.redteam.values import APPROVED as APPROVED
     from assay.store.redteam.values import MOST_CASES as MOST_CASES
     from assay.store.redteam.values import OPEN as OPEN
@@ -50,12 +50,12 @@ else:
                 "erase_conversations_before",
             ),
             ".proposals": (
-                "Decision",
+                "ProposalDecision",
                 "add_proposals",
                 "approved_cases",
                 "approved_ids",
                 "count_proposals",
-                "decide",
+                "decide_proposal",
                 "known_ids",
                 "list_proposals",
                 "read_proposal",
@@ -72,7 +72,7 @@ else:
                 "record_run",
                 "spent_by_attacks",
             ),
-            ".under_way": (
+            ".pending_answers": (
                 "KeptAnswer",
                 "drop_answers",
                 "keep_answer",
@@ -87,5 +87,9 @@ else:
                 "AttackRun",
                 "ProposedCase",
             ),
+        },
+        renamed={
+            "decide": "decide_proposal",
+            "Decision": "ProposalDecision",
         },
     )

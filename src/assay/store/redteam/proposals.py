@@ -1,7 +1,7 @@
-"""Proposals for the approved suite: made by machines, decided on once each by people, every step an entry of the log.
+"""Proposals for the approved suite: made by machines, each decided once by a person, every step an entry of the log.
 
-The approved suite is what was let in, and nothing else. Its version is the digest of the ids of its cases, each of
-which follows from the case's content; the entry of a decision says what the version was before and is after it.
+The approved suite consists of the approved cases and nothing else. Its version is the digest of the ids of its cases,
+and each id follows from the content of its case; the log entry of a decision has the versions before and after it.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,38 +17,37 @@ from assay.store.audit.entries import entry
 from assay.store.audit.log import Entry
 from assay.store.audit.units import PROPOSAL
 from assay.store.db import tables
-from assay.store.db.store import Store
+from assay.store.db.column_values import checked_tenant, micros, storable
+from assay.store.db.store import Store, batches
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, storable
 from assay.store.redteam.runs import REDTEAM
 from assay.store.redteam.values import APPROVED, MOST_LISTED, OPEN, ProposedCase, packable
 
-PART = 500
-
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What a person decides on a proposal."""
+class ProposalDecision:
+    """A person's decision on a proposal."""
 
     state: str
     """`approved` or `rejected`."""
     decider: str
-    """The person's name."""
+    """The name of the person."""
     actor: str
-    """What the log names them by."""
+    """The id of that person in the log."""
     reason: str = ""
     case: Any = None
-    """The case as it is let in, as a JSON value; none of one that is rejected."""
+    """The case as it is approved, as a JSON value; None for a rejection."""
     kept: str | None = None
-    """Its id."""
+    """The id of the case in the approved suite; None for a rejection."""
     edited: bool = False
+    """Whether the person changed the case before approving it."""
 
 
 def add_proposals(store: Store, tenant: str, proposals: Sequence[ProposedCase], actor: str) -> list[str]:
-    """Propose cases; those that were proposed before, or stand in the approved suite, are left as they are.
+    """Propose cases; cases that were proposed before, or are in the approved suite, are skipped.
 
     Returns:
-        The ids of those that were new.
+        The ids of the new proposals.
 
     Raises:
         StoreError: they cannot be stored.
@@ -57,26 +56,25 @@ def add_proposals(store: Store, tenant: str, proposals: Sequence[ProposedCase], 
 
     def act(connection: Connection) -> Sequence[Entry]:
         added.clear()
-        ids = [one.id for one in proposals]
-        there = _known(connection, tenant, ids)
-        new = {one.id: one for one in proposals if one.id not in there}
+        existing = _existing_ids(connection, tenant, [proposal.id for proposal in proposals])
+        new = {proposal.id: proposal for proposal in proposals if proposal.id not in existing}
         touch(connection, PROPOSAL, new)
-        for one in new.values():
-            connection.execute(insert(tables.redteam_proposals), _values(tenant, one, micros(now)))
-            added.append(one.id)
+        for proposal in new.values():
+            connection.execute(insert(tables.redteam_proposals), _values(tenant, proposal, micros(now)))
+            added.append(proposal.id)
         return [
             entry(
                 REDTEAM,
-                one.id,
+                proposal.id,
                 {
                     "at": instant(now),
                     "act": "proposed",
-                    "category": one.category,
-                    "run": one.run,
+                    "category": proposal.category,
+                    "run": proposal.run,
                     "actor": actor,
                 },
             )
-            for one in new.values()
+            for proposal in new.values()
         ]
 
     if proposals:
@@ -84,75 +82,75 @@ def add_proposals(store: Store, tenant: str, proposals: Sequence[ProposedCase], 
     return list(added)
 
 
-def _known(connection: Connection, tenant: str, ids: Sequence[str]) -> set[str]:
-    table, found = tables.redteam_proposals.c, set[str]()
-    for begin in range(0, len(ids), PART):
-        part = ids[begin : begin + PART]
+def _existing_ids(connection: Connection, tenant: str, ids: Sequence[str]) -> set[str]:
+    """The ids of existing proposals, and of their approved cases, that match any of the given ids."""
+    table, existing = tables.redteam_proposals.c, set[str]()
+    for part in batches(ids):
         rows = connection.execute(
             select(table.id, table.kept).where(table.tenant == tenant, or_(table.id.in_(part), table.kept.in_(part)))
         )
-        found.update(name for row in rows for name in (row.id, row.kept) if name is not None)
-    return found
+        existing.update(id_ for row in rows for id_ in (row.id, row.kept) if id_ is not None)
+    return existing
 
 
-def _values(tenant: str, one: ProposedCase, created: int) -> dict[str, Any]:
+def _values(tenant: str, proposal: ProposedCase, created: int) -> dict[str, Any]:
     return {
         "tenant": tenant,
-        "id": one.id,
+        "id": proposal.id,
         "created": created,
-        "run": one.run,
-        "category": one.category,
-        "target": storable(one.target),
-        "match": one.match,
-        "rule": None if one.rule is None else storable(one.rule),
-        "flaky": one.flaky,
+        "run": proposal.run,
+        "category": proposal.category,
+        "target": storable(proposal.target),
+        "match": proposal.match,
+        "rule": None if proposal.rule is None else storable(proposal.rule),
+        "flaky": proposal.flaky,
         "state": OPEN,
         "version": 1,
-        "body": packable(one.body),
+        "body": packable(proposal.body),
     }
 
 
-def decide(
+def decide_proposal(
     store: Store,
     tenant: str,
     id_: str,
-    decision: Decision,
+    decision: ProposalDecision,
     version_of: Callable[[Sequence[str]], str],
     version: int | None = None,
 ) -> ProposedCase:
-    """A person decides on a proposal, once and for all.
+    """Decide on a proposal, finally.
 
     Args:
         store: the store.
-        tenant: whose.
-        id_: of the proposal.
-        decision: what they decide.
-        version_of: the version of a suite out of the ids of its cases.
-        version: which version of the proposal they have seen.
+        tenant: whose proposal.
+        id_: the id of the proposal.
+        decision: the decision of a person.
+        version_of: computes the version of a suite from the ids of its cases.
+        version: the version of the proposal that the person has seen; any by default.
 
     Returns:
-        The proposal as it stands then.
+        The proposal after the decision.
 
     Raises:
-        ProposalError: there is none of this id, it was decided, has changed, or the suite has such a case already.
+        ProposalError: there is no such proposal, it was decided or has changed, or the suite has such a case already.
         StoreError: it cannot be stored.
     """
-    now, found = store.now(), list[ProposedCase]()
+    now, result = store.now(), list[ProposedCase]()
 
     def act(connection: Connection) -> Sequence[Entry]:
-        found.clear()
-        known = _undecided(connection, tenant, id_, version)
+        result.clear()
+        proposal = _undecided(connection, tenant, id_, version)
         ids = approved_ids(connection, tenant)
         if decision.kept is not None and decision.kept in ids:
             raise ProposalError(f"{decision.kept}: the approved suite has this case already; reject it", "refused")
         touch(connection, PROPOSAL, [id_])
-        _write_decision(connection, tenant, known, decision, micros(now))
-        found.append(_required(connection, tenant, id_))
+        _write_decision(connection, tenant, proposal, decision, micros(now))
+        result.append(_required(connection, tenant, id_))
         after = ids if decision.kept is None else [*ids, decision.kept]
         fields = {
             "at": instant(now),
             "act": "edited" if decision.edited else decision.state,
-            "category": known.category,
+            "category": proposal.category,
             "kept": decision.kept,
             "suite_before": version_of(ids),
             "suite_after": version_of(after),
@@ -161,25 +159,27 @@ def decide(
         return [entry(REDTEAM, id_, fields)]
 
     store.apply(Change(checked_tenant(tenant), act=act))
-    return found[0]
+    return result[0]
 
 
 def _undecided(connection: Connection, tenant: str, id_: str, version: int | None) -> ProposedCase:
-    """The proposal, in the version that was seen."""
-    known = _required(connection, tenant, id_)
-    if known.state != OPEN:
-        raise ProposalError(f"{id_}: was {known.state} by {known.decider} already", "decided")
-    if version is not None and version != known.version:
-        raise ProposalError(f"expected version {version} of {id_}, and it has version {known.version}", "stale")
-    return known
+    """The proposal; raises ProposalError if it was decided, or has another version than the one that was seen."""
+    proposal = _required(connection, tenant, id_)
+    if proposal.state != OPEN:
+        raise ProposalError(f"{id_}: was {proposal.state} by {proposal.decider} already", "decided")
+    if version is not None and version != proposal.version:
+        raise ProposalError(f"expected version {version} of {id_}, and it has version {proposal.version}", "stale")
+    return proposal
 
 
-def _write_decision(connection: Connection, tenant: str, known: ProposedCase, decision: Decision, at: int) -> None:
+def _write_decision(
+    connection: Connection, tenant: str, proposal: ProposedCase, decision: ProposalDecision, at: int
+) -> None:
     table = tables.redteam_proposals
-    body = dict(known.body) if decision.case is None else {**known.body, "approved": decision.case}
+    body = dict(proposal.body) if decision.case is None else {**proposal.body, "approved": decision.case}
     connection.execute(
         update(table)
-        .where(table.c.tenant == tenant, table.c.id == known.id)
+        .where(table.c.tenant == tenant, table.c.id == proposal.id)
         .values(
             state=decision.state,
             decided=at,
@@ -187,7 +187,7 @@ def _write_decision(connection: Connection, tenant: str, known: ProposedCase, de
             actor=decision.actor,
             reason=storable(decision.reason),
             kept=decision.kept,
-            version=known.version + 1,
+            version=proposal.version + 1,
             body=packable(body),
         )
     )
@@ -204,14 +204,14 @@ def list_proposals(
     before: str | None = None,
     limit: int = 50,
 ) -> list[ProposedCase]:
-    """Proposals, the newest first.
+    """Proposals, newest first.
 
     Args:
-        connection: reads a tenant's rows.
-        tenant: whose.
-        states: only those that stand there.
-        before: the id of the last one of the page before.
-        limit: at most so many, and `MOST_LISTED`.
+        connection: from `Store.reading`.
+        tenant: whose proposals.
+        states: only proposals in these states.
+        before: the id of the last proposal on the previous page.
+        limit: the most proposals, capped at `MOST_LISTED`.
     """
     table = tables.redteam_proposals.c
     query = select(tables.redteam_proposals).where(table.tenant == tenant)
@@ -225,7 +225,7 @@ def list_proposals(
 
 
 def read_proposal(connection: Connection, tenant: str, id_: str) -> ProposedCase | None:
-    """A proposal by its id; none where the tenant has none of this id."""
+    """A proposal by its id; None if the tenant has no such proposal."""
     table = tables.redteam_proposals.c
     row = connection.execute(
         select(tables.redteam_proposals).where(table.tenant == tenant, table.id == id_)
@@ -234,7 +234,7 @@ def read_proposal(connection: Connection, tenant: str, id_: str) -> ProposedCase
 
 
 def count_proposals(connection: Connection, tenant: str) -> dict[str, int]:
-    """How many proposals stand where; states in which there are none are left out."""
+    """The number of proposals by state; states without proposals are left out."""
     table = tables.redteam_proposals.c
     rows = connection.execute(
         select(table.state, func.count().label("count")).where(table.tenant == tenant).group_by(table.state)
@@ -243,7 +243,7 @@ def count_proposals(connection: Connection, tenant: str) -> dict[str, int]:
 
 
 def approved_ids(connection: Connection, tenant: str) -> list[str]:
-    """The ids of the cases of the approved suite, in the order in which they were let in."""
+    """The ids of the cases in the approved suite, in the order of their approval."""
     table = tables.redteam_proposals.c
     rows = connection.execute(
         select(table.kept)
@@ -254,7 +254,7 @@ def approved_ids(connection: Connection, tenant: str) -> list[str]:
 
 
 def approved_cases(connection: Connection, tenant: str) -> list[Any]:
-    """The cases of the approved suite as JSON values, in the order in which they were let in."""
+    """The cases in the approved suite as JSON values, in the order of their approval."""
     table = tables.redteam_proposals.c
     rows = connection.execute(
         select(table.body).where(table.tenant == tenant, table.state == APPROVED).order_by(table.decided, table.id)
@@ -263,17 +263,17 @@ def approved_cases(connection: Connection, tenant: str) -> list[Any]:
 
 
 def known_ids(connection: Connection, tenant: str) -> set[str]:
-    """The ids of all that was ever proposed or let in."""
+    """The ids of all proposals, and of all approved cases."""
     table = tables.redteam_proposals.c
     rows = connection.execute(select(table.id, table.kept).where(table.tenant == tenant))
-    return {name for row in rows for name in (row.id, row.kept) if name is not None}
+    return {id_ for row in rows for id_ in (row.id, row.kept) if id_ is not None}
 
 
 def _required(connection: Connection, tenant: str, id_: str) -> ProposedCase:
-    found = read_proposal(connection, tenant, id_)
-    if found is None:
+    proposal = read_proposal(connection, tenant, id_)
+    if proposal is None:
         raise ProposalError(f"expected a proposal of {tenant}, and there is none with this id", "missing")
-    return found
+    return proposal
 
 
 def _proposal(row: Row[Any]) -> ProposedCase:

@@ -1,4 +1,4 @@
-"""Runs of the red team: recorded once each, bound to the audit log, read by list, by run and by schedule."""
+"""Runs of the red team: each recorded once and bound to the audit log."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -10,23 +10,24 @@ from assay.receipt import instant
 from assay.store.audit.binding import touch
 from assay.store.audit.entries import entry, ppm
 from assay.store.audit.log import Entry
-from assay.store.audit.units import ATTACKS
+from assay.store.audit.units import REDTEAM_RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, moment_at, storable
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros, moment_at, storable
 from assay.store.redteam.values import MOST_CASES, MOST_LISTED, AttackCase, AttackRun, packable
 
 REDTEAM: Final = "redteam"
-"""The kind of the entries of the log."""
+"""The kind of the log entries about the red team."""
 MOST_SERIES: Final = 100
+"""The most pairs of suite and target that are listed."""
 
 
 def record_run(store: Store, tenant: str, run: AttackRun, cases: Sequence[AttackCase]) -> bool:
-    """Remember a run with its cases, in one transaction with the entry that tells of it.
+    """Record a run with its cases, in one transaction with its log entry.
 
     Returns:
-        Whether it was new: a run whose id is known already is left as it is, so that whoever is not sure may try again.
+        Whether it was new: a run whose id exists already is left as it is, so that recording may be repeated safely.
 
     Raises:
         StoreError: it cannot be stored, or has more cases than one run may have.
@@ -37,18 +38,19 @@ def record_run(store: Store, tenant: str, run: AttackRun, cases: Sequence[Attack
 
     def act(connection: Connection) -> Sequence[Entry]:
         table = tables.redteam_runs
-        known = connection.execute(
+        existing = connection.execute(
             select(table.c.id).where(table.c.tenant == tenant, table.c.id == run.id)
         ).one_or_none()
-        new[:] = [known is None]
-        if known is not None:
+        new[:] = [existing is None]
+        if existing is not None:
             return ()
-        touch(connection, ATTACKS, [run.id])
+        touch(connection, REDTEAM_RUN, [run.id])
         connection.execute(insert(table), _run_values(tenant, run, micros(now)))
         if cases:
-            values = [_case_values(tenant, run.id, at, one) for at, one in enumerate(cases)]
+            values = [_case_values(tenant, run.id, position, case) for position, case in enumerate(cases)]
             connection.execute(insert(tables.redteam_cases), values)
-        # Names of suites and targets are somebody's words: the entry that binds the rows commits to them.
+        # Names of suites and targets are texts of people: the entry that binds the rows commits to them, this one
+        # leaves them out.
         return [
             entry(
                 REDTEAM,
@@ -105,18 +107,18 @@ def _run_values(tenant: str, run: AttackRun, recorded: int) -> dict[str, Any]:
     }
 
 
-def _case_values(tenant: str, run: str, position: int, one: AttackCase) -> dict[str, Any]:
+def _case_values(tenant: str, run: str, position: int, case: AttackCase) -> dict[str, Any]:
     return {
         "tenant": tenant,
         "run": run,
         "position": position,
-        "case_id": one.case_id,
-        "category": one.category,
-        "outcome": one.outcome,
-        "match": one.match,
-        "flaky": one.flaky,
-        "rule": None if one.rule is None else storable(one.rule),
-        "told": None if one.told is None else packable(one.told),
+        "case_id": case.case_id,
+        "category": case.category,
+        "outcome": case.outcome,
+        "match": case.match,
+        "flaky": case.flaky,
+        "rule": None if case.rule is None else storable(case.rule),
+        "told": None if case.told is None else packable(case.told),
     }
 
 
@@ -133,22 +135,22 @@ def list_runs(
     before: str | None = None,
     limit: int = 50,
 ) -> list[AttackRun]:
-    """Runs, the newest first.
+    """Runs, newest first.
 
     Args:
-        connection: reads a tenant's rows.
-        tenant: whose.
-        suite_name: only those of suites of this name.
-        target: only those against this target.
-        schedule: only those that this schedule had run.
-        before: the id of the last one of the page before; of a run that is not there, nothing comes after it.
-        limit: at most so many, and `MOST_LISTED`.
+        connection: from `Store.reading`.
+        tenant: whose runs.
+        suite_name: only runs of suites with this name.
+        target: only runs against this target.
+        schedule: only runs of this schedule.
+        before: the id of the last run on the previous page; with an unknown id the page is empty.
+        limit: the most runs, capped at `MOST_LISTED`.
     """
     table = tables.redteam_runs.c
     query = select(tables.redteam_runs).where(table.tenant == tenant)
-    for column, wanted in ((table.suite_name, suite_name), (table.target, target), (table.schedule, schedule)):
-        if wanted is not None:
-            query = query.where(column == wanted)
+    for column, value in ((table.suite_name, suite_name), (table.target, target), (table.schedule, schedule)):
+        if value is not None:
+            query = query.where(column == value)
     if before is not None:
         last = select(table.at).where(table.tenant == tenant, table.id == before).scalar_subquery()
         query = query.where(or_(table.at < last, and_(table.at == last, table.id < before)))
@@ -157,14 +159,14 @@ def list_runs(
 
 
 def read_run(connection: Connection, tenant: str, id_: str) -> AttackRun | None:
-    """A run by its id; none where the tenant has none of this id."""
+    """A run by its id; None if the tenant has no such run."""
     table = tables.redteam_runs.c
     row = connection.execute(select(tables.redteam_runs).where(table.tenant == tenant, table.id == id_)).one_or_none()
     return None if row is None else _run(row)
 
 
 def first_run(connection: Connection, tenant: str, schedule: str, since: int = 0) -> AttackRun | None:
-    """The first run that a schedule had from a moment on, in microseconds since 1970, in which anything was judged."""
+    """The first run of a schedule, from a moment in microseconds since 1970 on, in which any case was judged."""
     table = tables.redteam_runs.c
     row = connection.execute(
         select(tables.redteam_runs)
@@ -178,14 +180,14 @@ def first_run(connection: Connection, tenant: str, schedule: str, since: int = 0
 def last_run(
     connection: Connection, tenant: str, schedule: str, since: int = 0, *, sound: bool = False
 ) -> AttackRun | None:
-    """The latest run that a schedule had from a moment on.
+    """The latest run of a schedule from a moment on.
 
     Args:
-        connection: reads a tenant's rows.
-        tenant: whose.
-        schedule: its name.
-        since: in microseconds since 1970.
-        sound: the latest in which anything was judged and that was no regression.
+        connection: from `Store.reading`.
+        tenant: whose runs.
+        schedule: the name of the schedule.
+        since: the moment in microseconds since 1970.
+        sound: only runs in which any case was judged and that were no regression.
     """
     table = tables.redteam_runs.c
     query = select(tables.redteam_runs).where(table.tenant == tenant, table.schedule == schedule, table.at >= since)
@@ -205,16 +207,16 @@ def read_cases(
     after: int = -1,
     limit: int | None = None,
 ) -> list[AttackCase]:
-    """The cases of a run, in order of its suite.
+    """The cases of a run, in the order of its suite.
 
     Args:
-        connection: reads a tenant's rows.
-        tenant: whose.
-        run: its id.
-        outcomes: only those with one of these.
-        told: only those whose conversation is kept, or is not.
-        after: only those behind this position.
-        limit: at most so many.
+        connection: from `Store.reading`.
+        tenant: whose run.
+        run: the id of the run.
+        outcomes: only cases with one of these outcomes.
+        told: only cases with a stored conversation, or with False only those without.
+        after: only cases behind this position.
+        limit: the most cases.
     """
     table = tables.redteam_cases.c
     query = select(tables.redteam_cases).where(table.tenant == tenant, table.run == run, table.position > after)
@@ -226,7 +228,7 @@ def read_cases(
 
 
 def broken_cases(connection: Connection, tenant: str, run: str, limit: int = MOST_LISTED) -> list[AttackCase]:
-    """Cases of a run that did not pass, or passed only in some trials: failed ones first, the worst of them on top."""
+    """Cases of a run that did not pass, or not in all trials: failed ones first, beginning with the worst."""
     table = tables.redteam_cases.c
     query = select(tables.redteam_cases).where(
         table.tenant == tenant, table.run == run, or_(table.outcome != "passed", table.flaky.is_(True))
@@ -236,7 +238,7 @@ def broken_cases(connection: Connection, tenant: str, run: str, limit: int = MOS
 
 
 def known_series(connection: Connection, tenant: str) -> list[tuple[str, str]]:
-    """The pairs of a suite's name and a target of which there are runs, those that ran last first."""
+    """The pairs of suite name and target that have runs, the most recent first."""
     table = tables.redteam_runs.c
     query: Select[Any] = (
         select(table.suite_name, table.target)
@@ -249,8 +251,8 @@ def known_series(connection: Connection, tenant: str) -> list[tuple[str, str]]:
 
 
 def spent_by_attacks(connection: Connection, tenant: str, since: int, until: int) -> list[tuple[int, float]]:
-    """What runs of a stretch of time spend of the error budget: moment, and wrong outputs that their failures count
-    for."""
+    """What the runs of a period spend of the error budget: for each, its moment and the number of wrong outputs that
+    its failures count for."""
     table = tables.redteam_runs.c
     rows = connection.execute(
         select(table.at, table.weight, table.failed)

@@ -1,4 +1,4 @@
-"""Rows of the red team: what became of a run, of each of its cases, and of what was proposed for the approved suite."""
+"""Runs of the red team, their cases, and proposals for the approved suite as values."""
 
 import re
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 MOST_CASES: Final = 20_000
-"""Cases of one run."""
+"""The most cases of one run."""
 MOST_LISTED: Final = 500
-"""Rows of one list."""
+"""The most rows of one list."""
 OPEN: Final = "open"
 APPROVED: Final = "approved"
 REJECTED: Final = "rejected"
@@ -26,37 +26,39 @@ class AttackRun:
     suite_name: str
     target: str
     verifier: str
-    """The digest of what judged."""
+    """The digest of the verifier."""
     source: str
-    """How it came here: `command`, `api` or `schedule`."""
+    """How it was recorded: by `command`, `api` or `schedule`."""
     ars: float | None
-    """None where no case was judged."""
+    """The adversarial robustness score; None if no case was judged."""
     low: float | None
     high: float | None
+    """The interval of the score."""
     cases: int
     passed: int
     failed: int
     unjudged: int
     flaky: int
-    """Cases that passed in one trial and failed in another; they are among those that failed."""
+    """The number of cases that passed in one trial and failed in another; `failed` includes them."""
     body: Mapping[str, Any] = field(default_factory=dict)
     """`categories`: by name, `ars`, `low`, `high`, `cases`, `passed` and `unjudged`; `dimensions`: their means;
-    `comparison`: how it stands to its baselines, where it has any."""
+    `comparison`: the comparison with its baselines, if it has any."""
     target_version: str | None = None
     schedule: str | None = None
     due: int | None = None
-    """The moment for which the schedule had it run."""
+    """The moment for which it was scheduled."""
     actor: str | None = None
     regressed: bool | None = None
-    """None where it was compared to nothing."""
+    """Whether it is a regression; None if it was not compared."""
     weight: float | None = None
-    """What each case that failed spends of the error budget, in wrong outputs."""
+    """What each failed case spends of the error budget, in wrong outputs."""
     recorded: int = 0
+    """When it was recorded, in microseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttackCase:
-    """What became of one case of a run."""
+    """The result of one case of a run."""
 
     case_id: str
     category: str
@@ -65,13 +67,13 @@ class AttackCase:
     flaky: bool
     rule: str | None
     told: Mapping[str, Any] | None = None
-    """The conversation and what was judged of it, each text cut; none of cases that passed."""
+    """The conversation and the judgement, with long texts cut; None for cases that passed."""
     position: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedCase:
-    """A case that broke a system, and whether it goes into the approved suite."""
+    """A case that broke a system, proposed for the approved suite."""
 
     id: str
     category: str
@@ -80,9 +82,9 @@ class ProposedCase:
     rule: str | None
     flaky: bool
     body: Mapping[str, Any]
-    """`case`: as it was proposed, `approved`: as it was let in, `answer`: what the target said, `trials`."""
+    """`case`: the proposed case; `approved`: the approved case; `answer`: the answer of the target; `trials`."""
     run: str | None = None
-    """The run that it broke."""
+    """The id of the run in which it broke the system."""
     state: str = OPEN
     created: int = 0
     decided: int | None = None
@@ -91,22 +93,22 @@ class ProposedCase:
     actor: str | None = None
     reason: str | None = None
     kept: str | None = None
-    """The id that it has in the approved suite."""
+    """The id of the approved case in the suite."""
     version: int = 1
 
 
-_HALVES: Final = re.compile("[\ud800-\udfff]")
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
 def packable(value: Any) -> Any:
-    """A JSON value that can be packed: halves of surrogate pairs become U+FFFD. All else stays as it is, so that the id
-    of a case is still that of its content."""
+    """A JSON value that can be packed: lone surrogates become U+FFFD. All else is unchanged, so that the id of a case
+    still follows from its content."""
     match value:
         case str():
-            return _HALVES.sub("\N{REPLACEMENT CHARACTER}", value)
+            return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
         case list() | tuple():
-            return [packable(one) for one in value]
+            return [packable(item) for item in value]
         case Mapping():
-            return {packable(str(name)): packable(one) for name, one in value.items()}
+            return {packable(str(name)): packable(item) for name, item in value.items()}
         case _:
             return value

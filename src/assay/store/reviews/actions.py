@@ -1,4 +1,4 @@
-"""What one act on the review queue looks at and changes; always while the tenant's log is locked."""
+"""The checks and changes of one act on the review queue; they always run while the tenant's log is locked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,70 +27,74 @@ from assay.store.audit.entries import (
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import micros, moment_at, storable
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
+from assay.store.records.check_rows import report_rows
 from assay.store.records.interface import new_id
-from assay.store.records.recording import micros, moment_at, report_rows, storable
 from assay.store.reviews.items import read_row, rules_of
-from assay.store.reviews.opening import message_row
+from assay.store.reviews.opened_items import message_row
 
 LONGEST_REASON: Final = 10_000
 """The most characters of a reason."""
 SKEW: Final = timedelta(minutes=5)
-"""How far ahead another host's clock may be. A moment further ahead was written before a clock was set back."""
+"""How far ahead another host's clock may be. A moment further ahead was stored before a clock was set back."""
 DEADLINE: Final = "deadline"
-"""Who acts when a deadline has passed."""
+"""The actor where a deadline has passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """Who acts."""
+    """A person who acts on the queue."""
 
     name: str
     expertise: frozenset[str] = frozenset()
     admin: bool = False
-    """Whether they may take what asks for expertise that they lack, and take away what somebody else has."""
+    """Whether they may take items that require expertise they lack, and release items that others hold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
-    """What a reviewer decides."""
+class ReviewDecision:
+    """A reviewer's decision."""
 
     act: ReviewAct
     """`approve`, `edit` or `reject`."""
     reason: str
     released: HallucinationReport | None = None
-    """The report under which a text goes out: of the output as it is, or of the edited one, which was checked again.
-    None for `reject`."""
+    """The report under which a text is released: of the unchanged output, or of the edited one, which was checked
+    again. None for `reject`."""
     response: str | None = None
-    """What to say in place of what was rejected."""
+    """The response in place of a rejected output."""
     claims: Mapping[int, Verdict] = field(default_factory=dict)
-    """What they say of single claims of the output, by their places: labels to learn from."""
+    """Verdicts on single claims of the output, by position: labels for training."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What one act changes."""
+    """The changes of one act."""
 
     act: ReviewAct
     actor: str
     values: Mapping[str, Any]
     reason: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of the entry: no text that was checked, no name."""
-    said: tuple[Any, ...] = ()
-    """What the entry commits to besides the reason."""
+    """Further fields of the entry: no checked text, no name."""
+    committed: tuple[Any, ...] = ()
+    """Values that the entry commits to besides the reason."""
     rows: Mapping[Table, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """New rows."""
     event: str | None = None
-    """The message that goes out; none for what nobody waits for."""
+    """The event to send a message about; None if nobody waits for it."""
 
 
-Worked = tuple[Sequence[Entry], ReviewError | None]
-"""The entries of what was done, and why the rest was not."""
-LET_GO: Final[Mapping[str, Any]] = {"holder": None, "claimed": None, "held_until": None}
+ActResult = tuple[Sequence[Entry], ReviewError | None]
+"""The log entries of what was done, and the error that prevented the rest."""
+UNCLAIMED: Final[Mapping[str, Any]] = {"holder": None, "claimed": None, "held_until": None}
+"""The columns of an item that nobody has claimed."""
 
 
 def held_by(row: Row[Any], now: datetime) -> str | None:
-    """Who has an item. A claim from the future was made before a clock was set back, and does not hold."""
+    """The holder of an item; None if nobody has a valid claim. A claim from the future was made before a clock was set
+    back, and is not valid."""
     if row.holder is None or row.held_until is None or row.claimed is None:
         return None
     holds = row.held_until > micros(now) and row.claimed <= micros(now + SKEW)
@@ -98,7 +102,7 @@ def held_by(row: Row[Any], now: datetime) -> str | None:
 
 
 def require_as_seen(row: Row[Any], version: int | None) -> None:
-    """Refuse an act of who has seen another version, with a `ReviewError`."""
+    """Raise a `ReviewError` if the item has another version than the one that was seen."""
     if version is not None and version != row.version:
         raise ReviewError(
             f"expected version {version} of the item, and it has changed since: it has version {row.version}", "stale"
@@ -106,16 +110,16 @@ def require_as_seen(row: Row[Any], version: int | None) -> None:
 
 
 def require_undecided(row: Row[Any]) -> None:
-    """Refuse an act on what was decided, with a `ReviewError`."""
+    """Raise a `ReviewError` if the item was decided."""
     if ReviewState(row.state).decided:
         raise ReviewError(f"the item was decided already: it is {row.state}", "decided")
 
 
 def require_free(connection: Connection, row: Row[Any], who: Reviewer, now: datetime) -> None:
-    """Whether somebody may take an item that they do not have.
+    """Check that a reviewer may take an item that they do not hold.
 
     Raises:
-        ReviewError: somebody else has it or is meant to, or it asks for what they do not know.
+        ReviewError: somebody else holds it or is assigned to it, or the reviewer lacks the required expertise.
     """
     holder = held_by(row, now)
     if holder not in (None, who.name):
@@ -130,22 +134,25 @@ def require_free(connection: Connection, row: Row[Any], who: Reviewer, now: date
 
 
 def _required(connection: Connection, row: Row[Any]) -> frozenset[str]:
-    """What a reviewer of an item has to know: all that it asks for where one person knows all of it, else what counts
-    more and somebody knows. What nobody knows must not keep everybody out."""
+    """The expertise that a reviewer of an item needs: all that it asks for if one person has all of it, else the most
+    important part that somebody has. Expertise that nobody has must not keep everybody out."""
     senior = rules_of(row)[0].senior if row.tier == Tier.BLOCKING else ""
-    asked = frozenset(word for word in (row.expertise, senior) if word)
-    if not asked:
-        return asked
-    known = [words for _, words in reviewers(connection, row.tenant)]
-    wanted = (asked, frozenset({senior}), frozenset({row.expertise}))
-    return next((one for one in wanted if one <= asked and any(one <= words for words in known)), frozenset())
+    required = frozenset(field for field in (row.expertise, senior) if field)
+    if not required:
+        return required
+    available = [fields for _, fields in reviewers(connection, row.tenant)]
+    by_importance = (required, frozenset({senior}), frozenset({row.expertise}))
+    return next(
+        (option for option in by_importance if option <= required and any(option <= fields for fields in available)),
+        frozenset(),
+    )
 
 
 _MAY_REVIEW: Final = frozenset({Role.REVIEWER.value, Role.ADMIN.value})
 
 
 def reviewers(connection: Connection, tenant: str) -> list[tuple[str, frozenset[str]]]:
-    """The names of the people of a tenant who may review now, in order, each with the fields that they know."""
+    """The users of a tenant who may review now, by name, each with the fields of their expertise."""
     table = tables.users.c
     rows = connection.execute(
         select(table.name, table.roles, table.expertise)
@@ -156,21 +163,21 @@ def reviewers(connection: Connection, tenant: str) -> list[tuple[str, frozenset[
 
 
 def is_away(connection: Connection, tenant: str, name: str) -> bool:
-    """Whether somebody to whom an item was given cannot decide on it any more: they were disabled, forgotten, or lost
-    the role. A tenant without people knows its reviewers by other names, such as those of keys."""
-    if name in {known for known, _ in reviewers(connection, tenant)}:
+    """Whether an assignee can no longer decide: the user was disabled or removed, or lost the role. In a tenant without
+    users, reviewers have other names, such as those of API keys."""
+    if name in {reviewer for reviewer, _ in reviewers(connection, tenant)}:
         return False
-    people, keys = tables.users.c, tables.api_keys.c
-    program = select(keys.id).where(keys.tenant == tenant, keys.name == name, keys.revoked.is_(None)).limit(1)
-    anybody = select(people.id).where(people.tenant == tenant).limit(1)
-    return connection.execute(program).first() is None and connection.execute(anybody).first() is not None
+    users, keys = tables.users.c, tables.api_keys.c
+    key = select(keys.id).where(keys.tenant == tenant, keys.name == name, keys.revoked.is_(None)).limit(1)
+    any_user = select(users.id).where(users.tenant == tenant).limit(1)
+    return connection.execute(key).first() is None and connection.execute(any_user).first() is not None
 
 
-def deciding(
-    connection: Connection, row: Row[Any], who: Reviewer, verdict: Verdicts, reason: str, now: datetime
+def decision_move(
+    connection: Connection, row: Row[Any], who: Reviewer, verdict: ReviewDecision, reason: str, now: datetime
 ) -> Move:
-    """What a decision changes."""
-    _has_claims(connection, row, verdict.claims)
+    """The changes of a decision."""
+    _require_claims(connection, row, verdict.claims)
     state = _STATES[verdict.act]
     outcome = ReviewOutcome(
         act=verdict.act,
@@ -181,13 +188,13 @@ def deciding(
         claims=dict(verdict.claims),
     )
     rows: Mapping[Table, Sequence[Mapping[str, Any]]] = {}
-    said: tuple[Any, ...] = ()
+    committed: tuple[Any, ...] = ()
     if verdict.released is not None:
         rows, body = further_report(row, verdict.released, now)
-        outcome = outcome.model_copy(update={"output": verdict.released.output, "report": named_of(rows)})
-        said = (verdict.released.output, body)
+        outcome = outcome.model_copy(update={"output": verdict.released.output, "report": report_id_in(rows)})
+        committed = (verdict.released.output, body)
     values = {
-        **LET_GO,
+        **UNCLAIMED,
         "state": state.value,
         "decided": micros(now),
         "deadline": None,
@@ -196,7 +203,7 @@ def deciding(
         "outcome": outcome.model_dump(mode="json"),
     }
     labels = {str(place): Verdict(label).value for place, label in sorted(verdict.claims.items())}
-    return Move(verdict.act, who.name, values, reason, {"labels": labels}, said, rows, "review.decided")
+    return Move(verdict.act, who.name, values, reason, {"labels": labels}, committed, rows, "review.decided")
 
 
 _STATES: Final[Mapping[ReviewAct, ReviewState]] = {
@@ -206,33 +213,33 @@ _STATES: Final[Mapping[ReviewAct, ReviewState]] = {
 }
 
 
-def _has_claims(connection: Connection, row: Row[Any], labels: Mapping[int, Verdict]) -> None:
+def _require_claims(connection: Connection, row: Row[Any], labels: Mapping[int, Verdict]) -> None:
     table = tables.claims.c
     number = connection.execute(
         select(func.count()).select_from(tables.claims).where(table.tenant == row.tenant, table.report == row.run)
     ).scalar_one()
-    strange = [place for place in labels if not 0 <= place < number]
-    if strange:
-        raise ReviewError(f"expected claims of the output, and it has none at {strange[0]}", "refused")
+    unknown = [place for place in labels if not 0 <= place < number]
+    if unknown:
+        raise ReviewError(f"expected claims of the output, and it has none at {unknown[0]}", "refused")
 
 
 def further_report(
     row: Row[Any], report: HallucinationReport, now: datetime
 ) -> tuple[Mapping[Table, Sequence[Mapping[str, Any]]], str]:
-    """The rows of a further report of the run, and the digest of its body."""
+    """The rows of a further report of the item's run, and the digest of its body."""
     body = canonical(report.model_dump(mode="json", exclude={"timing"}))
     return report_rows(row.tenant, row.run, new_id(), report, body, micros(now)), sha256(body).hexdigest()
 
 
-def named_of(rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> str:
-    """The id of the report among rows."""
+def report_id_in(rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> str:
+    """The id of the report in rows of `further_report`."""
     return str(rows[tables.reports][0]["id"])
 
 
 def supplied_rows(
     connection: Connection, row: Row[Any], evidence: Sequence[Evidence], at: int
 ) -> tuple[Mapping[Table, Sequence[Mapping[str, Any]]], list[str], list[str]]:
-    """The rows of evidence that the caller gave, its ids and its digests."""
+    """The rows of evidence that the caller supplied, the ids and the digests of the evidence."""
     table = tables.run_evidence.c
     first = connection.execute(
         select(func.count()).select_from(tables.run_evidence).where(table.tenant == row.tenant, table.run == row.run)
@@ -258,40 +265,40 @@ def supplied_rows(
     return rows, [item.id for item in evidence], digests
 
 
-def lateness(row: Row[Any], now: datetime) -> Move | None:
-    """What the policy has happen to an item whose deadline has passed."""
+def overdue_move(row: Row[Any], now: datetime) -> Move | None:
+    """The changes that the policy prescribes for an item whose deadline has passed; None if it has not passed."""
     if row.deadline is None or ReviewState(row.state).decided or row.deadline > micros(now):
         return None
     rules, _ = rules_of(row)
     tier = Tier(row.tier)
-    found = overdue(rules, tier)
-    if found.rejected:
-        said = f"Nobody had decided by {instant(moment_at(row.deadline))}."
-        outcome = ReviewOutcome(act=ReviewAct.EXPIRE, actor=DEADLINE, at=now, reason=said)
+    consequence = overdue(rules, tier)
+    if consequence.rejected:
+        reason = f"Nobody had decided by {instant(moment_at(row.deadline))}."
+        outcome = ReviewOutcome(act=ReviewAct.EXPIRE, actor=DEADLINE, at=now, reason=reason)
         values = {
-            **LET_GO,
+            **UNCLAIMED,
             "state": ReviewState.REJECTED.value,
             "decided": micros(now),
             "deadline": None,
             "outcome": outcome.model_dump(mode="json"),
         }
-        return Move(ReviewAct.EXPIRE, DEADLINE, values, said, event="review.decided")
-    # From now, not from the deadline: after a standstill, or a clock that jumped, people still get their time.
-    values = {"deadline": micros(deadline_of(rules, found.tier, now)), "tier": found.tier.value}
-    if found.tier is tier:
+        return Move(ReviewAct.EXPIRE, DEADLINE, values, reason, event="review.decided")
+    # From now, not from the deadline: after an outage, or when a clock jumped ahead, people still get their time.
+    values = {"deadline": micros(deadline_of(rules, consequence.tier, now)), "tier": consequence.tier.value}
+    if consequence.tier is tier:
         return Move(ReviewAct.REMIND, DEADLINE, values, event="review.overdue")
-    return Move(ReviewAct.NEXT_TIER, DEADLINE, {**values, **LET_GO, "assignee": None}, event="review.escalated")
+    return Move(ReviewAct.NEXT_TIER, DEADLINE, {**values, **UNCLAIMED, "assignee": None}, event="review.escalated")
 
 
-def carry_out(connection: Connection, row: Row[Any], move: Move, now: datetime) -> Entry:
-    """Writes all of an act, and gives its entry."""
+def apply_move(connection: Connection, row: Row[Any], move: Move, now: datetime) -> Entry:
+    """Write the changes of an act; returns its log entry."""
     touch(connection, RUN, [row.run])
     for table, rows in move.rows.items():
         insert_rows(connection, table, rows, UNLESS_THERE if table in _STORED_ONCE else "")
     values = {**move.values, "version": row.version + 1, "updated": micros(now)}
     set_values(connection, row, values)
     state = str(values.get("state", row.state))
-    position = _position(connection, row)
+    position = _next_position(connection, row)
     insert_rows(
         connection,
         tables.decisions,
@@ -317,7 +324,7 @@ def carry_out(connection: Connection, row: Row[Any], move: Move, now: datetime) 
         "deadline": None if deadline is None else instant(moment_at(deadline)),
     }
     if move.event is not None:
-        _announce(connection, row, move.event, data, values["version"], micros(now))
+        _send_message(connection, row, move.event, data, values["version"], micros(now))
     salt = _salt(connection, row)
     return entry(
         REVIEW,
@@ -330,15 +337,18 @@ def carry_out(connection: Connection, row: Row[Any], move: Move, now: datetime) 
             "risk": ppm(row.risk),
             "actor": None if salt is None else commitment(salt, "actor", storable(move.actor).encode()),
             "reason": None if salt is None or move.reason is None else commitment(salt, "reason", move.reason.encode()),
-            "said": None if salt is None or not move.said else commitment(salt, "review", exact(list(move.said))),
+            "said": None
+            if salt is None or not move.committed
+            else commitment(salt, "review", exact(list(move.committed))),
         },
     )
 
 
 _STORED_ONCE: Final = frozenset({tables.evidence})
+"""Tables whose existing rows are kept."""
 
 
-def _position(connection: Connection, row: Row[Any]) -> int:
+def _next_position(connection: Connection, row: Row[Any]) -> int:
     table = tables.decisions.c
     last = connection.execute(
         select(func.max(table.position)).where(table.tenant == row.tenant, table.run == row.run)
@@ -346,7 +356,7 @@ def _position(connection: Connection, row: Row[Any]) -> int:
     return int(last or 0) + 1
 
 
-def _announce(
+def _send_message(
     connection: Connection, row: Row[Any], event: str, data: Mapping[str, Any], version: int, at: int
 ) -> None:
     body = {
@@ -362,42 +372,55 @@ def _announce(
 
 
 def set_values(connection: Connection, row: Row[Any], values: Mapping[str, Any]) -> None:
-    """Changes an item that nobody has changed since it was read. Its run was touched, unless only a lease changes."""
+    """Update an item, if nobody has changed it since it was read. Its run must be touched first, unless only the lease
+    changes.
+
+    Raises:
+        ReviewError: the item has another version by now.
+    """
     table = tables.review_items
-    done = connection.execute(
+    result = connection.execute(
         update(table)
         .where(table.c.tenant == row.tenant, table.c.id == row.id, table.c.version == row.version)
         .values(**values)
     )
-    if done.rowcount != 1:
+    if result.rowcount != 1:
         raise ReviewError("the item has changed since it was read", "stale")
 
 
 def reread(connection: Connection, row: Row[Any]) -> Row[Any]:
-    """The item as it is now."""
-    after = read_row(connection, row.tenant, row.id)
-    if after is None:
+    """The current row of an item."""
+    current = read_row(connection, row.tenant, row.id)
+    if current is None:
         raise ReviewError(f"expected the item {row.id}, and it has gone", "missing")
-    return after
+    return current
 
 
 def _salt(connection: Connection, row: Row[Any]) -> bytes | None:
-    """The salt of the item's run; none where it was erased."""
+    """The salt of an item's run; None if it was erased."""
     table = tables.runs.c
     salt = connection.execute(select(table.salt).where(table.tenant == row.tenant, table.id == row.run)).scalar()
     return None if salt is None or len(salt) != SALT_BYTES else bytes(salt)
 
 
-def required_words(reason: str) -> str:
-    """A reason that must be given, as it is stored."""
-    words = words_of(reason)
-    if not words:
+def required_reason(reason: str) -> str:
+    """A mandatory reason as it is stored.
+
+    Raises:
+        ReviewError: it is blank or too long.
+    """
+    stored = optional_reason(reason)
+    if not stored:
         raise ReviewError("expected a reason for the decision: it is all that a reader of the record has", "refused")
-    return words
+    return stored
 
 
-def words_of(reason: str | None) -> str | None:
-    """A reason that may be given, as it is stored."""
+def optional_reason(reason: str | None) -> str | None:
+    """An optional reason as it is stored; None if it is blank.
+
+    Raises:
+        ReviewError: it is too long.
+    """
     if reason is not None and len(reason) > LONGEST_REASON:
         raise ReviewError(f"expected a reason of at most {LONGEST_REASON:,} characters, got {len(reason):,}", "refused")
     return storable(reason).strip() or None if reason is not None else None

@@ -1,7 +1,6 @@
-"""Deadlines of reviews: what has passed is settled as the policy says, and what was written by a wrong clock is
-repaired.
+"""Deadlines of reviews: the policy is applied to missed deadlines, and times stored by a wrong clock are repaired.
 
-Nothing here lets an output out. A sweep does one step for an item, whatever time has passed: after a standstill, or
+Nothing here releases an output. A sweep does one step for an item, however much time has passed: after an outage, or
 when a clock jumped ahead, people still get the time that the next tier gives them.
 """
 
@@ -20,31 +19,31 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import micros
 from assay.store.db.writer import Change
-from assay.store.records.recording import micros
 from assay.store.reviews.actions import SKEW, is_away, reviewers
 from assay.store.reviews.items import OPEN_STATES, read_row, rules_of
 from assay.store.reviews.queue import Reviews
 
-PART: Final = 200
-"""Items that one sweep looks at: others write in between."""
+BATCH: Final = 200
+"""The most items that one sweep handles, so that others can write in between."""
 _log = logging.getLogger("assay.store")
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep did."""
+    """The result of a sweep."""
 
     settled: int
-    """Items whose deadline had passed."""
-    mended: int
-    """Items that a clock ahead of this one had written; their deadlines are counted again."""
+    """The number of items whose missed deadline was handled."""
+    repaired: int
+    """The number of items stored by a clock ahead of this one; their deadlines were computed again."""
     assigned: int
-    """Items that were given to a reviewer who knows their field."""
+    """The number of items that were assigned to a reviewer with the expertise."""
 
 
-def sweep(reviews: Reviews) -> Swept:
-    """Settle what is due in all tenants; several processes may do so at once.
+def sweep_deadlines(reviews: Reviews) -> Swept:
+    """Handle missed deadlines, wrong clocks and open assignments in all tenants; several processes may do so at once.
 
     Raises:
         StoreError: the database cannot be read or written.
@@ -52,29 +51,29 @@ def sweep(reviews: Reviews) -> Swept:
     store = reviews.store
     now = store.now()
     table = tables.review_items.c
-    waits = table.state.in_(OPEN_STATES)
+    is_open = table.state.in_(OPEN_STATES)
     with store.reading_across() as connection:
         due = connection.execute(
             select(table.tenant, table.id)
-            .where(waits, table.deadline <= micros(now))
+            .where(is_open, table.deadline <= micros(now))
             .order_by(table.deadline)
-            .limit(PART)
+            .limit(BATCH)
         ).all()
         ahead = connection.execute(
-            select(table.tenant, table.id).where(waits, table.updated > micros(now + SKEW)).limit(PART)
+            select(table.tenant, table.id).where(is_open, table.updated > micros(now + SKEW)).limit(BATCH)
         ).all()
         fields = connection.execute(
             select(table.tenant, table.expertise, table.assignee)
             .distinct()
-            .where(waits, table.expertise.is_not(None), table.holder.is_(None))
+            .where(is_open, table.expertise.is_not(None), table.holder.is_(None))
         ).all()
-    settled = sum(_settled(reviews, row.tenant, row.id) for row in due)
-    mended = sum(_mended(reviews, row.tenant, row.id) for row in ahead)
-    assigned = sum(_assigned(reviews, row.tenant, row.expertise, row.assignee) for row in fields)
-    return Swept(settled, mended, assigned)
+    settled = sum(_settle(reviews, row.tenant, row.id) for row in due)
+    repaired = sum(_repair_deadline(reviews, row.tenant, row.id) for row in ahead)
+    assigned = sum(_assign(reviews, row.tenant, row.expertise, row.assignee) for row in fields)
+    return Swept(settled, repaired, assigned)
 
 
-def _settled(reviews: Reviews, tenant: str, id_: str) -> bool:
+def _settle(reviews: Reviews, tenant: str, id_: str) -> bool:
     try:
         reviews.settle(tenant, id_)
     except ReviewError as error:
@@ -83,14 +82,14 @@ def _settled(reviews: Reviews, tenant: str, id_: str) -> bool:
     return True
 
 
-def _mended(reviews: Reviews, tenant: str, id_: str) -> bool:
-    """A deadline is never further away than its tier allows, whatever a clock said when it was set."""
+def _repair_deadline(reviews: Reviews, tenant: str, id_: str) -> bool:
+    """Move a deadline that is further away than its tier allows, because a wrong clock set it; whether it was moved."""
     store = reviews.store
     now = store.now()
-    done: list[bool] = []
+    repaired: list[bool] = []
 
     def act(connection: Connection) -> tuple[Entry, ...]:
-        done.clear()
+        repaired.clear()
         row = read_row(connection, tenant, id_)
         if row is None or row.deadline is None or row.updated <= micros(now + SKEW):
             return ()
@@ -102,22 +101,22 @@ def _mended(reviews: Reviews, tenant: str, id_: str) -> bool:
             .where(table.c.tenant == tenant, table.c.id == id_)
             .values(deadline=min(row.deadline, latest), updated=micros(now), holder=None, held_until=None)
         )
-        done.append(True)
+        repaired.append(True)
         return ()
 
     store.apply(Change(tenant, act=act))
-    return bool(done)
+    return bool(repaired)
 
 
-def _assigned(reviews: Reviews, tenant: str, expertise: str, assignee: str | None) -> int:
-    """Gives items of a field that nobody has, or that somebody has who cannot decide any more, each to the reviewer of
-    the field who has the fewest. Where nobody knows the field they wait for whoever comes."""
+def _assign(reviews: Reviews, tenant: str, expertise: str, assignee: str | None) -> int:
+    """Assign items of a field that have no assignee, or one who can no longer decide, each to the reviewer with this
+    expertise who has the fewest; returns their number. Without such a reviewer the items stay open to all."""
     table = tables.review_items.c
     with reviews.store.reading(tenant) as connection:
-        able = [name for name, words in reviewers(connection, tenant) if expertise in words]
-        if not able or (assignee is not None and not is_away(connection, tenant, assignee)):
+        experts = [name for name, fields in reviewers(connection, tenant) if expertise in fields]
+        if not experts or (assignee is not None and not is_away(connection, tenant, assignee)):
             return 0
-        to_whom = table.assignee.is_(None) if assignee is None else table.assignee == assignee
+        has_assignee = table.assignee.is_(None) if assignee is None else table.assignee == assignee
         items = (
             connection.execute(
                 select(table.id)
@@ -126,36 +125,36 @@ def _assigned(reviews: Reviews, tenant: str, expertise: str, assignee: str | Non
                     table.state.in_(OPEN_STATES),
                     table.expertise == expertise,
                     table.holder.is_(None),
-                    to_whom,
+                    has_assignee,
                 )
                 .order_by(table.deadline)
-                .limit(PART)
+                .limit(BATCH)
             )
             .scalars()
             .all()
         )
-        taken = Counter(
+        loads = Counter(
             connection.execute(
                 select(table.assignee).where(
-                    table.tenant == tenant, table.state.in_(OPEN_STATES), table.assignee.in_(able)
+                    table.tenant == tenant, table.state.in_(OPEN_STATES), table.assignee.in_(experts)
                 )
             ).scalars()
         )
-    done = 0
+    assigned = 0
     for id_ in items:
-        name = min(able, key=lambda one: (taken[one], one))
+        name = min(experts, key=lambda expert: (loads[expert], expert))
         try:
             reviews.assign(tenant, id_, "assignment", to=name, reason=f"Knows {expertise}, and has the fewest items.")
         except ReviewError as error:
             _log.info("the item %s was not assigned: %s", id_, error)
             continue
-        taken[name] += 1
-        done += 1
-    return done
+        loads[name] += 1
+        assigned += 1
+    return assigned
 
 
 def next_sweep(reviews: Reviews, most: timedelta) -> timedelta:
-    """How long until the next deadline of any tenant, and `most` at the longest."""
+    """The time until the next deadline of any tenant, at most `most`."""
     table = tables.review_items.c
     now = reviews.store.now()
     with reviews.store.reading_across() as connection:

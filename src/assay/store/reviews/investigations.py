@@ -1,4 +1,4 @@
-"""Opening an item of the review queue for an output that was released: somebody has to look what went wrong with it."""
+"""Investigations: review items for released outputs, so that somebody finds out what went wrong."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,17 @@ from assay.store.audit.binding import touch
 from assay.store.audit.log import Entry
 from assay.store.audit.units import RUN
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros
-from assay.store.reviews.opening import OpenedItem
+from assay.store.reviews.opened_items import OpenedItem
 
 
 def open_investigation(store: Store, tenant: str, run: str) -> bool:
-    """Open an item for a run that has none.
+    """Open a review item for a run that has none.
 
     Returns:
-        Whether it was opened: not where there is no such run, its content was erased, or it has an item already.
+        Whether it was opened; False if there is no such run, its content was erased, or it has an item already.
 
     Raises:
         StoreError: it cannot be stored.
@@ -42,13 +42,13 @@ def open_investigation(store: Store, tenant: str, run: str) -> bool:
 
 
 def _item_for(connection: Connection, store: Store, tenant: str, run: str) -> OpenedItem | None:
-    """The item to open; none where there is no such run, or it has one."""
+    """The item to open; None if there is no such run, it was erased, or it has an item."""
     runs, items, decisions = tables.runs.c, tables.review_items.c, tables.decisions.c
-    found = connection.execute(
+    run_row = connection.execute(
         select(runs.id, runs.caller, runs.stakes).where(runs.tenant == tenant, runs.id == run, runs.erased.is_(None))
     ).one_or_none()
-    there = connection.execute(select(items.id).where(items.tenant == tenant, items.id == run)).one_or_none()
-    if found is None or there is not None:
+    item = connection.execute(select(items.id).where(items.tenant == tenant, items.id == run)).one_or_none()
+    if run_row is None or item is not None:
         return None
     last = connection.execute(
         select(func.max(decisions.position)).where(decisions.tenant == tenant, decisions.run == run)
@@ -62,8 +62,8 @@ def _item_for(connection: Connection, store: Store, tenant: str, run: str) -> Op
         tier=Tier.ASYNC,
         rules=policy.escalation,
         weight=1.0,
-        stakes=found.stakes,
+        stakes=run_row.stakes,
         policy=policy.name,
-        caller=found.caller,
+        caller=run_row.caller,
         position=int(last or 0) + 1,
     )

@@ -1,4 +1,4 @@
-"""Reading the review queue: its items, their history, and the package that a reviewer decides on."""
+"""Reading the review queue: items, their history, and the package that a reviewer decides on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,36 +24,36 @@ from assay.schema.report_parts import Tier
 from assay.schema.run import ModelTurn, ReasoningPart
 from assay.schema.traces import read_run
 from assay.store.db import tables
-from assay.store.db.store import StoredCheck, read_check
-from assay.store.records.recording import micros, moment_at, storable
+from assay.store.db.column_values import micros, moment_at, moment_or_none, storable
+from assay.store.db.store import StoredCheck, read_check, read_report
 
 MOST_LISTED: Final = 500
-"""The most items of one page."""
+"""The most items on one page."""
 OPEN_STATES: Final = (ReviewState.OPEN.value, ReviewState.EVIDENCE.value)
-"""The states that wait for something."""
+"""The states of items that are not decided."""
 _ACTS: Final = frozenset(act.value for act in ReviewAct)
 _MOST_REASONING: Final = 100_000
-"""Characters of a model's reasoning that a package holds."""
+"""The most characters of a model's reasoning in a package."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewFilter:
-    """Which items of the queue."""
+    """The filter of a list of items."""
 
     states: tuple[str, ...] = OPEN_STATES
-    """Those in one of these states; all where it is empty."""
+    """Only items in one of these states; all if it is empty."""
     tier: Tier | None = None
     expertise: str | None = None
-    """Those that ask for it, and those that ask for none."""
+    """Only items that require this expertise or none."""
     holder: str | None = None
-    """Those that somebody has now, or that were given to them."""
+    """Only items that this reviewer holds or is assigned to."""
     caller: str | None = None
     overdue_at: datetime | None = None
-    """Those whose first deadline had passed by then."""
+    """Only items whose first deadline had passed by this moment."""
 
 
 def item_of(row: Row[Any]) -> ReviewItem:
-    """An item out of its row."""
+    """An item from its row."""
     tier = Tier(row.tier)
     outcome = None if row.outcome is None else ReviewOutcome.model_validate(row.outcome)
     return ReviewItem(
@@ -67,37 +67,33 @@ def item_of(row: Row[Any]) -> ReviewItem:
         risk=row.risk,
         created=moment_at(row.created),
         updated=moment_at(row.updated or row.created),
-        deadline=_moment(row.deadline),
+        deadline=moment_or_none(row.deadline),
         due=moment_at(row.due or row.created),
         expertise=row.expertise,
         assignee=row.assignee,
         holder=row.holder,
-        held_until=_moment(row.held_until),
+        held_until=moment_or_none(row.held_until),
         caller=row.caller,
         version=row.version,
-        decided=_moment(row.decided),
+        decided=moment_or_none(row.decided),
         outcome=outcome,
     )
 
 
-def _moment(stored: int | None) -> datetime | None:
-    return None if stored is None else moment_at(stored)
-
-
 def rules_of(row: Row[Any]) -> tuple[Escalation, float]:
-    """What the policy said of deadlines when the item was opened, and what its stakes count."""
-    kept = row.package if isinstance(row.package, dict) else {}
-    return Escalation.model_validate(kept.get("rules", {})), float(kept.get("weight", 1.0))
+    """The policy's rules of escalation when the item was opened, and the weight of its stakes."""
+    package = row.package if isinstance(row.package, dict) else {}
+    return Escalation.model_validate(package.get("rules", {})), float(package.get("weight", 1.0))
 
 
 def read_item(connection: Connection, tenant: str, id_: str) -> ReviewItem | None:
-    """An item, or none that the tenant has."""
+    """An item by its id; None if the tenant has no such item."""
     row = read_row(connection, tenant, id_)
     return None if row is None else item_of(row)
 
 
 def read_row(connection: Connection, tenant: str, id_: str) -> Row[Any] | None:
-    """The row of an item."""
+    """The row of an item; None if the tenant has no such item."""
     table = tables.review_items
     return connection.execute(select(table).where(table.c.tenant == tenant, table.c.id == id_)).one_or_none()
 
@@ -110,28 +106,28 @@ def list_items(
     after: str | None = None,
     limit: int = 50,
 ) -> list[ReviewItem]:
-    """Items, the next deadline first; those that were decided come after, the newest first.
+    """Items: open ones with the next deadline first; if decided ones are included, newest first.
 
     Args:
         connection: from `Store.reading`.
-        tenant: whose.
-        wanted: which; those that wait by default.
-        after: the id of the last one of the page before.
-        limit: at most so many, and `MOST_LISTED`.
+        tenant: whose items.
+        wanted: the filter; open items by default.
+        after: the id of the last item on the previous page.
+        limit: the most items, capped at `MOST_LISTED`.
     """
     wanted = wanted or ReviewFilter()
     table = tables.review_items
     query = _filtered(select(table).where(table.c.tenant == tenant), wanted)
-    waiting = bool(wanted.states) and set(wanted.states) <= set(OPEN_STATES)
+    only_open = bool(wanted.states) and set(wanted.states) <= set(OPEN_STATES)
     last = None if after is None else read_row(connection, tenant, after)
-    if waiting:
+    if only_open:
         query = query.order_by(table.c.deadline, table.c.id)
         if last is not None:
+            # An item that was decided meanwhile has no deadline; its first one was, as a rule, not later than the last
+            # one.
+            place = last.due if last.deadline is None else last.deadline
             query = query.where(
-                or_(
-                    table.c.deadline > last.deadline,
-                    and_(table.c.deadline == last.deadline, table.c.id > last.id),
-                )
+                or_(table.c.deadline > place, and_(table.c.deadline == place, table.c.id > last.id)),
             )
     else:
         query = query.order_by(table.c.created.desc(), table.c.id.desc())
@@ -160,7 +156,7 @@ def _filtered(query: Select[Any], wanted: ReviewFilter) -> Select[Any]:
 
 
 def changed_since(connection: Connection, tenant: str, since: int, limit: int = 200) -> list[ReviewItem]:
-    """Items that were changed after a moment in microseconds, in that order: what an event stream tells next."""
+    """Items that changed after a moment in microseconds since 1970, in order of their change: for event streams."""
     table = tables.review_items
     query = select(table).where(table.c.tenant == tenant, table.c.updated > since)
     return [item_of(row) for row in connection.execute(query.order_by(table.c.updated, table.c.id).limit(limit))]
@@ -189,49 +185,43 @@ def read_events(connection: Connection, tenant: str, id_: str) -> list[ReviewEve
 
 
 def read_package(connection: Connection, tenant: str, id_: str) -> EscalationPackage | None:
-    """All that a reviewer needs to decide on an item; none where it is not there or was erased."""
+    """The package that a reviewer decides on; None if there is no such item, or it was erased."""
     row = read_row(connection, tenant, id_)
-    found = None if row is None else read_check(connection, tenant, row.run)
-    if row is None or found is None or found.asked is None:
+    check = None if row is None else read_check(connection, tenant, row.run)
+    if row is None or check is None or check.asked is None:
         return None
-    report = newest_report(connection, tenant, row) if row.report not in (None, row.run) else found.report
+    report = newest_report(connection, tenant, row) if row.report not in (None, row.run) else check.report
     if report is None:
         return None
     context = TaskContext(
-        task=str(found.asked.get("task", "qa")),
-        kind="run" if "run" in found.asked else "check",
+        task=str(check.asked.get("task", "qa")),
+        kind="run" if "run" in check.asked else "check",
         question=report.question,
         run_id=report.run_id,
-        caller=found.caller,
+        caller=check.caller,
         stakes=report.stakes,
         policy=report.policy.name,
         reasons=report.decision.reasons,
-        created=found.created,
+        created=check.created,
     )
     return package_of(
         report,
-        evidence_of(connection, tenant, found),
+        evidence_of(connection, tenant, check),
         context,
         tier=Tier(row.tier),
-        deadline=_moment(row.deadline),
+        deadline=moment_or_none(row.deadline),
         weight=rules_of(row)[1],
-        reasoning=tuple(_reasoning(found.asked)),
+        reasoning=tuple(_reasoning(check.asked)),
     )
 
 
 def newest_report(connection: Connection, tenant: str, row: Row[Any]) -> HallucinationReport | None:
-    """The newest report of an item; none where it was erased."""
-    table = tables.reports.c
-    found = connection.execute(
-        select(table.body, table.timing).where(table.tenant == tenant, table.id == (row.report or row.run))
-    ).one_or_none()
-    if found is None or found.body is None:
-        return None
-    return HallucinationReport.model_validate({**found.body, "timing": found.timing or {"total_ms": 0.0}})
+    """The newest report of an item; None if it was erased."""
+    return read_report(connection, tenant, row.report or row.run)
 
 
 def evidence_of(connection: Connection, tenant: str, check: StoredCheck) -> tuple[Evidence, ...]:
-    """The evidence of a run: what it was checked against, then what the caller gave when a reviewer asked."""
+    """The evidence of a run: what it was checked against, then what the caller supplied on a reviewer's request."""
     first = [item for _, _, item in check.evidence if item is not None]
     had, stored = tables.run_evidence.c, tables.evidence.c
     rows = connection.execute(
@@ -245,7 +235,7 @@ def evidence_of(connection: Connection, tenant: str, check: StoredCheck) -> tupl
 
 
 def _reasoning(asked: dict[str, Any]) -> Iterator[str]:
-    """What the model was thinking in a recorded run."""
+    """The reasoning of the model in a recorded agent run, up to `_MOST_REASONING` characters."""
     if "run" not in asked:
         return
     try:
@@ -260,8 +250,8 @@ def _reasoning(asked: dict[str, Any]) -> Iterator[str]:
                 left -= len(part.text)
 
 
-def counts(connection: Connection, tenant: str) -> dict[str, int]:
-    """How many items wait in each tier."""
+def count_open_items(connection: Connection, tenant: str) -> dict[str, int]:
+    """The number of open items by tier."""
     table = tables.review_items.c
     rows = connection.execute(
         select(table.tier, func.count())

@@ -1,9 +1,9 @@
-"""The outbox: what is to be told, written with what it tells of, and told until it arrived.
+"""The outbox: messages are stored in the transaction of the event that they report, and sent until they arrive.
 
-1. An act writes a message without a target in its own transaction. 2. A server with targets makes a row of it for each
-that is to hear of it. 3. A row is taken for a while, sent, and marked as sent. A process that dies in between leaves a
-row that is taken again when its while is over: then the same message goes out once more, with the same id, by which
-its recipient knows it.
+1. An act writes a message without a target in its own transaction.
+2. A server with targets makes a row of it for each target that subscribes to the event.
+3. A row is leased, sent, and marked as sent. If a process dies in between, the row is leased again after `HOLD`: the
+   message is then sent once more with the same id, by which its recipient can recognise it.
 """
 
 import hashlib
@@ -16,30 +16,31 @@ from sqlalchemy import Connection, and_, delete, or_, select, update
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import micros, moment_at, storable
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
-from assay.store.db.writer import Change
-from assay.store.records.recording import micros, moment_at, storable
+from assay.store.db.writer import Act, Change
 
 WAITING: Final = "waiting"
 SENT: Final = "sent"
 FAILED: Final = "failed"
 SPREAD: Final = "spread"
-"""The states of a row. One without a target is `spread` once each target has a row of its own."""
+"""The states of a row. A row without a target is `spread` once each target has a row of its own."""
 HOLD: Final = timedelta(minutes=2)
-"""How long whoever takes a message has it."""
+"""How long a process that takes a message has it."""
 FIRST_PAUSE: Final = timedelta(seconds=5)
 LONGEST_PAUSE: Final = timedelta(hours=1)
-"""Between two attempts: twice as long each time."""
-PART: Final = 100
+"""The first and the longest pause between two attempts; each is twice as long as the one before."""
+MESSAGE_BATCH: Final = 100
+"""The most messages that are handled in one go."""
 
 TargetsOf = Callable[[str, str, str], Sequence[str]]
-"""The names of the targets that hear of an event of a tenant, given its tier."""
+"""The names of the targets that subscribe to an event, from its tenant, name and tier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message to one target."""
+    """A message to one target."""
 
     tenant: str
     id: str
@@ -48,45 +49,45 @@ class Message:
     run: str
     created: datetime
     attempts: int
-    """This one included."""
+    """The number of attempts, including this one."""
     body: dict[str, Any]
 
     @property
     def key(self) -> str:
-        """What its recipient knows it by, however often it comes."""
+        """The id by which its recipient recognises it, however often it is sent."""
         return hashlib.sha256(f"{self.tenant}\0{self.id}\0{self.target}".encode()).hexdigest()[:32]
 
 
-def spread(store: Store, targets_of: TargetsOf) -> int:
-    """Make rows for the targets of new messages; the number of those.
+def spread_messages(store: Store, targets_of: TargetsOf) -> int:
+    """Make rows for the targets of new messages; returns the number of these messages.
 
     Raises:
         StoreError: the database cannot be read or written.
     """
     table = tables.outbox.c
     with store.reading_across() as connection:
-        found = (
+        tenants = (
             connection.execute(select(table.tenant).distinct().where(table.state == WAITING, table.target == ""))
             .scalars()
             .all()
         )
-    done = 0
-    for tenant in found:
-        made: list[int] = []
-        store.apply(Change(tenant, act=_spreading(tenant, targets_of, made)))
-        done += sum(made)
-    return done
+    total = 0
+    for tenant in tenants:
+        counts: list[int] = []
+        store.apply(Change(tenant, act=_spread_act(tenant, targets_of, counts)))
+        total += sum(counts)
+    return total
 
 
-def _spreading(tenant: str, targets_of: TargetsOf, made: list[int]) -> Callable[[Connection], Sequence[Entry]]:
+def _spread_act(tenant: str, targets_of: TargetsOf, counts: list[int]) -> Act:
     def act(connection: Connection) -> Sequence[Entry]:
-        made.clear()
+        counts.clear()
         table = tables.outbox
         rows = connection.execute(
             select(table)
             .where(table.c.tenant == tenant, table.c.state == WAITING, table.c.target == "")
             .order_by(table.c.created)
-            .limit(PART)
+            .limit(MESSAGE_BATCH)
         ).all()
         for row in rows:
             body = row.body or {}
@@ -99,14 +100,14 @@ def _spreading(tenant: str, targets_of: TargetsOf, made: list[int]) -> Callable[
             .where(table.c.tenant == tenant, table.c.id.in_(ids), table.c.target == "")
             .values(state=SPREAD)
         )
-        made.append(len(rows))
+        counts.append(len(rows))
         return ()
 
     return act
 
 
-def take(store: Store, limit: int = PART) -> list[Message]:
-    """Messages that are due, taken so that no other process has them meanwhile.
+def take_messages(store: Store, limit: int = MESSAGE_BATCH) -> list[Message]:
+    """Lease messages that are due, so that no other process sends them meanwhile.
 
     Raises:
         StoreError: the database cannot be read or written.
@@ -114,41 +115,40 @@ def take(store: Store, limit: int = PART) -> list[Message]:
     now = store.now()
     table = tables.outbox.c
     with store.reading_across() as connection:
-        found = connection.execute(
+        due = connection.execute(
             select(table.tenant, table.id, table.target).where(_due(now)).order_by(table.due).limit(limit)
         ).all()
     taken: list[Message] = []
-    for tenant in sorted({row.tenant for row in found}):
-        wanted = [(row.id, row.target) for row in found if row.tenant == tenant]
-        got: list[Message] = []
-        store.apply(Change(tenant, act=_taking(tenant, wanted, now, got)))
-        taken += got
+    for tenant in sorted({row.tenant for row in due}):
+        keys = [(row.id, row.target) for row in due if row.tenant == tenant]
+        messages: list[Message] = []
+        store.apply(Change(tenant, act=_take_act(tenant, keys, now, messages)))
+        taken += messages
     return taken
 
 
 def _due(now: datetime) -> Any:
-    """Rows that may be taken. What lies further ahead than it ever should was written before a clock was set back."""
+    """The condition of rows that may be leased. Times further ahead than possible were stored before a clock was set
+    back, and count as past."""
     table = tables.outbox.c
     at = micros(now)
     free = or_(table.held_until.is_(None), table.held_until <= at, table.held_until > micros(now + HOLD))
-    late = or_(table.due <= at, table.due > micros(now + LONGEST_PAUSE))
-    return and_(table.state == WAITING, table.target != "", late, free)
+    is_due = or_(table.due <= at, table.due > micros(now + LONGEST_PAUSE))
+    return and_(table.state == WAITING, table.target != "", is_due, free)
 
 
-def _taking(
-    tenant: str, wanted: Sequence[tuple[str, str]], now: datetime, got: list[Message]
-) -> Callable[[Connection], Sequence[Entry]]:
+def _take_act(tenant: str, keys: Sequence[tuple[str, str]], now: datetime, messages: list[Message]) -> Act:
     def act(connection: Connection) -> Sequence[Entry]:
-        got.clear()
+        messages.clear()
         table = tables.outbox
-        for id_, target in wanted:
-            which = and_(table.c.tenant == tenant, table.c.id == id_, table.c.target == target)
-            row = connection.execute(select(table).where(which, _due(now))).one_or_none()
+        for id_, target in keys:
+            this_row = and_(table.c.tenant == tenant, table.c.id == id_, table.c.target == target)
+            row = connection.execute(select(table).where(this_row, _due(now))).one_or_none()
             if row is None:
                 continue
             attempts = row.attempts + 1
-            connection.execute(update(table).where(which).values(held_until=micros(now + HOLD), attempts=attempts))
-            got.append(
+            connection.execute(update(table).where(this_row).values(held_until=micros(now + HOLD), attempts=attempts))
+            messages.append(
                 Message(tenant, id_, target, row.event, row.run, moment_at(row.created), attempts, dict(row.body or {}))
             )
         return ()
@@ -157,7 +157,7 @@ def _taking(
 
 
 def mark_sent(store: Store, message: Message) -> None:
-    """A message has arrived.
+    """Mark a message as sent.
 
     Raises:
         StoreError: it cannot be stored; the message will go out once more.
@@ -166,13 +166,13 @@ def mark_sent(store: Store, message: Message) -> None:
 
 
 def mark_failed(store: Store, message: Message, error: str, most_attempts: int, wait: timedelta | None = None) -> bool:
-    """A message has not arrived: it is tried again later, unless that was done often enough.
+    """Mark a failed attempt: the message is tried again later, unless there were too many attempts.
 
     Args:
         store: the store.
-        message: which.
-        error: why, without secrets.
-        most_attempts: how often it is tried in all.
+        message: the message.
+        error: the reason, without secrets.
+        most_attempts: the most attempts.
         wait: how long its recipient asks to wait.
 
     Returns:
@@ -186,17 +186,17 @@ def mark_failed(store: Store, message: Message, error: str, most_attempts: int, 
 
 
 def pause_after(message: Message) -> timedelta:
-    """How long to wait after a failed attempt: twice as long each time, up to a fifth less, so that not all come back
-    at once.
+    """The pause after a failed attempt: it doubles each time, and is up to a fifth shorter, so that not all messages
+    are tried again at once.
 
     >>> from datetime import UTC
-    >>> one = Message("t", "i", "x", "e", "r", datetime(2026, 1, 1, tzinfo=UTC), 3, {})
-    >>> timedelta(seconds=16) <= pause_after(one) <= timedelta(seconds=20)
+    >>> message = Message("t", "i", "x", "e", "r", datetime(2026, 1, 1, tzinfo=UTC), 3, {})
+    >>> timedelta(seconds=16) <= pause_after(message) <= timedelta(seconds=20)
     True
     """
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(message.attempts - 1, 20))
-    share = int(hashlib.sha256(f"{message.key}{message.attempts}".encode()).hexdigest()[:4], 16) / 0xFFFF
-    return timedelta(seconds=pause.total_seconds() * (1 - share / 5))
+    jitter = int(hashlib.sha256(f"{message.key}{message.attempts}".encode()).hexdigest()[:4], 16) / 0xFFFF
+    return timedelta(seconds=pause.total_seconds() * (1 - jitter / 5))
 
 
 def _mark(store: Store, message: Message, values: dict[str, Any]) -> None:
@@ -218,22 +218,22 @@ def _mark(store: Store, message: Message, values: dict[str, Any]) -> None:
     store.apply(Change(message.tenant, act=act))
 
 
-def purge(store: Store, older_than: timedelta) -> None:
-    """Drop messages that are done with and older than that.
+def purge_messages(store: Store, older_than: timedelta) -> None:
+    """Delete messages that were sent, spread or given up and are older than a time.
 
     Raises:
         StoreError: the database cannot be read or written.
     """
     before = micros(store.now() - older_than)
     table = tables.outbox
-    done = and_(table.c.state != WAITING, table.c.created < before)
+    finished = and_(table.c.state != WAITING, table.c.created < before)
     with store.reading_across() as connection:
-        found = connection.execute(select(table.c.tenant).distinct().where(done)).scalars().all()
+        tenants = connection.execute(select(table.c.tenant).distinct().where(finished)).scalars().all()
 
-    for tenant in found:
+    for tenant in tenants:
 
         def act(connection: Connection, tenant: str = tenant) -> Sequence[Entry]:
-            connection.execute(delete(table).where(table.c.tenant == tenant, done))
+            connection.execute(delete(table).where(table.c.tenant == tenant, finished))
             return ()
 
         store.apply(Change(tenant, act=act))

@@ -1,17 +1,16 @@
-"""Labelled rows out of what reviewers decided, in the form that `assay eval`, `assay calibrate` and training read.
+"""Labelled rows from reviewers' decisions, in the format that `assay eval`, `assay calibrate` and training read.
 
     approve   the output is supported
     reject    the output is not
-    edit      the output is not, and the words that were changed are marked; the edited text is supported
-    claims    what a reviewer said of a single claim is a row of its own
+    edit      the output is not, and the changed words are marked; the edited text is supported
+    claims    a reviewer's verdict on a single claim is a row of its own
 
-What expired, and what was erased, says nothing about an output. A check that lost a part of its evidence has no row,
-and neither has the run of an agent, whose evidence is in its transcript: an answer would be held against less than what
-it was held against (`assay.store.records.row_evidence`).
+Expired and erased items make no rows. Neither do checks that lost part of their evidence, nor agent runs, whose
+evidence is in the transcript: the row would have less evidence than the check had (`assay.store.records.row_evidence`).
 """
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, or_, select
@@ -23,31 +22,33 @@ from assay.store.records.row_evidence import why_no_row
 from assay.store.reviews.items import evidence_of, item_of
 
 SET: Final = "reviews"
-"""The name of the set."""
+"""The `set` of these rows."""
 LABELS: Final = {
     Verdict.SUPPORTED: "supported",
     Verdict.CONTRADICTED: "contradicted",
     Verdict.UNSUPPORTED: "unsupported",
 }
-"""The verdicts that are labels."""
-_DECIDED: Final = (ReviewState.APPROVED.value, ReviewState.EDITED.value, ReviewState.REJECTED.value)
-_PART: Final = 100
+"""The labels of verdicts on claims; other verdicts make no row."""
+DECIDED: Final = (ReviewState.APPROVED.value, ReviewState.EDITED.value, ReviewState.REJECTED.value)
+"""The states of items that a reviewer decided."""
+_BATCH: Final = 100
 _MOST_COMPARED: Final = 20_000
-"""Characters of a text up to which changes are found word by word; beyond, what differs is one piece."""
+"""The longest text whose changes are found word by word, in characters; in a longer one they are a single span."""
 
 LabelledRow = dict[str, Any]
+"""A row in the format of `assay eval`."""
 
 
 def labelled_rows(connection: Connection, tenant: str) -> Iterator[LabelledRow]:
-    """Rows out of every decision of a tenant's reviewers, the oldest first.
+    """The rows from all decisions of a tenant's reviewers, oldest first.
 
     Args:
         connection: from `Store.reading`.
-        tenant: whose.
+        tenant: whose decisions.
     """
     table = tables.review_items
-    decided = select(table).where(table.c.tenant == tenant, table.c.state.in_(_DECIDED))
-    query = decided.order_by(table.c.created, table.c.id).limit(_PART)
+    decided = select(table).where(table.c.tenant == tenant, table.c.state.in_(DECIDED))
+    query = decided.order_by(table.c.created, table.c.id).limit(_BATCH)
     rows = connection.execute(query).all()
     while rows:
         for row in rows:
@@ -58,32 +59,36 @@ def labelled_rows(connection: Connection, tenant: str) -> Iterator[LabelledRow]:
 
 
 def rows_of(connection: Connection, item: ReviewItem) -> Iterator[LabelledRow]:
-    """The rows of one decision."""
+    """The rows from one decision."""
     outcome = item.outcome
-    found = read_check(connection, item.tenant, item.run)
-    if outcome is None or outcome.act is ReviewAct.EXPIRE or found is None or found.report is None:
+    check = read_check(connection, item.tenant, item.run)
+    if outcome is None or outcome.act is ReviewAct.EXPIRE or check is None or check.report is None:
         return
-    evidence = evidence_of(connection, item.tenant, found)
-    output = found.report.output
-    if why_no_row(found, evidence) is not None:
+    evidence = evidence_of(connection, item.tenant, check)
+    output = check.report.output
+    if why_no_row(check, evidence) is not None:
         return
+    meta = {"review": item.id, "act": outcome.act.value, "tier": item.tier.value}
+
+    def row(suffix: str, content: LabelledRow) -> LabelledRow:
+        return labelled_row(f"{item.id}{suffix}", SET, check, evidence, content, meta)
+
     if outcome.act is ReviewAct.APPROVE:
-        yield _row(item, found, evidence, "", {"answer": output, "label": "supported"})
+        yield row("", {"answer": output, "label": "supported"})
     else:
         wrong: dict[str, Any] = {"answer": output, "label": "not_supported"}
         if outcome.act is ReviewAct.EDIT and outcome.output is not None:
             wrong["spans"] = changed_spans(output, outcome.output)
             if outcome.output.strip():
-                yield _row(item, found, evidence, ".edited", {"answer": outcome.output, "label": "supported"})
-        yield _row(item, found, evidence, "", wrong)
+                yield row(".edited", {"answer": outcome.output, "label": "supported"})
+        yield row("", wrong)
     for place, verdict in sorted(outcome.claims.items()):
-        if verdict in LABELS and place < len(found.report.claims):
-            said = {"claim": found.report.claims[place].text, "label": LABELS[verdict]}
-            yield _row(item, found, evidence, f".{place}", said)
+        if verdict in LABELS and place < len(check.report.claims):
+            yield row(f".{place}", {"claim": check.report.claims[place].text, "label": LABELS[verdict]})
 
 
 def changed_spans(before: str, after: str) -> list[list[int]]:
-    """The characters of a text that an edit changed or took out; for what it only put in, the word before.
+    """The spans of a text that an edit changed or deleted; for a pure insertion, the word before it.
 
     >>> changed_spans("Partners get 4 weeks.", "Partners get 2 weeks.")
     [[13, 14]]
@@ -91,8 +96,8 @@ def changed_spans(before: str, after: str) -> list[list[int]]:
     if max(len(before), len(after)) > _MOST_COMPARED:
         start = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
         return [[start, len(before)]] if start < len(before) else []
-    words, others = _words(before), _words(after)
-    matcher = difflib.SequenceMatcher(None, [w for w, _ in words], [w for w, _ in others], autojunk=False)
+    words, new_words = _words(before), _words(after)
+    matcher = difflib.SequenceMatcher(None, [w for w, _ in words], [w for w, _ in new_words], autojunk=False)
     spans: list[list[int]] = []
     for tag, first, last, _, _ in matcher.get_opcodes():
         if tag == "equal" or not words:
@@ -107,34 +112,45 @@ def changed_spans(before: str, after: str) -> list[list[int]]:
 
 
 def _words(text: str) -> list[tuple[str, int]]:
-    """The words and signs of a text with their places, white space left out."""
-    found: list[tuple[str, int]] = []
+    """The words and punctuation marks of a text with their offsets, without white space."""
+    tokens: list[tuple[str, int]] = []
     start = -1
-    for place, sign in enumerate(text):
-        if sign.isalnum():
+    for place, char in enumerate(text):
+        if char.isalnum():
             start = place if start < 0 else start
             continue
         if start >= 0:
-            found.append((text[start:place], start))
+            tokens.append((text[start:place], start))
             start = -1
-        if not sign.isspace():
-            found.append((sign, place))
-    return found if start < 0 else [*found, (text[start:], start)]
+        if not char.isspace():
+            tokens.append((char, place))
+    return tokens if start < 0 else [*tokens, (text[start:], start)]
 
 
-def _row(
-    item: ReviewItem, found: StoredCheck, evidence: tuple[Evidence, ...], mark: str, said: LabelledRow
+def labelled_row(
+    id_: str,
+    set_: str,
+    check: StoredCheck,
+    evidence: Sequence[Evidence],
+    content: LabelledRow,
+    meta: Mapping[str, Any],
 ) -> LabelledRow:
-    question = None if found.report is None else found.report.question
+    """A row with the question and all evidence of a check.
+
+    Args:
+        id_: the id of the row.
+        set_: the set that it belongs to.
+        check: the check that it is made from.
+        evidence: the evidence of the check, including what was added later.
+        content: the answer or the claim, and the label.
+        meta: where the label comes from.
+    """
+    question = None if check.report is None else check.report.question
     row: LabelledRow = {
-        "id": f"{item.id}{mark}",
-        "set": SET,
+        "id": id_,
+        "set": set_,
         "evidence": [piece.model_dump(mode="json", exclude_defaults=True) for piece in evidence],
-        **said,
-        "meta": {
-            "review": item.id,
-            "act": "" if item.outcome is None else item.outcome.act.value,
-            "tier": item.tier.value,
-        },
+        **content,
+        "meta": dict(meta),
     }
     return row if question is None else {**row, "question": question}

@@ -1,8 +1,8 @@
-"""Labelled rows out of what users said of outputs, beside those of reviewers (`training_rows`).
+"""Labelled rows from users' feedback, in addition to those from reviewers (`training_rows`).
 
-Anybody who may ask may say that an output is wrong: such rows carry the set `feedback`, and nothing mixes them with
-reviewers' rows unasked. Of each author the last word on an output, or on a claim, counts; of several authors the
-majority, and where they are even there is no row. What a reviewer decided on is left to the reviewer.
+Every user may say that an output is wrong, so these rows have the set `feedback` and are mixed with reviewers' rows
+only on request. For each author the last feedback on an output or a claim counts; among several authors the majority,
+and a tie makes no row. Feedback on an output that a reviewer decided on makes no rows.
 """
 
 from collections.abc import Iterator
@@ -15,54 +15,44 @@ from assay.store.db import tables
 from assay.store.db.store import read_check
 from assay.store.records.row_evidence import why_no_row
 from assay.store.reviews.items import evidence_of
-from assay.store.reviews.training_rows import LabelledRow, labelled_rows
+from assay.store.reviews.training_rows import DECIDED, LabelledRow, labelled_row, labelled_rows
 
 SET: Final = "feedback"
-"""The name of the set."""
-_PART: Final = 500
-_DECIDED: Final = ("approved", "edited", "rejected")
+"""The `set` of these rows."""
+_BATCH: Final = 500
 
 SOURCES: Final = ("reviews", "feedback", "all")
-"""Whose word rows are made of."""
+"""The sources of rows: reviewers, users, or both."""
 
-Words = dict[int | None, tuple[int, int]]
-"""By claim, or none for the output: how many authors call it right, and how many wrong."""
+Votes = dict[int | None, tuple[int, int]]
+"""By claim, or None for the whole output: how many authors call it right, and how many wrong."""
 
 
 def feedback_rows(connection: Connection, tenant: str) -> Iterator[LabelledRow]:
-    """Rows out of what users said, in the order of the outputs' ids.
+    """The rows from users' feedback, in the order of the ids of the outputs.
 
     Args:
         connection: from `Store.reading`.
-        tenant: whose.
+        tenant: whose feedback.
     """
-    for run, words in _words(connection, tenant):
-        found = read_check(connection, tenant, run)
-        if found is None or found.report is None:
+    for run, votes in _votes(connection, tenant):
+        check = read_check(connection, tenant, run)
+        if check is None or check.report is None:
             continue
-        evidence = evidence_of(connection, tenant, found)
-        if why_no_row(found, evidence) is not None:
+        evidence = evidence_of(connection, tenant, check)
+        if why_no_row(check, evidence) is not None:
             continue
-        for claim, (right, wrong) in sorted(words.items(), key=lambda pair: -1 if pair[0] is None else pair[0]):
-            if right == wrong or (claim is not None and claim >= len(found.report.claims)):
+        for claim, (right, wrong) in sorted(votes.items(), key=lambda pair: -1 if pair[0] is None else pair[0]):
+            if right == wrong or (claim is not None and claim >= len(check.report.claims)):
                 continue
-            label = "supported" if right > wrong else "not_supported"
-            said = {"answer": found.report.output} if claim is None else {"claim": found.report.claims[claim].text}
-            row: LabelledRow = {
-                "id": f"{run}{'' if claim is None else f'.{claim}'}",
-                "set": SET,
-                "evidence": [piece.model_dump(mode="json", exclude_defaults=True) for piece in evidence],
-                **said,
-                "label": label,
-                "meta": {"right": right, "wrong": wrong},
-            }
-            if found.report.question is not None:
-                row["question"] = found.report.question
-            yield row
+            text = {"answer": check.report.output} if claim is None else {"claim": check.report.claims[claim].text}
+            content = {**text, "label": "supported" if right > wrong else "not_supported"}
+            id_ = f"{run}{'' if claim is None else f'.{claim}'}"
+            yield labelled_row(id_, SET, check, evidence, content, {"right": right, "wrong": wrong})
 
 
 def rows_by(source: str, connection: Connection, tenant: str) -> Iterator[LabelledRow]:
-    """Rows by whose word they are: of `reviews`, of `feedback`, or of `all`, those of reviewers first.
+    """Rows by their source: `reviews`, `feedback`, or `all` with those of reviewers first.
 
     Raises:
         StoreError: there is no such source.
@@ -76,14 +66,14 @@ def rows_by(source: str, connection: Connection, tenant: str) -> Iterator[Labell
 
 
 def user_scores(connection: Connection, tenant: str, most: int = 50_000) -> list[tuple[float, float]]:
-    """The overall score of each output that users judged as a whole, and 1 where they call it right, else 0: of the
-    latest words, so many.
+    """The overall score of each output that users judged as a whole, with 1 if they call it right and else 0, from the
+    latest `most` pieces of feedback.
 
-    Who is content says nothing: such outcomes are worse than those of all outputs, and say so in comparison over time
-    alone.
+    Content users give no feedback: these outcomes are worse than those of all outputs, and meaningful only in
+    comparison over time.
     """
     table, reports, items = tables.feedback.c, tables.reports.c, tables.review_items.c
-    decided = exists().where(items.tenant == tenant, items.run == table.run, items.state.in_(_DECIDED))
+    decided = exists().where(items.tenant == tenant, items.run == table.run, items.state.in_(DECIDED))
     rows = connection.execute(
         select(table.run, table.author, table.verdict, reports.score)
         .join(tables.reports, (reports.tenant == table.tenant) & (reports.id == table.run))
@@ -91,50 +81,50 @@ def user_scores(connection: Connection, tenant: str, most: int = 50_000) -> list
         .order_by(table.created.desc(), table.id.desc())
         .limit(most)
     ).all()
-    last: dict[str, dict[str | None, str]] = {}
+    verdicts: dict[str, dict[str | None, str]] = {}
     scores: dict[str, float] = {}
     for row in reversed(rows):
-        last.setdefault(row.run, {})[row.author] = row.verdict
+        verdicts.setdefault(row.run, {})[row.author] = row.verdict
         scores[row.run] = float(row.score)
-    found: list[tuple[float, float]] = []
-    for run, said in last.items():
-        right = sum(verdict == "right" for verdict in said.values())
-        if 2 * right != len(said):
-            found.append((scores[run], float(2 * right > len(said))))
-    return found
+    judged: list[tuple[float, float]] = []
+    for run, by_author in verdicts.items():
+        right = sum(verdict == "right" for verdict in by_author.values())
+        if 2 * right != len(by_author):
+            judged.append((scores[run], float(2 * right > len(by_author))))
+    return judged
 
 
-def _words(connection: Connection, tenant: str) -> Iterator[tuple[str, Words]]:
-    """What users said of each run that no reviewer decided on."""
+def _votes(connection: Connection, tenant: str) -> Iterator[tuple[str, Votes]]:
+    """The users' votes on each run that no reviewer decided on."""
     table, items = tables.feedback.c, tables.review_items.c
-    decided = exists().where(items.tenant == tenant, items.run == table.run, items.state.in_(_DECIDED))
+    decided = exists().where(items.tenant == tenant, items.run == table.run, items.state.in_(DECIDED))
     after = ""
     while True:
-        named = (
+        runs = (
             connection.execute(
                 select(table.run)
                 .where(table.tenant == tenant, table.run > after, ~decided)
                 .group_by(table.run)
                 .order_by(table.run)
-                .limit(_PART)
+                .limit(_BATCH)
             )
             .scalars()
             .all()
         )
-        if not named:
+        if not runs:
             return
         rows = connection.execute(
             select(tables.feedback)
-            .where(table.tenant == tenant, table.run.in_(named))
+            .where(table.tenant == tenant, table.run.in_(runs))
             .order_by(table.run, table.created, table.id)
         ).all()
-        logged: dict[str, dict[tuple[int | None, Any], str]] = {}
+        last_verdicts: dict[str, dict[tuple[int | None, Any], str]] = {}
         for row in rows:
-            logged.setdefault(row.run, {})[row.claim, row.author] = row.verdict
-        for run in named:
-            words: Words = {}
-            for (claim, _), verdict in logged.get(run, {}).items():
-                right, wrong = words.get(claim, (0, 0))
-                words[claim] = (right + (verdict == "right"), wrong + (verdict == "wrong"))
-            yield run, words
-        after = named[-1]
+            last_verdicts.setdefault(row.run, {})[row.claim, row.author] = row.verdict
+        for run in runs:
+            votes: Votes = {}
+            for (claim, _), verdict in last_verdicts.get(run, {}).items():
+                right, wrong = votes.get(claim, (0, 0))
+                votes[claim] = (right + (verdict == "right"), wrong + (verdict == "wrong"))
+            yield run, votes
+        after = runs[-1]

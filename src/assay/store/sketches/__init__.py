@@ -1,37 +1,37 @@
-"""What was measured over time: histograms by the hour, counted from the log and read for panels and metrics."""
+"""Sketches: hourly histograms of measurements, counted from the log and read for panels and metrics."""
 
 from typing import TYPE_CHECKING
 
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.store.sketches.counting import PART as PART
-    from assay.store.sketches.counting import count_part as count_part
-    from assay.store.sketches.counting import lagging as lagging
-    from assay.store.sketches.counting import recount as recount
-    from assay.store.sketches.measuring import ALL as ALL
-    from assay.store.sketches.measuring import ATTRIBUTION as ATTRIBUTION
-    from assay.store.sketches.measuring import BY_RELEVANCE as BY_RELEVANCE
-    from assay.store.sketches.measuring import CATEGORIES as CATEGORIES
-    from assay.store.sketches.measuring import COMPOSITE as COMPOSITE
-    from assay.store.sketches.measuring import CORRECTED as CORRECTED
-    from assay.store.sketches.measuring import FABRICATED as FABRICATED
-    from assay.store.sketches.measuring import FACTSCORE as FACTSCORE
-    from assay.store.sketches.measuring import FAITHFULNESS as FAITHFULNESS
-    from assay.store.sketches.measuring import RATES as RATES
-    from assay.store.sketches.measuring import RELEVANCE as RELEVANCE
-    from assay.store.sketches.measuring import RETRIEVAL_NULL as RETRIEVAL_NULL
-    from assay.store.sketches.measuring import WITHHELD as WITHHELD
-    from assay.store.sketches.reading import LowClaim as LowClaim
-    from assay.store.sketches.reading import Measured as Measured
-    from assay.store.sketches.reading import Stretch as Stretch
-    from assay.store.sketches.reading import Worst as Worst
-    from assay.store.sketches.reading import added as added
-    from assay.store.sketches.reading import counted_until as counted_until
-    from assay.store.sketches.reading import low_claims as low_claims
-    from assay.store.sketches.reading import read_agents as read_agents
-    from assay.store.sketches.reading import read_measured as read_measured
-    from assay.store.sketches.reading import read_worst as read_worst
+    from assay.store.sketches.metrics import ALL as ALL
+    from assay.store.sketches.metrics import ATTRIBUTION as ATTRIBUTION
+    from assay.store.sketches.metrics import BY_RELEVANCE as BY_RELEVANCE
+    from assay.store.sketches.metrics import CATEGORIES as CATEGORIES
+    from assay.store.sketches.metrics import COMPOSITE as COMPOSITE
+    from assay.store.sketches.metrics import CORRECTED as CORRECTED
+    from assay.store.sketches.metrics import FABRICATED as FABRICATED
+    from assay.store.sketches.metrics import FACTSCORE as FACTSCORE
+    from assay.store.sketches.metrics import FAITHFULNESS as FAITHFULNESS
+    from assay.store.sketches.metrics import RATES as RATES
+    from assay.store.sketches.metrics import RELEVANCE as RELEVANCE
+    from assay.store.sketches.metrics import RETRIEVAL_NULL as RETRIEVAL_NULL
+    from assay.store.sketches.metrics import WITHHELD as WITHHELD
+    from assay.store.sketches.queries import LowClaim as LowClaim
+    from assay.store.sketches.queries import Measurements as Measurements
+    from assay.store.sketches.queries import TimeRange as TimeRange
+    from assay.store.sketches.queries import WorstOutput as WorstOutput
+    from assay.store.sketches.queries import counted_until as counted_until
+    from assay.store.sketches.queries import low_claims as low_claims
+    from assay.store.sketches.queries import read_agents as read_agents
+    from assay.store.sketches.queries import read_measured as read_measured
+    from assay.store.sketches.queries import read_worst as read_worst
+    from assay.store.sketches.queries import sum_sketches as sum_sketches
+    from assay.store.sketches.updates import BATCH as BATCH
+    from assay.store.sketches.updates import count_part as count_part
+    from assay.store.sketches.updates import recount as recount
+    from assay.store.sketches.updates import uncounted_entries as uncounted_entries
     from assay.store.sketches.values import BINS as BINS
     from assay.store.sketches.values import UNIT as UNIT
     from assay.store.sketches.values import Cell as Cell
@@ -41,8 +41,8 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".counting": ("PART", "count_part", "lagging", "recount"),
-            ".measuring": (
+            ".updates": ("BATCH", "count_part", "uncounted_entries", "recount"),
+            ".metrics": (
                 "ALL",
                 "ATTRIBUTION",
                 "BY_RELEVANCE",
@@ -57,12 +57,12 @@ else:
                 "RETRIEVAL_NULL",
                 "WITHHELD",
             ),
-            ".reading": (
+            ".queries": (
                 "LowClaim",
-                "Measured",
-                "Stretch",
-                "Worst",
-                "added",
+                "Measurements",
+                "TimeRange",
+                "WorstOutput",
+                "sum_sketches",
                 "counted_until",
                 "low_claims",
                 "read_agents",
@@ -70,5 +70,12 @@ else:
                 "read_worst",
             ),
             ".values": ("BINS", "UNIT", "Cell", "Sketch", "difference"),
+        },
+        renamed={
+            "Stretch": "TimeRange",
+            "Measured": "Measurements",
+            "Worst": "WorstOutput",
+            "added": "sum_sketches",
+            "lagging": "uncounted_entries",
         },
     )

@@ -33,7 +33,7 @@ from assay.server.panels.panels import PANELS, RANGES, make_panel
 from assay.server.panels.values import Cell, Panel
 from assay.server.services import Services
 from assay.store.alerts import AlertState, list_alerts
-from assay.store.sketches import Stretch, counted_until
+from assay.store.sketches import TimeRange, counted_until
 
 _RANGE_WORDS: Final = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 _WIDE: Final = ("trend", "worst", "metrics", "cusum")
@@ -74,7 +74,7 @@ def make_monitor_page(services: Services) -> APIRouter:
         if entries - counted > _MOST_LAG:
             words = f"{entries - counted:,} entries of the record are not counted yet; these figures are behind it."
             lag_note = note("doubt", words)
-        stretch = Stretch.until(now, *RANGES[chosen])
+        stretch = TimeRange.until(now, *RANGES[chosen])
         narrow = [_panel(panels[name], chosen, stretch, now) for name in PANELS if name not in _WIDE]
         return render(
             request,
@@ -107,7 +107,7 @@ _MOST_ALERTS: Final = 20
 """Alerts that the page lists."""
 
 
-def _panel(data: Panel, chosen: str, stretch: Stretch, now: datetime) -> Markup:
+def _panel(data: Panel, chosen: str, stretch: TimeRange, now: datetime) -> Markup:
     exports = group(
         *(
             tag(
@@ -156,12 +156,12 @@ def _says_something(row: Sequence[Cell]) -> bool:
     return bool(next((cell for cell in row if isinstance(cell, int)), 0))
 
 
-def _mark(at: datetime, words: str, stretch: Stretch) -> ChartMark:
+def _mark(at: datetime, words: str, stretch: TimeRange) -> ChartMark:
     hours = (at - stretch.begins[0]).total_seconds() / 3600
     return ChartMark(hours / stretch.hours, f"{at.astimezone(UTC):%Y-%m-%d %H:%M} {words}")
 
 
-def _links(data: Panel, stretch: Stretch) -> list[str]:
+def _links(data: Panel, stretch: TimeRange) -> list[str]:
     """The addresses that the rows of a panel link to: the runs that they count."""
     if data.name == "trend":
         return [address("/console/runs", hour=f"{begin:%Y-%m-%dT%H}", hours=stretch.hours) for begin in stretch.begins]

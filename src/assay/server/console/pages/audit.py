@@ -58,8 +58,8 @@ from assay.store.audit import (
     read_entry_data,
     read_head,
     split_notes,
+    verify_contents,
     verify_log,
-    with_contents,
 )
 from assay.store.db import Store, tables
 from assay.store.insights import actors_of
@@ -249,7 +249,7 @@ class _Pages:
         try:
             with self._store.reading(tenant) as connection:
                 log = verify_log(connection, tenant, keys.ring(), _split_checkpoints(checkpoints))
-                verification = with_contents(connection, tenant, log)
+                verification = verify_contents(connection, tenant, log)
         finally:
             self._verifying.release()
         return self._overview(request, tenant, _verification_note(verification))

@@ -31,7 +31,7 @@ from assay.server.console.parts import (
 from assay.store.insights import (
     MOST_DECISIONS,
     PolicyVersion,
-    Tried,
+    TrialResult,
     WhatIf,
 )
 
@@ -205,7 +205,7 @@ def draw_trial(request: Request, trials: WhatIf, tenant: str, version: PolicyVer
     return draw_result(trials.ask(tenant, version, policy, after, PARTIAL_AFTER_S), same=after == policy)
 
 
-def draw_result(tried: Tried, *, same: bool = False) -> Markup:
+def draw_result(tried: TrialResult, *, same: bool = False) -> Markup:
     """The result of a trial: the actions before and after, the moves between actions, and the changed decisions.
 
     Args:
@@ -225,7 +225,7 @@ def draw_result(tried: Tried, *, same: bool = False) -> Markup:
     )
 
 
-def _remaining(tried: Tried) -> Markup | None:
+def _remaining(tried: TrialResult) -> Markup | None:
     if not tried.left:
         return None
     # Without a script the reader reloads the page, which continues the trial.
@@ -238,7 +238,7 @@ def _remaining(tried: Tried) -> Markup | None:
     )
 
 
-def _left_out(tried: Tried) -> str:
+def _left_out(tried: TrialResult) -> str:
     parts = []
     if tried.recheck:
         parts.append(f"{tried.recheck:,} would have to be checked again")
@@ -247,7 +247,7 @@ def _left_out(tried: Tried) -> str:
     return "; ".join(parts) + ("." if parts else "")
 
 
-def _actions_table(tried: Tried) -> Markup:
+def _actions_table(tried: TrialResult) -> Markup:
     columns = (
         Column("When", hidden=True),
         *(Column(one.value, "num") for one in ACTION_ORDER),
@@ -264,7 +264,7 @@ def _actions_table(tried: Tried) -> Markup:
     return table("Decisions before and after", columns, rows, style="bars-table")
 
 
-def _moves(tried: Tried) -> Markup | None:
+def _moves(tried: TrialResult) -> Markup | None:
     moved = sorted(((n, was, would) for (was, would), n in tried.moves.items() if was is not would), reverse=True)
     if not moved:
         return None
@@ -275,7 +275,7 @@ def _moves(tried: Tried) -> Markup | None:
     return tag("ul", items, class_="plain moves")
 
 
-def _changed(tried: Tried) -> Markup | None:
+def _changed(tried: TrialResult) -> Markup | None:
     if not tried.changed:
         return None
     columns = (Column("Run", "main"), Column("Score", "num"), Column("Was"), Column("Would be"))

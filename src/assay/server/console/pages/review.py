@@ -41,9 +41,9 @@ from assay.server.console.review_actions.confirm import PATH
 from assay.server.console.views.run_rows import verdict_counts
 from assay.server.services import Services
 from assay.store.db import tables
-from assay.store.insights import Described, describe
+from assay.store.insights import ClaimsSummary, describe
 from assay.store.redteam import count_proposals
-from assay.store.reviews import ReviewFilter, counts, list_items
+from assay.store.reviews import ReviewFilter, count_open_items, list_items
 
 PAGE_SIZE: Final = 50
 """Items of one page."""
@@ -81,7 +81,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
     after = query.get("after", "")[:64] or None
     with services.store.reading(caller.tenant) as connection:
         items = list_items(connection, caller.tenant, filters, after=after, limit=PAGE_SIZE + 1)
-        waiting = counts(connection, caller.tenant)
+        waiting = count_open_items(connection, caller.tenant)
         proposed = count_proposals(connection, caller.tenant).get("open", 0)
         runs = [item.run for item in items]
         questions, about = _questions(connection, caller.tenant, runs), describe(connection, caller.tenant, runs)
@@ -98,7 +98,7 @@ def _queue(request: Request, services: Services, caller: Caller) -> Response:
         Column("Since", "num less"),
     )
     rows = (
-        _row(item, questions.get(item.run), about.get(item.run, Described()), now, selectable=selectable)
+        _row(item, questions.get(item.run), about.get(item.run, ClaimsSummary()), now, selectable=selectable)
         for item in shown
     )
     empty = _EMPTY.get(show, _EMPTY["waiting"])
@@ -192,7 +192,7 @@ def _filter_form(request: Request, show: str) -> Markup:
 
 
 def _row(
-    item: ReviewItem, question: str | None, about: Described, now: datetime, *, selectable: bool = False
+    item: ReviewItem, question: str | None, about: ClaimsSummary, now: datetime, *, selectable: bool = False
 ) -> list[Child]:
     words = question or about.first_claim or "No question was given"
     deadline: Child = deadline_view(item, now)

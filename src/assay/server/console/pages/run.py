@@ -57,7 +57,7 @@ from assay.server.http.problems import unknown
 from assay.server.services import Services
 from assay.store.audit import prove_entry
 from assay.store.db import StoredCheck, read_check, run_of
-from assay.store.insights import Decided, History, UserFeedback, read_history
+from assay.store.insights import History, RecordedDecision, UserFeedback, read_history
 from assay.store.records import LONGEST_COMMENT, give_feedback, read_source_answers
 
 _RUN_ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -221,7 +221,7 @@ def _history(history: History, now: datetime) -> Markup:
     return panel("History", tag("ol", rows, class_="timeline"))
 
 
-def _decision(decision: Decided, now: datetime) -> Child:
+def _decision(decision: RecordedDecision, now: datetime) -> Child:
     reasons = "; ".join(decision.reasons)
     who = "The gate" if decision.actor == "gate" else decision.actor
     return [

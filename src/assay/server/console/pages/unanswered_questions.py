@@ -30,7 +30,7 @@ from assay.server.console.parts import (
 )
 from assay.server.services import Services
 from assay.store.db import Store
-from assay.store.insights import Gap, Gaps, UnansweredQuestion, Why, find_gaps
+from assay.store.insights import Gap, GapReason, Gaps, UnansweredQuestion, find_gaps
 
 PERIODS: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "all": "All"}
 """The periods of which questions are shown, by days."""
@@ -41,8 +41,8 @@ MOST_LISTED: Final = 12
 LONGEST_TEXT: Final = 600
 """The most characters of a passage or claim that are shown."""
 
-_WORDS: Final = {Why.ABSTAINED: "no answer", Why.WITHHELD: "withheld", Why.WAITED: "held up"}
-_TONES: Final = {Why.ABSTAINED: "quiet", Why.WITHHELD: "bad", Why.WAITED: "doubt"}
+_WORDS: Final = {GapReason.ABSTAINED: "no answer", GapReason.WITHHELD: "withheld", GapReason.WAITED: "held up"}
+_TONES: Final = {GapReason.ABSTAINED: "quiet", GapReason.WITHHELD: "bad", GapReason.WAITED: "doubt"}
 
 
 def make_gap_pages(services: Services) -> APIRouter:
@@ -77,11 +77,11 @@ def _page(request: Request, store: Store, tenant: str) -> Response:
         start=page * PAGE_SIZE + 1,
     )
     body.append(panel("Asked most often", rows))
-    more = gaps.found > (page + 1) * PAGE_SIZE
+    more = gaps.total > (page + 1) * PAGE_SIZE
     pages = pager(
         address("/console/gaps", days=period, page=page + 1) if more else None,
         address("/console/gaps", days=period) if page else None,
-        f"{min(len(gaps.gaps), gaps.found):,} of {gaps.found:,} gaps",
+        f"{min(len(gaps.gaps), gaps.total):,} of {gaps.total:,} gaps",
     )
     return render(request, "Evidence gaps", *body, pages, current="gaps", about=_ABOUT, actions=_periods(period))
 
@@ -103,10 +103,10 @@ def _empty(period: str) -> Markup:
 
 
 def _figures(gaps: Gaps) -> Markup:
-    most = max((len(gap.asked) for gap in gaps.gaps), default=0)
+    most = max((len(gap.questions) for gap in gaps.gaps), default=0)
     return stats(
         stat("Questions without support", f"{gaps.questions:,}"),
-        stat("Different gaps", f"{gaps.found:,}"),
+        stat("Different gaps", f"{gaps.total:,}"),
         stat("With nothing retrieved", f"{gaps.null_retrievals:,}"),
         stat("Asked most often", f"{most:,} times" if most != 1 else "once"),
         stat("Share of the largest", share(most, gaps.questions)),
@@ -114,8 +114,8 @@ def _figures(gaps: Gaps) -> Markup:
 
 
 def _gap(gap: Gap, store: Store, *, first: bool) -> Markup:
-    times = len(gap.asked)
-    reasons = [badge(f"{count} {_WORDS[why]}", _TONES[why]) for why, count in gap.reasons.items()]
+    times = len(gap.questions)
+    reasons = [badge(f"{count} {_WORDS[reason]}", _TONES[reason]) for reason, count in gap.reasons.items()]
     if gap.null_retrievals:
         reasons.append(badge(f"{gap.null_retrievals:,} with nothing retrieved", "bad"))
     summary = tag(
@@ -141,7 +141,7 @@ def _sides(gap: Gap, store: Store) -> tuple[Markup, ...]:
         for one in gap.sources
     )
     claims = (tag("li", foreign(text[:LONGEST_TEXT])) for text in gap.claims[:MOST_LISTED])
-    wordings = _wordings(gap.asked)
+    wordings = _wordings(gap.questions)
     listed = tag("ul", (_wording(ones, store) for ones in wordings[:MOST_LISTED]), class_="plain asked")
     more = sum(map(len, wordings[MOST_LISTED:]))
     return (
@@ -180,7 +180,7 @@ def _wordings(questions: Sequence[UnansweredQuestion]) -> list[list[UnansweredQu
 def _wording(ones: Sequence[UnansweredQuestion], store: Store) -> Markup:
     """Questions with the same words: their outcomes, and a link to the latest run."""
     latest = ones[0]
-    counts = Counter(one.why for one in ones)
-    signs = (badge(f"{counts[why]:,} {_WORDS[why]}", _TONES[why]) for why in Why if counts[why])
+    counts = Counter(one.reason for one in ones)
+    signs = (badge(f"{counts[reason]:,} {_WORDS[reason]}", _TONES[reason]) for reason in GapReason if counts[reason])
     link = tag("a", line(latest.question, 160), href=f"/console/runs/{latest.run}")
     return tag("li", link, tag("span", joined(signs), " ", moment(latest.created, store.now()), class_="soft"))

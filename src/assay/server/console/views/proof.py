@@ -10,7 +10,7 @@ from assay.server.console.parts import Column, badge, facts, note, panel, table
 from assay.server.services import Services
 from assay.store.audit import last_checkpoint, prove_entry, read_checkpoint
 from assay.store.db import StoredCheck
-from assay.store.insights import Entered, History
+from assay.store.insights import History, LogEntry
 
 _COLUMNS: Final = (Column("Entry"), Column("What", "wide"), Column("When"), Column("Proof", "num"))
 
@@ -75,7 +75,7 @@ def _state(services: Services, connection: Connection, tenant: str, index: int, 
     ]
 
 
-def _what(entry: Entered) -> Child:
+def _what(entry: LogEntry) -> Child:
     fields = entry.fields
     if entry.kind == "receipt":
         return [

@@ -20,7 +20,7 @@ from assay.server.console.parts import (
     shorten,
     table,
 )
-from assay.store.insights import Described, Figures
+from assay.store.insights import ClaimsSummary, Figures
 from assay.store.records import ReportRow
 
 
@@ -29,7 +29,7 @@ class ListedRun:
     """One run of a list, with everything that its columns may show."""
 
     row: ReportRow
-    about: Described
+    about: ClaimsSummary
     figures: Figures
     now: datetime
 
@@ -98,7 +98,7 @@ DEFAULT_COLUMNS: Final = ("decision", "question", "output", "claims", "score", "
 def run_rows(
     caption: str,
     rows: Sequence[ReportRow],
-    about: Mapping[str, Described],
+    about: Mapping[str, ClaimsSummary],
     now: datetime,
     empty: tuple[str, Child],
     *,
@@ -119,7 +119,7 @@ def run_rows(
         selectable: whether each row has a checkbox, named `run`.
     """
     known = figures or {}
-    listed = [ListedRun(row, about.get(row.id, Described()), known.get(row.id, Figures()), now) for row in rows]
+    listed = [ListedRun(row, about.get(row.id, ClaimsSummary()), known.get(row.id, Figures()), now) for row in rows]
     shown = [COLUMNS[name] for name in columns]
     heads = [one.column for one in shown]
     if not selectable:

@@ -1,4 +1,4 @@
-"""Checkpoints (C2SP tlog-checkpoint): a log's name, size and root, signed as a note."""
+"""Checkpoints (C2SP tlog-checkpoint): the name, size and root of a log, signed as a note."""
 
 import base64
 import re
@@ -19,16 +19,16 @@ _SIZE: Final = re.compile(r"0|[1-9][0-9]{0,18}")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a log states of itself: its first `size` entries have this root."""
+    """The statement of a log that its first `size` entries have this root."""
 
     origin: str
-    """The log's name, which no other log has."""
+    """The unique name of the log."""
     size: int
     root: bytes
 
     @property
     def text(self) -> str:
-        r"""What is signed: three lines.
+        r"""The three lines that are signed.
 
         >>> Checkpoint("example.com/log", 2, bytes(32)).text
         'example.com/log\n2\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n'
@@ -36,26 +36,26 @@ class Checkpoint:
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
     def sign(self, keys: Iterable[SigningKey]) -> str:
-        """The checkpoint as a note signed under the log's name.
+        """The checkpoint as a note, signed under the log's name.
 
-        The caller has made sure that it is consistent with every checkpoint that was signed before.
+        The caller must have made sure that it is consistent with every checkpoint that was signed before.
 
         Raises:
-            AuditError: the log's name cannot be a key's name.
+            AuditError: the log's name is not valid as the name of a key.
         """
         return sign_note(self.text, self.origin, keys)
 
 
 def read_checkpoint(note: str | bytes | Note) -> Checkpoint:
-    """The checkpoint in a note; its signatures are not looked at.
+    """The checkpoint in a note, without verifying its signatures.
 
-    Extension lines are refused: nobody can audit what is in them.
+    Extension lines are refused, because nobody can audit their content.
 
     Raises:
-        AuditError: the note holds no checkpoint.
+        AuditError: the note is not a checkpoint.
     """
-    read = note if isinstance(note, Note) else read_note(note)
-    lines = read.text[:-1].split("\n")
+    parsed = note if isinstance(note, Note) else read_note(note)
+    lines = parsed.text[:-1].split("\n")
     if len(lines) != 3 or not lines[0]:
         raise AuditError(f"expected the three lines of a checkpoint, got {len(lines)}")
     origin, size, encoded = lines
@@ -71,11 +71,11 @@ def open_checkpoint(note: str | bytes, ring: KeyRing) -> Checkpoint:
     """The checkpoint in a note that a key of the ring signed under the log's own name.
 
     Raises:
-        AuditError: it is malformed, no key of the ring signed it, a signature of one does not fit, or a key that signed
-            it was revoked.
+        AuditError: it is malformed, no key of the ring signed it, a signature by one of them is not valid, or a key
+            that signed it was revoked.
         ReceiptError: `cryptography` is not installed.
     """
-    read = read_note(note)
-    found = read_checkpoint(read)
-    signers(read, found.origin, ring)
-    return found
+    parsed = read_note(note)
+    checkpoint = read_checkpoint(parsed)
+    signers(parsed, checkpoint.origin, ring)
+    return checkpoint

@@ -1,4 +1,4 @@
-"""Proofs as texts that others read too: inclusion as C2SP tlog-proof, consistency as C2SP tlog-witness asks for it."""
+"""Proofs in standard text formats: inclusion as C2SP tlog-proof, consistency as C2SP tlog-witness."""
 
 import base64
 import re
@@ -21,40 +21,40 @@ _INDEX: Final = re.compile(r"index (0|[1-9][0-9]{0,18})")
 
 @dataclass(frozen=True, slots=True)
 class EntryProof:
-    """That an entry is in a log: the entry, its place, the hashes, and the checkpoint that they lead to."""
+    """A proof that an entry is in a log: the entry, its index, the hashes, and the checkpoint that they lead to."""
 
     index: int
     data: bytes
-    """The entry itself."""
+    """The bytes of the entry."""
     hashes: tuple[bytes, ...]
     checkpoint: str
-    """As a note."""
+    """The checkpoint as a note."""
 
     def to_text(self) -> str:
-        """The proof as tlog-proof, with the entry as its extra data: all that is needed to verify it."""
+        """The proof as a tlog-proof, with the entry as its extra data, so that nothing else is needed to verify it."""
         lines = [
             FIRST_LINE,
             f"extra {base64.b64encode(self.data).decode()}",
             f"index {self.index}",
-            *(base64.b64encode(one).decode() for one in self.hashes),
+            *(base64.b64encode(digest).decode() for digest in self.hashes),
         ]
         return "\n".join(lines) + f"\n\n{self.checkpoint}"
 
     def verify(self, ring: KeyRing) -> Checkpoint:
-        """The checkpoint, if it is signed by a key of the ring and the entry is in its log.
+        """Verify the proof; returns its checkpoint.
 
         Raises:
-            AuditError: it is not.
+            AuditError: no key of the ring signed the checkpoint, or the entry is not in its log.
             ReceiptError: `cryptography` is not installed.
         """
-        found = open_checkpoint(self.checkpoint, ring)
-        if not is_included(leaf_hash(self.data), self.index, found.size, self.hashes, found.root):
+        checkpoint = open_checkpoint(self.checkpoint, ring)
+        if not is_included(leaf_hash(self.data), self.index, checkpoint.size, self.hashes, checkpoint.root):
             raise AuditError(f"the proof does not lead from entry {self.index} to the root of its checkpoint")
-        return found
+        return checkpoint
 
 
 def read_proof(text: str) -> EntryProof:
-    """A proof out of a tlog-proof that holds its entry as extra data.
+    """Parse a tlog-proof with its entry as extra data.
 
     Raises:
         AuditError: it is malformed.
@@ -77,16 +77,16 @@ def prove_entry(connection: Connection, tenant: str, index: int, checkpoint: str
     """The proof that an entry is in a tenant's log.
 
     Args:
-        connection: one that sees one state of the database.
+        connection: one that sees one snapshot of the database.
         tenant: whose log.
         index: the entry's index.
-        checkpoint: the checkpoint to lead to; the first stored one that has the entry by default.
+        checkpoint: the checkpoint to lead to; by default the first stored one that covers the entry.
 
     Raises:
-        AuditError: there is no such entry, no checkpoint has it yet, or the log no longer leads to the checkpoint.
+        AuditError: there is no such entry, no checkpoint covers it yet, or the log no longer leads to the checkpoint.
     """
     if checkpoint is None:
-        checkpoint = covering(connection, tenant, index)
+        checkpoint = first_covering(connection, tenant, index)
     stated = read_checkpoint(checkpoint)
     data = read_entry(connection, tenant, index)
     known = tiles_of_proof(connection, tenant, index, stated.size)
@@ -96,26 +96,28 @@ def prove_entry(connection: Connection, tenant: str, index: int, checkpoint: str
     return EntryProof(index, data, hashes, checkpoint)
 
 
-def covering(connection: Connection, tenant: str, index: int) -> str:
-    """The first stored checkpoint that has an entry.
+def first_covering(connection: Connection, tenant: str, index: int) -> str:
+    """The first stored checkpoint that covers an entry, as a note.
 
     Raises:
-        AuditError: none has it yet.
+        AuditError: none covers it yet.
     """
-    found: str | None = execute_prepared(connection, _COVERING, {"of": tenant, "at": index}).scalar_one_or_none()
-    if found is None:
+    note: str | None = execute_prepared(connection, _COVERING, {"tenant": tenant, "at": index}).scalar_one_or_none()
+    if note is None:
         raise AuditError(f"no checkpoint has entry {index} yet; make one with `assay audit checkpoint`")
-    return found
+    return note
 
 
-_COVERING: Final = text("SELECT note FROM audit_checkpoints WHERE tenant = :of AND size > :at ORDER BY size LIMIT 1")
+_COVERING: Final = text(
+    "SELECT note FROM audit_checkpoints WHERE tenant = :tenant AND size > :at ORDER BY size LIMIT 1"
+)
 
 
 def prove_growth(connection: Connection, tenant: str, old: int, checkpoint: str) -> str:
-    """The proof that a checkpoint's log begins with its first `old` entries, as a witness takes it.
+    """The proof that the log of a checkpoint begins with its first `old` entries, as a request to a witness.
 
     Raises:
-        AuditError: the old size is larger, or the log no longer leads to the checkpoint.
+        AuditError: `old` exceeds the size of the checkpoint, or the log no longer leads to the checkpoint.
     """
     stated = read_checkpoint(checkpoint)
     head = read_head(connection, tenant)
@@ -124,5 +126,5 @@ def prove_growth(connection: Connection, tenant: str, old: int, checkpoint: str)
     if read_root(connection, tenant, stated.size) != stated.root:
         raise AuditError("the log no longer leads to the checkpoint: it was altered; verify it")
     hashes = consistency_proof(old, stated.size, nodes_of(connection, tenant))
-    lines = [f"old {old}", *(base64.b64encode(one).decode() for one in hashes)]
+    lines = [f"old {old}", *(base64.b64encode(digest).decode() for digest in hashes)]
     return "\n".join(lines) + f"\n\n{checkpoint}"

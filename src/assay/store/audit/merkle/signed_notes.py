@@ -1,7 +1,7 @@
 """Signed notes (C2SP signed-note): a text, a blank line, and one signature line for each key that signed it.
 
-Only Ed25519 signatures (type 0x01) are made and verified. Lines of other keys are ignored, as the specification asks:
-so witnesses can add theirs.
+Only Ed25519 signatures (type 0x01) are made and verified. Lines of other keys are ignored, as the specification asks,
+so that witnesses can add theirs.
 """
 
 import base64
@@ -35,25 +35,25 @@ class NoteSignature:
     name: str
     """The name of the key."""
     key_id: bytes
-    """The four bytes that tell keys of one name apart."""
+    """The four bytes that distinguish keys with the same name."""
     signature: bytes
 
     @property
     def line(self) -> str:
-        """The line as it is in a note, with its line feed."""
+        """The line as it appears in a note, with its line feed."""
         return f"{_DASH}{self.name} {base64.b64encode(self.key_id + self.signature).decode()}\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as it was read; nothing in it is proved before a signature is verified."""
+    """A parsed note; nothing in it is proved until a signature is verified."""
 
     text: str
-    """What is signed, with its last line feed."""
+    """The signed text, with its last line feed."""
     signatures: tuple[NoteSignature, ...]
 
     def __str__(self) -> str:
-        return f"{self.text}\n{''.join(one.line for one in self.signatures)}"
+        return f"{self.text}\n{''.join(signature.line for signature in self.signatures)}"
 
 
 def note_key_id(name: str, public: bytes) -> bytes:
@@ -66,7 +66,7 @@ def note_key_id(name: str, public: bytes) -> bytes:
 
 
 def verifier_key(name: str, public: bytes) -> str:
-    """The key as text (a vkey): name, id and the type and key in base64, with plus signs between them."""
+    """A public key as a vkey: name, id, and type and key in base64, joined by plus signs."""
     return f"{name}+{note_key_id(name, public).hex()}+{base64.b64encode(_ED25519 + public).decode()}"
 
 
@@ -74,7 +74,7 @@ def sign_note(text: str, name: str, keys: Iterable[SigningKey]) -> str:
     """A note signed by each of the keys under one name.
 
     Raises:
-        AuditError: the text or the name cannot be in a note.
+        AuditError: the text or the name is not valid in a note.
     """
     if not _NAME.fullmatch(name):
         raise AuditError("expected a key name without spaces and plus signs, got another")
@@ -85,7 +85,7 @@ def sign_note(text: str, name: str, keys: Iterable[SigningKey]) -> str:
 
 
 def read_note(note: str | bytes) -> Note:
-    """A note out of its text, in the one spelling that it may have.
+    """Parse a note; only its canonical encoding is accepted.
 
     Raises:
         AuditError: it is malformed.
@@ -119,10 +119,10 @@ def _read_line(line: str) -> NoteSignature:
 
 
 def decode_base64(text: str) -> bytes:
-    """Bytes out of standard base64, in the one spelling that they have.
+    """Decode standard base64; only its canonical encoding is accepted.
 
     Raises:
-        AuditError: it is another text.
+        AuditError: it is malformed.
     """
     try:
         data = base64.b64decode(text, validate=True)
@@ -137,20 +137,20 @@ def signers(note: Note, name: str, ring: KeyRing) -> tuple[PublicKey, ...]:
     """The keys of a ring that signed a note under a name.
 
     Raises:
-        AuditError: a key of the ring is named, and its signature does not fit or it was revoked; or none is named.
+        AuditError: the signature of a key of the ring is not valid, such a key was revoked, or none of them signed.
     """
     known = {note_key_id(name, bytes.fromhex(key.public)): key for key in ring.keys}
-    found: list[PublicKey] = []
-    for one in note.signatures:
-        key = known.get(one.key_id) if one.name == name else None
+    keys: list[PublicKey] = []
+    for line in note.signatures:
+        key = known.get(line.key_id) if line.name == name else None
         if key is None:
             continue
-        whole = len(one.signature) == _SIGNATURE_BYTES
-        if not whole or not fits(bytes.fromhex(key.public), one.signature, note.text.encode()):
+        complete = len(line.signature) == _SIGNATURE_BYTES
+        if not complete or not fits(bytes.fromhex(key.public), line.signature, note.text.encode()):
             raise AuditError(f"the signature of the key {key.key_id} does not fit: the checkpoint was changed")
         if key.state is KeyState.REVOKED:
             raise AuditError(f"the checkpoint is signed with the key {key.key_id}, which was revoked")
-        found.append(key)
-    if not found:
+        keys.append(key)
+    if not keys:
         raise AuditError(f"no key of the ring signed the checkpoint under the name {name}")
-    return tuple(found)
+    return tuple(keys)

@@ -1,8 +1,8 @@
-"""The stored hashes of a tree: tiles of up to 256 hashes, as C2SP tlog-tiles cuts them. Pure.
+"""The stored hashes of a tree: tiles of up to 256 hashes, as in C2SP tlog-tiles. Pure.
 
-A tile of level 0 holds leaf hashes; a tile of level n + 1 holds the roots of 256 tiles of level n that are complete.
-Only the tiles at the right edge are incomplete, one for each level, and they are all that an append needs. The nodes
-between the levels are worked out when a proof asks for them: at most 255 hashes for each tile that it touches.
+A tile of level 0 holds leaf hashes; a tile of level n + 1 holds the roots of 256 complete tiles of level n. Only the
+tiles at the right edge are incomplete, one for each level, and they are all that an append needs. Nodes between these
+levels are computed when a proof needs them: at most 255 hashes for each tile that it touches.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ Place = tuple[int, int]
 
 
 def edge_places(size: int) -> list[Place]:
-    """Where the incomplete tiles of a log are, from level 0 up.
+    """The places of the incomplete tiles of a log, from level 0 up.
 
     >>> edge_places(256), edge_places(257), edge_places(65536 + 300)
     ([(1, 0)], [(0, 1), (1, 0)], [(0, 257), (1, 1), (2, 0)])
@@ -31,8 +31,8 @@ def edge_places(size: int) -> list[Place]:
 
 
 def proof_places(index: int, size: int) -> set[Place]:
-    """Where all hashes are that the proof of an entry in a log of a size is made of: in the tiles over the entry, each
-    of which holds the siblings of its levels too, and in those at the right edge.
+    """The places of all tiles that the inclusion proof of an entry needs: the tiles over the entry, each of which also
+    holds the siblings on its levels, and those at the right edge.
 
     >>> sorted(proof_places(700, 70_000))
     [(0, 2), (0, 273), (1, 0), (1, 1), (2, 0)]
@@ -45,7 +45,7 @@ def proof_places(index: int, size: int) -> set[Place]:
 
 
 def _counts(size: int) -> list[int]:
-    """How many hashes there are at each level of tiles."""
+    """The number of hashes at each level of tiles."""
     counts = []
     while size:
         counts.append(size)
@@ -54,37 +54,37 @@ def _counts(size: int) -> list[int]:
 
 
 class Edge:
-    """The right edge of a tree: its incomplete tiles. Takes leaf hashes and gives the tiles that they change."""
+    """The right edge of a tree: its incomplete tiles. Takes leaf hashes and returns the tiles that they change."""
 
     __slots__ = ("_open", "size")
 
     def __init__(self, size: int, tiles: Mapping[Place, bytes]) -> None:
-        """The edge of a log of a size, with the tiles of `edge_places`.
+        """The edge of a log with the given size, from the tiles at `edge_places`.
 
         Raises:
-            AuditError: a tile is not there, or holds another number of hashes than the size says.
+            AuditError: a tile is missing, or has another number of hashes than the size implies.
         """
         self.size = size
-        """How many entries the log has."""
+        """The number of entries of the log."""
         self._open: list[list[bytes]] = []
         for level, count in enumerate(_counts(size)):
-            wanted = count & (TILE_WIDTH - 1)
-            stored = tiles.get((level, count >> TILE_LEVELS), b"") if wanted else b""
-            if len(stored) != wanted * HASH_BYTES:
+            expected = count & (TILE_WIDTH - 1)
+            stored = tiles.get((level, count >> TILE_LEVELS), b"") if expected else b""
+            if len(stored) != expected * HASH_BYTES:
                 raise AuditError(
-                    f"expected {wanted} hashes in the tile at level {level}, index {count >> TILE_LEVELS} of a log of "
-                    f"{size} entries, got {len(stored) // HASH_BYTES}; the log was altered: verify it"
+                    f"expected {expected} hashes in the tile at level {level}, index {count >> TILE_LEVELS} of a log "
+                    f"of {size} entries, got {len(stored) // HASH_BYTES}; the log was altered: verify it"
                 )
             self._open.append(hashes_of(stored))
 
     def extend(self, hashes: Iterable[bytes]) -> dict[Place, bytes]:
-        """Add leaf hashes; what is returned is to be stored, in place of what was there."""
+        """Add leaf hashes; the returned tiles must be stored, replacing those at the same places."""
         changed: dict[Place, bytes] = {}
         if not self._open:
             self._open.append([])
         leaves, bottom = self._open[0], self.size >> TILE_LEVELS
-        for one in hashes:
-            leaves.append(one)
+        for leaf in hashes:
+            leaves.append(leaf)
             self.size += 1
             if len(leaves) == TILE_WIDTH:
                 self._close(0, bottom, changed)
@@ -94,7 +94,7 @@ class Edge:
         return changed
 
     def _close(self, level: int, index: int, changed: dict[Place, bytes]) -> None:
-        """Store a tile that is complete, and its root in the tile above, which may be complete then too."""
+        """Add a complete tile to the changed ones, and its root to the tile above, which may then be complete too."""
         while True:
             full = self._open[level]
             changed[level, index] = b"".join(full)
@@ -111,10 +111,10 @@ class Edge:
 
 
 def hashes_of(tile: bytes) -> list[bytes]:
-    """The hashes of a tile.
+    """The hashes in a tile.
 
     Raises:
-        AuditError: its length is no multiple of a hash's, or beyond that of a tile.
+        AuditError: its length is not a multiple of a hash's, or exceeds that of a tile.
     """
     if len(tile) % HASH_BYTES or len(tile) > TILE_BYTES:
         raise AuditError(f"expected a tile of up to {TILE_WIDTH} hashes of {HASH_BYTES} bytes, got {len(tile)} bytes")
@@ -122,13 +122,13 @@ def hashes_of(tile: bytes) -> list[bytes]:
 
 
 def node_reader(tile_at: Callable[[int, int], bytes]) -> NodeAt:
-    """Reads the hashes of complete subtrees out of tiles.
+    """A function that reads the hashes of complete subtrees from tiles.
 
     Args:
-        tile_at: gives the tile at a level and an index, as bytes; empty where there is none.
+        tile_at: returns the bytes of the tile at a level and an index; empty if there is none.
 
     Returns:
-        A function that raises AuditError where the tile does not hold the node.
+        The function; it raises AuditError if the tile does not contain the node.
     """
 
     def node_at(level: int, index: int) -> bytes:

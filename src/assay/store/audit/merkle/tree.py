@@ -1,10 +1,10 @@
 """The Merkle tree of RFC 6962, section 2.1: hashes, roots and proofs. Pure.
 
-A log is a sequence of entries. Its root is one hash over all of them, in order. Two kinds of proof need no more than
-some 2 log2(n) hashes: that an entry is in the log of a root (inclusion), and that the log of one root begins with the
-log of an older one (consistency).
+A log is a sequence of entries. Its root is one hash over all of them, in order. Two kinds of proof need only about
+2 log2(n) hashes: that an entry is in the log with a given root (inclusion), and that this log begins with the log of an
+older root (consistency).
 
-Verification is written after RFC 9162, sections 2.1.3.2 and 2.1.4.2, which step along a proof without recursion.
+Verification follows RFC 9162, sections 2.1.3.2 and 2.1.4.2, which walk along a proof without recursion.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,11 +14,11 @@ from typing import Final
 from assay.errors import AuditError
 
 HASH_BYTES: Final = 32
-"""The length of a hash: SHA-256."""
+"""The length of a SHA-256 hash."""
 EMPTY_ROOT: Final = sha256(b"").digest()
 """The root of a log without entries."""
 LONGEST_PROOF: Final = 128
-"""More hashes than a proof over 2^63 entries has."""
+"""The most hashes of a proof: more than one over 2^63 entries needs."""
 
 NodeAt = Callable[[int, int], bytes]
 """The hash of a complete subtree: its level (0 for leaves) and its index among those of its level."""
@@ -47,7 +47,7 @@ def complete_root(hashes: Sequence[bytes]) -> bytes:
 
 
 def root(hashes: Sequence[bytes]) -> bytes:
-    """The root over leaf hashes, by a stack of complete subtrees: linear time, no recursion.
+    """The root over leaf hashes, computed with a stack of complete subtrees in linear time.
 
     >>> root([]) == EMPTY_ROOT
     True
@@ -58,9 +58,9 @@ def root(hashes: Sequence[bytes]) -> bytes:
 
 
 class RootStack:
-    """The roots of the complete subtrees that a growing tree is made of: all that is needed to go on.
+    """A growing tree as the roots of the complete subtrees that it consists of, which is all that adding leaves needs.
 
-    Takes leaf hashes one after the other, in memory of one hash for each bit of the size.
+    Takes leaf hashes one after the other; it keeps one hash for each 1 bit of the size.
     """
 
     __slots__ = ("_stack", "size")
@@ -69,15 +69,15 @@ class RootStack:
         """An empty tree."""
         self._stack: list[bytes] = []
         self.size = 0
-        """How many leaves it has."""
+        """The number of its leaves."""
 
     def extend(self, hashes: Iterable[bytes]) -> None:
         """Add leaf hashes."""
         stack, size = self._stack, self.size
-        for one in hashes:
-            stack.append(one)
+        for leaf in hashes:
+            stack.append(leaf)
             size += 1
-            # As many subtrees close as the new size has zeros at its end.
+            # As many subtrees become complete as the new size has trailing zero bits.
             rest = size
             while not rest & 1:
                 right = stack.pop()
@@ -85,15 +85,15 @@ class RootStack:
                 rest >>= 1
         self.size = size
 
-    def extend_complete(self, one: bytes, level: int) -> None:
+    def extend_complete(self, subtree_root: bytes, level: int) -> None:
         """Add the root of a complete subtree of 2^level leaves.
 
         Raises:
-            ValueError: the size so far is no multiple of its leaves.
+            ValueError: the size so far is not a multiple of 2^level.
         """
         if self.size & ((1 << level) - 1):
             raise ValueError(f"a subtree of 2^{level} leaves cannot follow {self.size} leaves")
-        self._stack.append(one)
+        self._stack.append(subtree_root)
         self.size += 1 << level
         rest = self.size >> level
         while not rest & 1:
@@ -102,28 +102,28 @@ class RootStack:
             rest >>= 1
 
     def copy(self) -> "RootStack":
-        """The same tree, to go on with differently."""
+        """A copy of the tree, which can grow differently."""
         other = RootStack()
         other._stack, other.size = self._stack.copy(), self.size
         return other
 
     def root(self) -> bytes:
-        """The root of the tree as it is."""
+        """The root of the tree with its current leaves."""
         if not self._stack:
             return EMPTY_ROOT
-        found = self._stack[-1]
+        root = self._stack[-1]
         for left in reversed(self._stack[:-1]):
-            found = node_hash(left, found)
-        return found
+            root = node_hash(left, root)
+        return root
 
 
 def root_at(size: int, node_at: NodeAt) -> bytes:
-    """The root of a log's first entries, out of the hashes of complete subtrees."""
+    """The root of the first `size` entries of a log, from the hashes of complete subtrees."""
     return _range_root(0, size, node_at) if size else EMPTY_ROOT
 
 
 def inclusion_proof(index: int, size: int, node_at: NodeAt) -> list[bytes]:
-    """The proof that the entry at an index is in the log of a size: PATH(m, D[n]) of RFC 6962, 2.1.1.
+    """The proof that the entry at an index is in a log of the given size: PATH(m, D[n]) of RFC 6962, 2.1.1.
 
     Raises:
         AuditError: there is no such entry.
@@ -145,12 +145,12 @@ def inclusion_proof(index: int, size: int, node_at: NodeAt) -> list[bytes]:
 
 
 def consistency_proof(old: int, size: int, node_at: NodeAt) -> list[bytes]:
-    """The proof that the log of a size begins with the log of an older one: PROOF(m, D[n]) of RFC 6962, 2.1.2.
+    """The proof that a log of the given size begins with an older one: PROOF(m, D[n]) of RFC 6962, 2.1.2.
 
-    Nothing has to be proved of an empty log or of the same size: the proof has no hashes.
+    For an empty older log, or one of the same size, the proof has no hashes.
 
     Raises:
-        AuditError: the old size is larger than the size, or negative.
+        AuditError: the older size is negative or larger than the size.
     """
     if not 0 <= old <= size:
         raise AuditError(f"expected an older size of at most {size}, got {old}")
@@ -173,7 +173,7 @@ def consistency_proof(old: int, size: int, node_at: NodeAt) -> list[bytes]:
 
 
 def root_from_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
-    """The root that an inclusion proof leads to (RFC 9162, 2.1.3.2); the proof holds if it is the log's root.
+    """The root that an inclusion proof leads to (RFC 9162, 2.1.3.2); the proof is valid if it is the log's root.
 
     Args:
         leaf: the leaf hash of the entry.
@@ -182,28 +182,28 @@ def root_from_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[byte
         proof: the hashes.
 
     Raises:
-        AuditError: the proof has another length than one for this index and size.
+        AuditError: the proof has the wrong length for this index and size.
     """
     if not 0 <= index < size:
         raise AuditError(f"expected the index of an entry below {size}, got {index}")
-    at, last, found = index, size - 1, leaf
-    for one in proof:
+    at, last, node = index, size - 1, leaf
+    for sibling in proof:
         if last == 0:
             raise AuditError("the inclusion proof has too many hashes")
         if at & 1 or at == last:
-            found = node_hash(one, found)
+            node = node_hash(sibling, node)
             while at and not at & 1:
                 at, last = at >> 1, last >> 1
         else:
-            found = node_hash(found, one)
+            node = node_hash(node, sibling)
         at, last = at >> 1, last >> 1
     if last != 0:
         raise AuditError("the inclusion proof has too few hashes")
-    return found
+    return node
 
 
 def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], expected: bytes) -> bool:
-    """Whether a proof shows that a leaf is at an index of the log with this size and root."""
+    """Whether a proof shows that a leaf is at an index of the log with the given size and root."""
     try:
         return root_from_inclusion(leaf, index, size, proof) == expected
     except AuditError:
@@ -213,7 +213,7 @@ def is_included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], expe
 def is_consistent(old: int, size: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
     """Whether a proof shows that a log begins with an older one (RFC 9162, 2.1.4.2).
 
-    An empty log is the beginning of every log; its root must be that of an empty log.
+    Every log begins with the empty log, whose root must be `EMPTY_ROOT`.
     """
     if not 0 <= old <= size:
         return False
@@ -224,25 +224,25 @@ def is_consistent(old: int, size: int, proof: Sequence[bytes], old_root: bytes, 
     path = list(proof)
     if old & (old - 1) == 0:
         path.insert(0, old_root)
-    return _walk(old, size, path, old_root, new_root)
+    return _is_consistent_path(old, size, path, old_root, new_root)
 
 
-def _walk(old: int, size: int, path: list[bytes], old_root: bytes, new_root: bytes) -> bool:
+def _is_consistent_path(old: int, size: int, path: list[bytes], old_root: bytes, new_root: bytes) -> bool:
     if not path:
         return False
     at, last = old - 1, size - 1
     while at & 1:
         at, last = at >> 1, last >> 1
     older = newer = path[0]
-    for one in path[1:]:
+    for sibling in path[1:]:
         if last == 0:
             return False
         if at & 1 or at == last:
-            older, newer = node_hash(one, older), node_hash(one, newer)
+            older, newer = node_hash(sibling, older), node_hash(sibling, newer)
             while at and not at & 1:
                 at, last = at >> 1, last >> 1
         else:
-            newer = node_hash(newer, one)
+            newer = node_hash(newer, sibling)
         at, last = at >> 1, last >> 1
     return last == 0 and older == old_root and newer == new_root
 
@@ -253,16 +253,16 @@ def _split(size: int) -> int:
 
 
 def _range_root(begin: int, end: int, node_at: NodeAt) -> bytes:
-    """MTH(D[begin:end]) where the range stands as a subtree in the tree, complete or at its right edge."""
-    pieces: list[bytes] = []
+    """MTH(D[begin:end]) of a range that is a subtree of the tree, complete or at its right edge."""
+    subtree_roots: list[bytes] = []
     while begin < end:
         # The largest complete subtree that begins here and ends within the range.
         level = (end - begin).bit_length() - 1
         if begin:
             level = min(level, (begin & -begin).bit_length() - 1)
-        pieces.append(node_at(level, begin >> level))
+        subtree_roots.append(node_at(level, begin >> level))
         begin += 1 << level
-    found = pieces.pop()
-    while pieces:
-        found = node_hash(pieces.pop(), found)
-    return found
+    root = subtree_roots.pop()
+    while subtree_roots:
+        root = node_hash(subtree_roots.pop(), root)
+    return root

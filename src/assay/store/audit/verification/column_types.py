@@ -1,6 +1,6 @@
-"""Values of another type than their column: SQLite stores whatever it is given, and nothing of ours stores such.
+"""Values of another type than their column. SQLite stores values of any type in any column; assay never writes such.
 
-What is read of them would be another value to each reader, or none: they are reported before anything else is read.
+Each reader would convert such a value differently or fail on it, so they are reported before anything else is read.
 """
 
 from collections.abc import Collection, Iterator
@@ -24,11 +24,12 @@ LOG: Final = (
 CONTENTS: Final = tuple(
     table for table in tables.metadata.sorted_tables if table not in LOG and table.name not in UNBOUND_TABLES
 )
-"""Those whose rows are checked against it."""
+"""The tables whose rows are checked against the log."""
 
 
 def foreign_values(connection: Connection, tenant: str, among: Collection[Table]) -> Iterator[str]:
-    """What is of another type than its column, a sentence for each; other databases than SQLite store no such value."""
+    """Columns with values of another type, one sentence each; empty in databases other than SQLite, which enforce
+    types."""
     if connection.dialect.name != "sqlite":
         return
     for table in among:
@@ -42,20 +43,20 @@ def foreign_values(connection: Connection, tenant: str, among: Collection[Table]
 def _foreign(column: Column[Any]) -> ColumnElement[bool]:
     kind = func.typeof(column)
     if isinstance(column.type, LargeBinary | Packed):
-        wanted = ["blob"]
+        expected = ["blob"]
     elif isinstance(column.type, Boolean | Integer):
-        wanted = ["integer"]
+        expected = ["integer"]
     elif isinstance(column.type, Double):
-        wanted = ["real", "integer"]
+        expected = ["real", "integer"]
     else:
-        wanted = ["text"]
-    return kind.not_in(["null", *wanted])
+        expected = ["text"]
+    return kind.not_in(["null", *expected])
 
 
-NO_TEXT: Final = "a text column holds something that is not text, and its row cannot be read"
-"""What is said of bytes that stand as a text and are none."""
+UNDECODABLE: Final = "a text column holds something that is not text, and its row cannot be read"
+"""The message for bytes in a text column that are not valid text."""
 
 
-def undecodable(error: OperationalError) -> bool:
-    """Whether a database could not be read because a text in it is none."""
+def is_undecodable(error: OperationalError) -> bool:
+    """Whether a read failed because a text column holds bytes that are not valid text."""
     return "decode" in str(error.orig)

@@ -1,4 +1,4 @@
-"""Holding commits against each other: the log tells of each receipt once that it was used."""
+"""Comparing commits with each other: the log has at most one commit for each receipt."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,21 +8,21 @@ from assay.store.audit.verification.log import FindingCode, Findings
 
 
 class CommitCheck:
-    """Compares the entries of commits as they are read."""
+    """Finds receipts that were committed twice, as the entries are read."""
 
     def __init__(self, findings: Findings) -> None:
-        """Before the first entry."""
+        """Create the check, before the first entry is read."""
         self._findings = findings
-        self._seen: dict[tuple[str, str], int] = {}
+        self._first_uses: dict[tuple[str, str], int] = {}
 
     def add(self, index: int, data: Mapping[str, Any]) -> None:
-        """The next entry of the log."""
+        """Process the next entry of the log."""
         if data["kind"] != COMMIT:
             return
-        name = str(data.get("key")), str(data.get("receipt"))
-        first = self._seen.setdefault(name, index)
+        receipt = str(data.get("key")), str(data.get("receipt"))
+        first = self._first_uses.setdefault(receipt, index)
         if first != index:
             self._findings.add(
                 FindingCode.USED_TWICE,
-                f"entry {index}: the receipt {name[1]} was committed, and it had been already by entry {first}",
+                f"entry {index}: the receipt {receipt[1]} was committed, and it had been already by entry {first}",
             )

@@ -1,7 +1,7 @@
-"""What in a database changes rows by itself, or shows others than are stored: nothing of ours does.
+"""Triggers, rules and views in a database: code that changes or hides rows. assay creates none.
 
-A trigger that changes a row together with one that we change is told to the log as a part of our change, and a view in
-the place of a table shows what nobody stored. Both hold against the log, so they are told of themselves.
+What a trigger changes in the course of a regular change is recorded in the log as a part of that change, and a view in
+the place of a table shows rows that nobody stored. Comparing rows with the log detects neither, so they are reported.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _POSTGRESQL: Final = text(
 
 
 def foreign_code(connection: Connection) -> Iterator[str]:
-    """What is in the database beside its tables and may change or hide their rows, a sentence for each."""
+    """Triggers, rules and views that may change or hide rows of the tables, one sentence each."""
     query = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}.get(connection.dialect.name)
     if query is None:
         return

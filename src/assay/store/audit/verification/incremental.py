@@ -1,14 +1,14 @@
-"""Verifying from an earlier verification on: what was checked against the log then is only looked at for changes.
+"""Incremental verification: what an earlier verification compared with the log is only checked for changes.
 
-A verification that found nothing leaves a state: the size and the root of the log, and digests of all that was held
-against it, run by run in blocks, and of what the tables hold once for many runs. A later one
+A verification without findings leaves a state: the size and the root of the log, and digests of everything that it
+compared with the log: of the runs, in blocks, and of the rows that many runs share. A later verification
 
-1. reads all entries, as every verification does: they must still begin with what has that root;
-2. reads all rows, and compares their digests; what is as it was needs no second look;
-3. holds against the log what new entries tell of, and every block that is not as it was.
+1. reads all entries, as every verification does: the first ones must still lead to that root;
+2. reads all rows, and compares their digests; unchanged blocks are not compared with the log again;
+3. compares with the log what new entries state, and every block that changed.
 
-So a change of any row that a full verification finds is found by this one too, as long as the state is what the earlier
-one left: whoever can write it can have anything passed over. It is kept where checkpoints are kept, outside the host.
+So it detects every changed row that a full verification detects, as long as the state is authentic: anyone who can
+write the state can hide any change. Keep it where checkpoints are kept, outside the host.
 """
 
 import json
@@ -23,47 +23,47 @@ from assay.errors import AuditError
 from assay.store.audit.entries import DECISION, ROWS
 from assay.store.audit.log import CHUNK, read_root
 from assay.store.audit.units import RUN, UNITS, Unit
-from assay.store.audit.verification.column_types import NO_TEXT, undecodable
+from assay.store.audit.verification.column_types import UNDECODABLE, is_undecodable
 from assay.store.audit.verification.derived_contents import Derived
-from assay.store.audit.verification.indexes import lacking
+from assay.store.audit.verification.indexes import index_damage
 from assay.store.audit.verification.log import FindingCode, Findings, LogVerification
 from assay.store.audit.verification.run_blocks import Block, digest_of, read_blocks
-from assay.store.audit.verification.run_contents import Contents, of_other_types, with_contents
+from assay.store.audit.verification.run_contents import ContentCheck, verify_contents, with_foreign_values
 from assay.store.db import tables
 
 FORM: Final = "assay.verified/1"
-"""The name and version of the form. What is digested may change with it."""
-TOGETHER: Final = 2_000
-"""Runs of changed blocks that are compared at once."""
+"""The name and version of the format. What the digests cover may change with it."""
+RUNS_AT_ONCE: Final = 2_000
+"""Runs of changed blocks that are compared in one go."""
 LARGEST_STATE: Final = 256 * 1024 * 1024
-"""The most bytes of a state that are read."""
+"""The most characters of a state that are read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What an earlier verification left, which found nothing."""
+class VerificationState:
+    """The state that a verification without findings leaves."""
 
     origin: str
     size: int
     root: str
     """In hexadecimal."""
     entries: tuple[str, ...]
-    """Digests of the columns that are next to the entries, some thousand each; the last one ends with the log."""
+    """Digests of the columns next to the entries, one for each `CHUNK` of entries; the last one ends with the log."""
     runs: tuple[tuple[str, str], ...]
-    """The blocks: the last id and the digest of each."""
+    """The blocks of runs: the last id and the digest of each."""
     derived: Derived = field(default_factory=Derived)
     form: str = FORM
 
     def to_text(self) -> str:
-        """As JSON."""
+        """The state as a line of JSON."""
         return json.dumps(asdict(self), separators=(",", ":")) + "\n"
 
 
-def read_verified(text: str) -> Verified:
-    """A state out of its JSON.
+def read_verification_state(text: str) -> VerificationState:
+    """Parse a state.
 
     Raises:
-        AuditError: it is none of this version.
+        AuditError: it is malformed or of another version.
     """
     if len(text) > LARGEST_STATE:
         raise AuditError(f"expected a state of at most {LARGEST_STATE:,} characters, got {len(text):,}")
@@ -71,20 +71,20 @@ def read_verified(text: str) -> Verified:
         value = json.loads(text)
         if not isinstance(value, dict) or value.get("form") != FORM:
             raise AuditError(f"expected a state of the form {FORM}, got another value; verify in full to make one")
-        made = Verified(
+        state = VerificationState(
             origin=str(value["origin"]),
             size=_whole(value["size"]),
             root=str(value["root"]),
             entries=tuple(map(str, value["entries"])),
             runs=tuple((str(last), str(digest)) for last, digest in value["runs"]),
-            derived=Derived.of(value["derived"]),
+            derived=Derived.from_json(value["derived"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise AuditError("expected the state of an earlier verification, but it cannot be read") from error
-    ends = [last for last, _ in made.runs]
-    if ends != sorted(set(ends)) or len(made.entries) != -(-made.size // CHUNK):
+    ends = [last for last, _ in state.runs]
+    if ends != sorted(set(ends)) or len(state.entries) != -(-state.size // CHUNK):
         raise AuditError("expected the state of an earlier verification, but its parts do not fit each other")
-    return made
+    return state
 
 
 def _whole(value: Any) -> int:
@@ -93,49 +93,54 @@ def _whole(value: Any) -> int:
     return value
 
 
-def with_contents_since(
-    connection: Connection, tenant: str, found: LogVerification, since: Verified | None, *, leaves: bool = True
-) -> tuple[LogVerification, Verified | None]:
-    """A verification of a log and of what is stored of its runs, from an earlier one on.
+def verify_contents_since(
+    connection: Connection,
+    tenant: str,
+    verification: LogVerification,
+    since: VerificationState | None,
+    *,
+    leaves: bool = True,
+) -> tuple[LogVerification, VerificationState | None]:
+    """Verify the rows that a log binds, beginning with the state of an earlier verification.
 
     Args:
-        connection: the same that the log was verified with.
+        connection: the connection with which the log was verified.
         tenant: whose log.
-        found: what `verify_log` found.
-        since: what an earlier verification left; without it everything is checked against the log.
-        leaves: whether a state is to be left; without one and without `since` rows are read once and not twice.
+        verification: the result of `verify_log`.
+        since: the state of an earlier verification; without it everything is compared with the log.
+        leaves: whether to return a state; without that and without `since`, rows are read once and not twice.
 
     Returns:
-        What was found, and the state to begin with next time; none where something was found.
+        The result, and the state for the next verification; the latter is None if there are findings.
     """
     if since is None and not leaves:
-        return with_contents(connection, tenant, found), None
-    if (strange := of_other_types(connection, tenant, found)) is not None:
-        return strange, None
+        return verify_contents(connection, tenant, verification), None
+    if (foreign := with_foreign_values(connection, tenant, verification)) is not None:
+        return foreign, None
     try:
-        return _from(connection, tenant, found, since)
+        return _verify_since(connection, tenant, verification, since)
     except OperationalError as error:
-        if not undecodable(error):
+        if not is_undecodable(error):
             raise
-        findings = Findings(list(found.findings))
-        findings.add(FindingCode.ALTERED_CONTENT, NO_TEXT)
-        return replace(found, findings=tuple(findings.found)), None
+        findings = Findings(list(verification.findings))
+        findings.add(FindingCode.ALTERED_CONTENT, UNDECODABLE)
+        return replace(verification, findings=tuple(findings.items)), None
 
 
-def _from(
-    connection: Connection, tenant: str, found: LogVerification, since: Verified | None
-) -> tuple[LogVerification, Verified | None]:
-    findings = Findings(list(found.findings))
-    for what in lacking(connection):
-        findings.add(FindingCode.HIDDEN_ROWS, what)
-    since = since if since is None or _begins(connection, tenant, found, since, findings) else None
-    beside = _beside(connection, tenant, found.size)
-    if since is not None and beside[1](since.size) != since.entries:
-        since = None  # which entry it is, a look at all of them tells
-    contents = Contents(
-        connection, tenant, found.size, findings, since.size if since else 0, since.derived if since else None
+def _verify_since(
+    connection: Connection, tenant: str, verification: LogVerification, since: VerificationState | None
+) -> tuple[LogVerification, VerificationState | None]:
+    findings = Findings(list(verification.findings))
+    for message in index_damage(connection):
+        findings.add(FindingCode.HIDDEN_ROWS, message)
+    since = since if since is None or _begins_with(connection, tenant, verification, since, findings) else None
+    column_digests, digests_at = _entry_column_digests(connection, tenant, verification.size)
+    if since is not None and digests_at(since.size) != since.entries:
+        since = None  # a full verification tells which entry it is
+    contents = ContentCheck(
+        connection, tenant, verification.size, findings, since.size if since else 0, since.derived if since else None
     )
-    # The last block may have been cut short: it is looked at again, so that blocks stay of one size.
+    # The last block may be incomplete: it is formed anew, so that all blocks keep their size.
     known = dict(since.runs[:-1]) if since is not None else {}
     blocks: list[tuple[str, str]] = []
     changed: list[tuple[str, Block]] = []
@@ -143,50 +148,60 @@ def _from(
         if since is not None and known.get(block.last) != block.digest:
             changed.append((blocks[-1][0] if blocks else "", block))
         blocks.append((block.last, block.digest))
-    runs = contents.entries()
+    runs = contents.compare_entries()
     if since is not None:
         ids = _decided_runs(connection, tenant, blocks[-1][0] if blocks else "", None)
         for after, block in changed:
             ids |= {*block.runs, *_decided_runs(connection, tenant, after, block.last)}
-            if len(ids) >= TOGETHER:
-                contents.runs(ids)
+            if len(ids) >= RUNS_AT_ONCE:
+                contents.compare_runs(ids)
                 ids = set()
-        contents.runs(ids)
+        contents.compare_runs(ids)
         for unit in UNITS:
             if unit is not RUN:
-                contents.units(unit, _names_of(connection, tenant, unit))
+                contents.compare_units(unit, _unit_ids(connection, tenant, unit))
     derived = contents.finish()
-    whole = replace(found, findings=tuple(findings.found), runs=runs + contents.again, since=since.size if since else 0)
-    if findings.found:
-        return whole, None
-    state = Verified(found.origin, found.size, found.root.hex(), beside[0], tuple(blocks), derived)
-    return whole, state
+    result = replace(
+        verification, findings=tuple(findings.items), runs=runs + contents.recompared, since=since.size if since else 0
+    )
+    if findings.items:
+        return result, None
+    state = VerificationState(
+        verification.origin, verification.size, verification.root.hex(), column_digests, tuple(blocks), derived
+    )
+    return result, state
 
 
-def _begins(connection: Connection, tenant: str, found: LogVerification, since: Verified, findings: Findings) -> bool:
-    """Whether a log begins with the one of an earlier state."""
-    if found.origin != since.origin:
-        findings.add(FindingCode.OTHER_LOG, f"the state is of the log {since.origin!r}, this one is {found.origin!r}")
-    elif found.size < since.size:
+def _begins_with(
+    connection: Connection, tenant: str, verification: LogVerification, since: VerificationState, findings: Findings
+) -> bool:
+    """Whether a log begins with the log of an earlier state; adds findings if not."""
+    if verification.origin != since.origin:
+        findings.add(
+            FindingCode.OTHER_LOG, f"the state is of the log {since.origin!r}, this one is {verification.origin!r}"
+        )
+    elif verification.size < since.size:
         findings.add(
             FindingCode.SHORTER,
-            f"the state of an earlier verification has {since.size:,} entries, and there are {found.size:,}: the log "
-            "was cut, or an older copy put in its place",
+            f"the state of an earlier verification has {since.size:,} entries, and there are {verification.size:,}: "
+            "the log was cut, or an older copy put in its place",
         )
-    elif not found.findings and read_root(connection, tenant, since.size).hex() != since.root:
+    elif not verification.findings and read_root(connection, tenant, since.size).hex() != since.root:
         findings.add(
             FindingCode.OTHER_HISTORY,
             f"the first {since.size:,} entries lead to another root than at an earlier verification: history was "
             "rewritten",
         )
     else:
-        # Where the log itself does not hold, nothing is passed over.
-        return not found.findings
+        # If the log itself does not hold, nothing is skipped.
+        return not verification.findings
     return False
 
 
-def _beside(connection: Connection, tenant: str, size: int) -> tuple[tuple[str, ...], Callable[[int], tuple[str, ...]]]:
-    """Digests of what is next to the entries of a log; and the same as they were at an earlier size."""
+def _entry_column_digests(
+    connection: Connection, tenant: str, size: int
+) -> tuple[tuple[str, ...], Callable[[int], tuple[str, ...]]]:
+    """Digests of the columns next to the entries of a log, and a function that gives those for an earlier size."""
     table = tables.audit_entries.c
     query = (
         select(table.idx, table.kind, table.record)
@@ -194,21 +209,21 @@ def _beside(connection: Connection, tenant: str, size: int) -> tuple[tuple[str, 
         .order_by(table.idx)
     )
 
-    def of(begin: int, end: int) -> str:
+    def digest(begin: int, end: int) -> str:
         return digest_of([tuple(row) for row in connection.execute(query, {"from": begin, "to": end})])
 
-    now = tuple(of(begin, min(begin + CHUNK, size)) for begin in range(0, size, CHUNK))
+    now = tuple(digest(begin, min(begin + CHUNK, size)) for begin in range(0, size, CHUNK))
 
-    def then(earlier: int) -> tuple[str, ...]:
-        whole = earlier // CHUNK
-        rest = (of(whole * CHUNK, earlier),) if earlier % CHUNK else ()
-        return now[:whole] + rest
+    def digests_at(earlier: int) -> tuple[str, ...]:
+        complete = earlier // CHUNK
+        rest = (digest(complete * CHUNK, earlier),) if earlier % CHUNK else ()
+        return now[:complete] + rest
 
-    return now, then
+    return now, digests_at
 
 
 def _decided_runs(connection: Connection, tenant: str, after: str, to: str | None) -> set[str]:
-    """The runs of a stretch of which decisions tell, whether or not there are rows of them."""
+    """The runs in a range of ids that have a decision in the log, whether or not they have rows."""
     table = tables.audit_entries.c
     query = select(table.record).where(
         table.tenant == tenant,
@@ -219,14 +234,14 @@ def _decided_runs(connection: Connection, tenant: str, after: str, to: str | Non
     return {str(record) for record in connection.execute(query).scalars()}
 
 
-def _names_of(connection: Connection, tenant: str, unit: Unit) -> set[str]:
-    """The units of a kind of which there are rows, or entries."""
+def _unit_ids(connection: Connection, tenant: str, unit: Unit) -> set[str]:
+    """The ids of the units of a kind that have rows or entries."""
     table, head = tables.audit_entries.c, unit.head
-    rows = connection.execute(
+    records = connection.execute(
         select(table.record).where(
             table.tenant == tenant, table.kind == ROWS, table.record.startswith(unit.name(""), autoescape=True)
         )
     ).scalars()
-    found = {str(record).partition(":")[2] for record in rows}
+    logged = {str(record).partition(":")[2] for record in records}
     owner = literal("") if unit.id is None else head.c[unit.id]
-    return found | {str(one) for one in connection.execute(select(owner).where(head.c.tenant == tenant)).scalars()}
+    return logged | {str(id_) for id_ in connection.execute(select(owner).where(head.c.tenant == tenant)).scalars()}

@@ -1,9 +1,9 @@
-"""Whether every index of a database has the rows of its table: pages are read through indexes.
+"""Whether every index of a database has all rows of its table, because pages are read through indexes.
 
-Who may write the schema of SQLite can have an index made again without some of the rows, and put its text back as it
-was. What is read through it then lacks them, and what is read row by row has all of them: a page shows less than is
-stored and holds against the log. In PostgreSQL no such writing is open to the owner of a table; who may write its
-catalogues is told of nowhere here (docs/audit.md).
+Anyone who can write the schema of a SQLite file can rebuild an index without some rows and then restore its definition.
+A query through the index then misses them, while a scan of the table finds them: a page shows less than is stored, and
+the rows still match the log. In PostgreSQL the owner of a table cannot do that; somebody who can write its catalogues
+is out of scope (docs/audit.md).
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,11 @@ from typing import Final
 from sqlalchemy import Connection
 
 _MOST: Final = 20
+"""The most messages."""
 
 
-def lacking(connection: Connection) -> Iterator[str]:
-    """What of SQLite's own tables and indexes does not fit together, a sentence for each."""
+def index_damage(connection: Connection) -> Iterator[str]:
+    """Inconsistencies between tables and indexes that SQLite finds, one sentence each; empty in other databases."""
     if connection.dialect.name != "sqlite":
         return
     for row in connection.exec_driver_sql(f"PRAGMA integrity_check({_MOST})"):

@@ -1,11 +1,11 @@
-"""Verifying a whole log: every entry against the stored tree, and the tree against checkpoints that one trusts.
+"""Verifying a whole log: every entry against the stored tree, and the tree against trusted checkpoints.
 
 1. The entries are there from the first to the last, each once, and hash to the stored leaves.
 2. Each stored tile holds the hashes of the tiles below it.
 3. Each stored checkpoint is signed by a key of the ring and has the root that the entries lead to.
-4. So has each checkpoint from outside; the log has not become shorter than any of them, and is the same log.
+4. The same is true of each checkpoint from outside: the log is the same one, and not shorter than any of them states.
 
-Whoever owns the host can write a log that holds in all of 1 to 3 if the key is on the host too; only 4 finds that.
+If the signing key is on the host, its owner can forge a log that passes 1 to 3; only 4 detects that.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,54 +23,54 @@ from assay.store.audit.log import Head, read_checkpoints, read_entries, read_hea
 from assay.store.audit.merkle.checkpoint import Checkpoint, open_checkpoint
 from assay.store.audit.merkle.tiles import TILE_LEVELS, TILE_WIDTH, hashes_of
 from assay.store.audit.merkle.tree import EMPTY_ROOT, RootStack, complete_root
-from assay.store.audit.verification.column_types import LOG, NO_TEXT, foreign_values, undecodable
+from assay.store.audit.verification.column_types import LOG, UNDECODABLE, foreign_values, is_undecodable
 from assay.store.audit.verification.foreign_code import foreign_code
 from assay.store.db.tables import audit_anchors, audit_checkpoints, audit_tiles
 
 MOST_FINDINGS: Final = 100
-"""Of more findings only the first are reported."""
+"""The most findings that are reported: the first ones."""
 
 
 class FindingCode(StrEnum):
-    """What does not hold."""
+    """The kind of a finding."""
 
     NO_LOG = "no_log"
-    """The log is not there."""
+    """There is no log."""
     MISSING_ENTRY = "missing_entry"
-    """An entry is not there."""
+    """An entry is missing."""
     EXTRA_ENTRY = "extra_entry"
-    """An entry follows the end of the log."""
+    """There is an entry behind the end of the log."""
     ALTERED_ENTRY = "altered_entry"
     """An entry does not hash to its stored leaf: one of the two was changed."""
     ALTERED_TILE = "altered_tile"
-    """A stored tile does not hold the hashes that it should."""
+    """A stored tile does not hold the hashes that the entries lead to."""
     BAD_CHECKPOINT = "bad_checkpoint"
-    """A checkpoint is malformed, or no trusted key signed it as it stands."""
+    """A checkpoint is malformed, or no trusted key signed it in this form."""
     MISSING_CHECKPOINT = "missing_checkpoint"
-    """A checkpoint that was taken out of the host is not stored any more."""
+    """A checkpoint that was copied out of the host is no longer stored."""
     OTHER_LOG = "other_log"
     """A checkpoint is of another log."""
     OTHER_HISTORY = "other_history"
     """The entries lead to another root than a checkpoint states: history was rewritten."""
     SHORTER = "shorter"
-    """A checkpoint states more entries than there are: the log was cut, or an older copy put in its place."""
+    """A checkpoint states more entries than there are: the log was truncated, or replaced by an older copy."""
     ALTERED_CONTENT = "altered_content"
-    """What is stored of a run is not what its entry commits to."""
+    """Stored rows are not what their entry commits to."""
     MISSING_CONTENT = "missing_content"
-    """Content of a run is not there, and no entry says that it was erased."""
+    """Content is missing, and no entry records its erasure."""
     UNLOGGED = "unlogged"
-    """A run is in the tables of which the log knows nothing."""
+    """There are rows in the tables that no entry records."""
     FOREIGN_CODE = "foreign_code"
-    """A trigger, a rule or a view is in the database, and none is ours: it changes rows, or hides them."""
+    """The database has a trigger, a rule or a view, which can change or hide rows; assay creates none."""
     HIDDEN_ROWS = "hidden_rows"
-    """An index lacks rows of its table: what is read through it shows less than is stored."""
+    """An index lacks rows of its table: queries through it show less than is stored."""
     USED_TWICE = "used_twice"
-    """The log tells of two commits with one receipt: what remembers used receipts was altered in between."""
+    """The log has two commits with one receipt: the table of used receipts was altered in between."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that does not hold."""
+    """Something that does not hold."""
 
     code: FindingCode
     message: str
@@ -79,26 +79,26 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class LogVerification:
-    """What was found of a log."""
+    """The result of verifying a log."""
 
     origin: str
     size: int
-    """How many entries it has."""
+    """The number of its entries."""
     root: bytes
     """The root that its entries lead to."""
     checkpoints: int
-    """How many stored checkpoints hold."""
+    """The number of stored checkpoints that hold."""
     anchors: int
-    """How many checkpoints from outside hold."""
+    """The number of checkpoints from outside that hold."""
     outside: int = 0
-    """How many of its first entries a checkpoint from outside covers that holds."""
+    """The number of its first entries that are covered by a valid checkpoint from outside."""
     findings: tuple[Finding, ...] = ()
-    """What does not hold; nothing where the log is whole."""
+    """What does not hold; empty if the log is intact."""
     runs: int = 0
-    """Of how many runs the content was compared with the log."""
+    """The number of runs whose content was compared with the log."""
     since: int = 0
-    """With how many entries an earlier verification ended from which this one began: what it had checked against the
-    log and is unchanged was not compared again (`assay.store.audit.verification.incremental`)."""
+    """The number of entries at the end of the earlier verification from which this one began: what that one had
+    compared with the log and is unchanged was not compared again (`assay.store.audit.verification.incremental`)."""
 
     @property
     def holds(self) -> bool:
@@ -107,8 +107,8 @@ class LogVerification:
 
     @property
     def caution(self) -> str | None:
-        """What this verification cannot know, as a sentence that is told before anything else; none where all entries
-        are covered from outside.
+        """What this verification cannot detect, as a sentence to show before the result; None if a checkpoint from
+        outside covers all entries.
 
         >>> LogVerification("example.com/log", 7, b"", 1, 0).caution
         'no checkpoint from outside was compared with it: whoever has the key could have rewritten all of it'
@@ -125,51 +125,52 @@ class LogVerification:
 
 @dataclass(slots=True)
 class Findings:
-    """Collects what is found, up to a bound."""
+    """Collects findings, up to `MOST_FINDINGS`."""
 
-    found: list[Finding] = field(default_factory=list)
-    about: set[str] = field(default_factory=set)
-    """The runs of which something was found."""
+    items: list[Finding] = field(default_factory=list)
+    runs: set[str] = field(default_factory=set)
+    """The ids of the runs and other units with findings."""
 
-    def add(self, code: FindingCode, message: str, about: str | None = None) -> None:
-        """One more; where it is about a run, with the run's id."""
-        if about is not None and len(self.about) < MOST_FINDINGS:
-            self.about.add(about)
-        if len(self.found) < MOST_FINDINGS:
-            self.found.append(Finding(code, message))
+    def add(self, code: FindingCode, message: str, run: str | None = None) -> None:
+        """Add a finding; with the id of the run if it is about one."""
+        if run is not None and len(self.runs) < MOST_FINDINGS:
+            self.runs.add(run)
+        if len(self.items) < MOST_FINDINGS:
+            self.items.append(Finding(code, message))
 
 
 def verify_log(
     connection: Connection, tenant: str, ring: KeyRing, anchors: Sequence[str | bytes] = ()
 ) -> LogVerification:
-    """Whether a log is whole and has the history that checkpoints state.
+    """Verify that a log is intact and has the history that checkpoints state.
 
     Args:
-        connection: one that sees one state of the database (`Store.reading`).
+        connection: one that sees one snapshot of the database (`Store.reading`).
         tenant: whose log.
-        ring: the public keys that are trusted.
-        anchors: checkpoints as notes, from wherever the log's owner cannot change them.
+        ring: the trusted public keys.
+        anchors: checkpoints as notes, from a place where the log's owner cannot change them.
 
     Raises:
         ReceiptError: `cryptography` is not installed.
     """
     findings = Findings()
-    for what in foreign_code(connection):
-        findings.add(FindingCode.FOREIGN_CODE, what)
-    foreign = len(findings.found)
-    for what in foreign_values(connection, tenant, LOG):
-        findings.add(FindingCode.ALTERED_ENTRY, what)
+    for message in foreign_code(connection):
+        findings.add(FindingCode.FOREIGN_CODE, message)
+    readable = True
+    for message in foreign_values(connection, tenant, LOG):
+        findings.add(FindingCode.ALTERED_ENTRY, message)
+        readable = False
     try:
-        if len(findings.found) == foreign:
-            return _verified(connection, tenant, ring, anchors, findings)
+        if readable:
+            return _verify(connection, tenant, ring, anchors, findings)
     except OperationalError as error:
-        if not undecodable(error):
+        if not is_undecodable(error):
             raise
-        findings.add(FindingCode.ALTERED_ENTRY, NO_TEXT)
-    return LogVerification("", 0, EMPTY_ROOT, 0, 0, 0, tuple(findings.found))
+        findings.add(FindingCode.ALTERED_ENTRY, UNDECODABLE)
+    return LogVerification("", 0, EMPTY_ROOT, 0, 0, 0, tuple(findings.items))
 
 
-def _verified(
+def _verify(
     connection: Connection, tenant: str, ring: KeyRing, anchors: Sequence[str | bytes], findings: Findings
 ) -> LogVerification:
     try:
@@ -177,21 +178,29 @@ def _verified(
     except AuditError as error:
         findings.add(FindingCode.NO_LOG, str(error))
         head = Head("", 0)
-    stored = _opened(read_checkpoints(connection, tenant), ring, head, "stored checkpoint", findings)
-    given = _opened(anchors, ring, head, "checkpoint from outside", findings)
-    _of_tables(connection, tenant, stored, given, findings)
+    stored = _open_all(read_checkpoints(connection, tenant), ring, head, "stored checkpoint", findings)
+    given = _open_all(anchors, ring, head, "checkpoint from outside", findings)
+    _compare_tables(connection, tenant, stored, given, findings)
     sizes = {checkpoint.size for checkpoint in (*stored, *given)}
     roots, size = _scan(connection, tenant, head, sizes, findings)
-    kept = [_compare(checkpoint, size, roots, "stored checkpoint", findings) for checkpoint in stored]
-    held = [_compare(checkpoint, size, roots, "checkpoint from outside", findings) for checkpoint in given]
-    outside = max((one.size for one, holds in zip(given, held, strict=True) if holds), default=0)
+    stored_hold = [_compare(checkpoint, size, roots, "stored checkpoint", findings) for checkpoint in stored]
+    given_hold = [_compare(checkpoint, size, roots, "checkpoint from outside", findings) for checkpoint in given]
+    outside = max((checkpoint.size for checkpoint, holds in zip(given, given_hold, strict=True) if holds), default=0)
     return LogVerification(
-        head.origin, size, roots.get(size, EMPTY_ROOT), sum(kept), sum(held), outside, tuple(findings.found)
+        head.origin,
+        size,
+        roots.get(size, EMPTY_ROOT),
+        sum(stored_hold),
+        sum(given_hold),
+        outside,
+        tuple(findings.items),
     )
 
 
-def _opened(notes: Iterable[str | bytes], ring: KeyRing, head: Head, what: str, findings: Findings) -> list[Checkpoint]:
-    found = []
+def _open_all(
+    notes: Iterable[str | bytes], ring: KeyRing, head: Head, what: str, findings: Findings
+) -> list[Checkpoint]:
+    checkpoints = []
     for number, note in enumerate(notes, start=1):
         try:
             checkpoint = open_checkpoint(note, ring)
@@ -204,22 +213,22 @@ def _opened(notes: Iterable[str | bytes], ring: KeyRing, head: Head, what: str, 
                 f"{what} {number} is of the log {checkpoint.origin!r}, and this one is {head.origin!r}",
             )
             continue
-        found.append(checkpoint)
-    return found
+        checkpoints.append(checkpoint)
+    return checkpoints
 
 
-def _of_tables(
+def _compare_tables(
     connection: Connection, tenant: str, stored: Sequence[Checkpoint], given: Sequence[Checkpoint], findings: Findings
 ) -> None:
-    """What else the tables say of the log: keys that repeat what is signed or hashed must agree with it, and what was
-    taken out of the host was stored before."""
+    """Compare the other columns of the log's tables: keys must agree with what is signed, and every checkpoint that was
+    copied out of the host must still be stored."""
     table = audit_checkpoints.c
     sizes = list(connection.execute(select(table.size).where(table.tenant == tenant).order_by(table.size)).scalars())
     if len(sizes) == len(stored) and sizes != [checkpoint.size for checkpoint in stored]:
         findings.add(FindingCode.BAD_CHECKPOINT, "stored checkpoints stand under other sizes than they state")
     anchors = select(audit_anchors.c.size).where(audit_anchors.c.tenant == tenant).distinct()
-    out = {*connection.execute(anchors).scalars(), *(checkpoint.size for checkpoint in given)}
-    for size in sorted(out - set(sizes)):
+    exported = {*connection.execute(anchors).scalars(), *(checkpoint.size for checkpoint in given)}
+    for size in sorted(exported - set(sizes)):
         findings.add(
             FindingCode.MISSING_CHECKPOINT, f"the checkpoint at {size:,} entries was taken out, and is not stored"
         )
@@ -246,37 +255,38 @@ def _compare(checkpoint: Checkpoint, size: int, roots: dict[int, bytes], what: s
 
 
 def _scan(
-    connection: Connection, tenant: str, head: Head, wanted: set[int], findings: Findings
+    connection: Connection, tenant: str, head: Head, sizes: set[int], findings: Findings
 ) -> tuple[dict[int, bytes], int]:
-    """The roots at the wanted sizes and at the end, out of the entries alone, which are checked against the tiles.
+    """The roots at the given sizes and at the end, computed from the entries alone, which are compared with the tiles.
 
-    Goes on behind the first gap with nothing: what follows has lost its place.
+    Returns:
+        The roots by size, and the number of entries before the first gap, at which the scan ends.
     """
     stack, roots = RootStack(), {0: EMPTY_ROOT}
-    marks = sorted(size for size in wanted if size > 0)
-    tops = _TileCheck(connection, tenant, findings)
+    pending = sorted(size for size in sizes if size > 0)
+    tiles = _TileCheck(connection, tenant, findings)
     position = 0
-    for leaves in _leaves_of_tiles(connection, tenant, head, findings):
-        while marks and position < marks[0] <= position + len(leaves):
-            mark = marks.pop(0)
-            part = stack.copy()
-            part.extend(leaves[: mark - position])
-            roots[mark] = part.root()
+    for leaves in _leaves_by_tile(connection, tenant, head, findings):
+        while pending and position < pending[0] <= position + len(leaves):
+            size = pending.pop(0)
+            prefix = stack.copy()
+            prefix.extend(leaves[: size - position])
+            roots[size] = prefix.root()
         if len(leaves) == TILE_WIDTH:
             stack.extend_complete(complete_root(leaves), TILE_LEVELS)
         else:
             stack.extend(leaves)
-        tops.add(position >> TILE_LEVELS, leaves)
+        tiles.add(position >> TILE_LEVELS, leaves)
         position += len(leaves)
-    tops.finish(position)
+    tiles.finish(position)
     if position < head.size:
         findings.add(FindingCode.MISSING_ENTRY, f"expected entry {position} of {head.size}, and it is not there")
     roots[position] = stack.root()
     return roots, position
 
 
-def _leaves_of_tiles(connection: Connection, tenant: str, head: Head, findings: Findings) -> Iterator[list[bytes]]:
-    """Leaf hashes, as many as a tile holds at a time, up to the first entry that is missing."""
+def _leaves_by_tile(connection: Connection, tenant: str, head: Head, findings: Findings) -> Iterator[list[bytes]]:
+    """Leaf hashes, one tile at a time, up to the first missing entry."""
     leaves: list[bytes] = []
     for expected, (index, data) in enumerate(read_entries(connection, tenant)):
         if index >= head.size:
@@ -293,7 +303,7 @@ def _leaves_of_tiles(connection: Connection, tenant: str, head: Head, findings: 
 
 
 class _TileCheck:
-    """Holds the stored tiles against what the entries lead to, level by level, as the scan goes on."""
+    """Compares the stored tiles with the hashes that the entries lead to, as the scan goes on."""
 
     def __init__(self, connection: Connection, tenant: str, findings: Findings) -> None:
         self._findings = findings
@@ -302,13 +312,13 @@ class _TileCheck:
         self._above: list[bytes] = []
 
     def add(self, index: int, leaves: list[bytes]) -> None:
-        """The next leaves: those of the tile at an index."""
+        """Compare the next tile of leaves."""
         self._match(0, index, leaves)
         if len(leaves) == TILE_WIDTH:
             self._above.append(complete_root(leaves))
 
     def finish(self, size: int) -> None:
-        """Now the levels above, whose hashes are few enough to be kept."""
+        """Compare the tiles of the levels above, whose hashes are few enough to keep in memory."""
         if size % TILE_WIDTH == 0:
             self._match(0, size >> TILE_LEVELS, [])
         level, hashes = 1, self._above
@@ -321,36 +331,38 @@ class _TileCheck:
                     roots.append(complete_root(part))
             level, hashes = level + 1, roots
         if self._next is not None:
-            self._tell(self._next[0], self._next[1])
+            self._add_finding(self._next[0], self._next[1])
 
     def _match(self, level: int, index: int, expected: list[bytes]) -> None:
-        """Tiles come in the order of their places, as the expected ones do."""
+        """Compare one tile; stored and expected tiles come in the same order."""
         while self._next is not None and self._next[:2] < (level, index):
-            self._tell(self._next[0], self._next[1])
+            self._add_finding(self._next[0], self._next[1])
             self._next = next(self._stored, None)
-        found = b""
+        stored = b""
         if self._next is not None and self._next[:2] == (level, index):
-            found = self._next[2]
+            stored = self._next[2]
             self._next = next(self._stored, None)
-        if found == b"".join(expected):
+        if stored == b"".join(expected):
             return
         if level:
-            self._tell(level, index)
+            self._add_finding(level, index)
             return
         try:
-            stored = hashes_of(found)
+            hashes = hashes_of(stored)
         except AuditError:
-            stored = []
-        place = next((at for at, (one, other) in enumerate(zip(expected, stored, strict=False)) if one != other), None)
-        if place is None:
-            self._tell(level, index)
+            hashes = []
+        differing = next(
+            (at for at, pair in enumerate(zip(expected, hashes, strict=False)) if pair[0] != pair[1]), None
+        )
+        if differing is None:
+            self._add_finding(level, index)
         else:
-            entry = (index << TILE_LEVELS) + place
+            entry = (index << TILE_LEVELS) + differing
             self._findings.add(
                 FindingCode.ALTERED_ENTRY, f"entry {entry} does not hash to its stored leaf: one of them was changed"
             )
 
-    def _tell(self, level: int, index: int) -> None:
+    def _add_finding(self, level: int, index: int) -> None:
         self._findings.add(
             FindingCode.ALTERED_TILE,
             f"the stored tile at level {level}, index {index} does not hold the hashes that the entries lead to",

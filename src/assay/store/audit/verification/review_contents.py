@@ -1,4 +1,4 @@
-"""Holding the acts of reviewers against the log: each stands among the decisions of its run as its entry says."""
+"""Comparing the acts of reviewers with the log: each is among the decisions of its run, as its entry states."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,51 +15,54 @@ ReadEntry = tuple[int, dict[str, Any]]
 
 
 def check_acts(connection: Connection, tenant: str, acts: Sequence[ReadEntry], findings: Findings) -> None:
-    """Compare entries of reviews with what is stored of them.
+    """Compare the entries of reviews with the stored decisions.
 
     Args:
-        connection: the same that the log was verified with.
+        connection: the connection with which the log was verified.
         tenant: whose log.
         acts: the index and the fields of each entry.
-        findings: where to add what does not hold.
+        findings: the list to add findings to.
     """
-    runs = sorted({str(one["record"]) for _, one in acts})
-    table, of_runs = tables.decisions, tables.runs
+    runs = sorted({str(data["record"]) for _, data in acts})
+    decisions, run_table = tables.decisions, tables.runs
     salts = {
         row.id: row.salt
         for row in connection.execute(
-            select(of_runs.c.id, of_runs.c.salt).where(of_runs.c.tenant == tenant, of_runs.c.id.in_(runs))
+            select(run_table.c.id, run_table.c.salt).where(run_table.c.tenant == tenant, run_table.c.id.in_(runs))
         )
     }
     try:
         rows = {
             (row.run, row.position): row
-            for row in connection.execute(select(table).where(table.c.tenant == tenant, table.c.run.in_(runs)))
+            for row in connection.execute(
+                select(decisions).where(decisions.c.tenant == tenant, decisions.c.run.in_(runs))
+            )
         }
     except StoreError as error:
         findings.add(FindingCode.ALTERED_CONTENT, f"the decisions of a reviewed run cannot be read: {error}")
         return
-    for index, one in acts:
-        run = str(one["record"])
-        row = rows.get((run, one.get("position")))
+    for index, data in acts:
+        run = str(data["record"])
+        row = rows.get((run, data.get("position")))
         where = f"run {run} (entry {index})"
         if row is None:
-            findings.add(FindingCode.MISSING_CONTENT, f"{where}: the act {one.get('act')} is not in the tables", run)
-        elif what := _differing(one, row, salts.get(run)):
+            findings.add(FindingCode.MISSING_CONTENT, f"{where}: the act {data.get('act')} is not in the tables", run)
+        elif what := _differing(data, row, salts.get(run)):
             findings.add(FindingCode.ALTERED_CONTENT, f"{where}: the {what} of an act is not what was recorded", run)
 
 
 def _differing(data: Mapping[str, Any], row: Row[Any], salt: bytes | None) -> str | None:
+    """The name of the field in which an entry and its row differ; None if they agree."""
     if row.action != data.get("act"):
         return "name"
     if row.route != data.get("state"):
         return "state"
     if salt is None:
-        return None  # the run was erased: what is left is the name of the act
+        return None  # the run was erased: only the name and the state of the act remain
     if data.get("actor") is not None and commitment(bytes(salt), "actor", str(row.actor).encode()) != data["actor"]:
         return "actor"
     reason = data.get("reason")
     if row.reasons is not None and not isinstance(row.reasons, list):
         return "reason"
-    words = None if not row.reasons else commitment(bytes(salt), "reason", str(row.reasons[0]).encode())
-    return "reason" if words != reason else None
+    expected = None if not row.reasons else commitment(bytes(salt), "reason", str(row.reasons[0]).encode())
+    return "reason" if expected != reason else None

@@ -1,10 +1,10 @@
-"""The tables. Every table has its tenant first in its key, so that no query need ever look at another tenant's rows.
+"""The tables. Every key begins with the tenant, so that no query ever has to read another tenant's rows.
 
 Moments are whole microseconds since 1970 in UTC. What a person may ask to have erased (texts, arguments, comments) is
-in columns that can be null; what is left then are decisions, scores and digests of policies and verifiers.
+in nullable columns; what remains after an erasure are decisions, scores and digests of policies and verifiers.
 """
 
-from assay.store.db.packing import Packed, pack, unpack, unpack_bytes
+from assay.store.db.packed_json import Packed, pack, unpack, unpack_bytes
 from assay.store.db.tables.access import access_tokens, api_keys, login_tries, sessions, tenants, users
 from assay.store.db.tables.audit import audit_anchors, audit_checkpoints, audit_entries, audit_logs, audit_tiles
 from assay.store.db.tables.checks import (

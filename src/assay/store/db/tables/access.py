@@ -5,7 +5,7 @@ from sqlalchemy import Index
 from assay.store.db.tables.definition import table
 
 tenants = table("tenants", "title text, created long, seal bytes?", key="")
-"""The tenants. One that is not here may have rows all the same: a server without people has only `default`."""
+"""The tenants. A tenant without a row here may still have other rows: a server without users has only `default`."""
 
 users = table(
     "users",
@@ -16,8 +16,8 @@ users = table(
     key="id",
 )
 Index("ux_users_tenant_name", users.c.tenant, users.c.name, unique=True)
-"""People. `password` is its hash, `roles` and `expertise` are words with spaces between them. One who was removed keeps
-the row without the name: the log says what the id did."""
+"""Users. `password` is the hash; `roles` and `expertise` are words separated by spaces. The row of a removed user stays
+without its name, because the log refers to the id."""
 
 sessions = table(
     "sessions",
@@ -26,7 +26,7 @@ sessions = table(
     indexes=("user",),
 )
 Index("ux_sessions_digest", sessions.c.digest, unique=True)
-"""Sessions of people. `digest` is of what the cookie holds; `ends` is when it ends at the latest."""
+"""Console sessions of users. `digest` is of the secret in the cookie; `ends` is the latest moment at which it ends."""
 
 api_keys = table(
     "api_keys",
@@ -37,10 +37,10 @@ api_keys = table(
     key="id",
 )
 Index("ux_api_keys_id", api_keys.c.id, unique=True)
-"""Keys of programs. `digest` is of the secret, `permissions` are words with spaces between them."""
+"""API keys of programs. `digest` is of the secret; `permissions` are words separated by spaces."""
 
 login_tries = table("login_tries", "digest text, failed int, last long, until long", key="digest")
-"""Tries to sign in that failed, by a digest of the name, whether or not there is such a user."""
+"""Failed sign-in attempts, by a digest of the name, whether or not such a user exists."""
 
 access_tokens = table(
     "access_tokens",
@@ -48,4 +48,4 @@ access_tokens = table(
     key="digest",
 )
 Index("ux_access_tokens_digest", access_tokens.c.digest, unique=True)
-"""What may be used once: to make the first user, or to set a password again. `digest` is of the token."""
+"""Single-use tokens, for creating the first user or resetting a password. `digest` is of the token."""

@@ -1,9 +1,9 @@
-"""The audit log."""
+"""The audit log: entries, hash tree, checkpoints."""
 
 from assay.store.db.tables.definition import table
 
 audit_logs = table("audit_logs", "origin text, size long", key="")
-"""One log for each tenant; the row is locked by who appends."""
+"""One log for each tenant; an append locks its row."""
 
 audit_entries = table(
     "audit_entries",
@@ -11,13 +11,13 @@ audit_entries = table(
     key="idx",
     indexes=("record idx",),
 )
-"""The entries of a log; `data` is what is hashed."""
+"""The entries of a log; the tree hashes `data`."""
 
 audit_tiles = table("audit_tiles", "level int, idx long, hashes bytes", key="level idx")
-"""The hashes of a log's tree (`assay.store.audit.merkle.tiles`)."""
+"""The stored hashes of a log's tree (`assay.store.audit.merkle.tiles`)."""
 
 audit_checkpoints = table("audit_checkpoints", "size long, created long, note text", key="size")
 """The signed checkpoints of a log."""
 
 audit_anchors = table("audit_anchors", "size long, target text, created long, answer text?", key="size target")
-"""Where checkpoints were taken to, outside this database, and what was answered."""
+"""The places outside this database that checkpoints were copied to, and the answers of witnesses."""

@@ -1,4 +1,4 @@
-"""What was checked, and what is counted of it."""
+"""Checks and their reports, the counts and sketches made of them, and the keys under which they were requested."""
 
 from typing import Final
 
@@ -16,10 +16,10 @@ runs = table(
     key="id",
     indexes=("created id", "run_id", "erased bare created"),
 )
-"""One occasion on which something was checked. `asked` is what the log commits to: all that the check was given
-(`asked`), and the ids and digests of its evidence (`evidence`). Without `salt` the commitments say nothing.
-`bare` says that its evidence alone was erased. `tape` is what chat models said in the course of it, where one took part
-(`assay.models.chat.tape`): with it the check can be run again."""
+"""Runs: each is one occasion on which something was checked. The log commits to `asked`: the arguments of the check
+(`asked`), and the ids and digests of its evidence (`evidence`). Without `salt` the commitments reveal nothing.
+`bare` means that only its evidence was erased. `tape` records the answers of chat models during the check, if any took
+part (`assay.models.chat.tape`), so that the check can be replayed."""
 
 reports = table(
     "reports",
@@ -30,12 +30,12 @@ reports = table(
     key="id",
     indexes=("created id", "run", "action created id", "route created id", "policy created id", "caller created id"),
 )
-"""The report of one check; `body` is its wire form without `timing`. The first report of a run has the run's id.
-`verdicts` says which verdicts its claims have (`assay.store.records.recording.VERDICT_BITS`)."""
+"""Reports; `body` is the wire form of a report without `timing`. The first report of a run has the run's id.
+`verdicts` is a bit set of the verdicts of its claims (`assay.store.records.check_rows.VERDICT_BITS`)."""
 
 IS_GAP: Final = sql("((action <> 'emit' AND (verdicts & 4) <> 0) OR route = 'serve_abstention')")
-"""Whether a report says what its evidence could not answer: a claim in it has no support and it was not emitted, or it
-abstains. Written out, with the bit of `unsupported`, because an index of some rows is used only by the same text."""
+"""The condition for an unanswered question: the report has an unsupported claim and was not emitted, or it abstains.
+Written out in SQL, with the bit of `unsupported`, because a partial index is used only for the same expression."""
 Index(
     "ix_reports_gaps",
     reports.c.tenant,
@@ -55,9 +55,9 @@ report_search = Table(
     Column("created", BigInteger),
     Column("words", Text, info={"postgresql": "to_tsvector('simple', {}::text)"}),
 )
-"""The words of reports (`assay.store.records.search_words`). It is a virtual table in SQLite. In PostgreSQL it is
-walled like the others, and what is looked for is a part of its wall (`assay.store.db.row_security.set_search_query`).
-Its tenant is its `owner`."""
+"""The search index: the words of reports (`assay.store.records.search_words`). A virtual table in SQLite. In PostgreSQL
+it has a policy like the other tables, and the policy contains the search query
+(`assay.store.db.row_security.set_search_query`). Its column `owner` holds the tenant."""
 
 claims = table(
     "claims",
@@ -70,7 +70,7 @@ claims = table(
 """The claims of a report, in order."""
 
 evidence = table("evidence", "digest text, created long, body json?", key="digest")
-"""Evidence by the digest of its content, stored once however many runs had it; all of it but the id."""
+"""Evidence without its id, by the digest of its content; stored once however many runs had it."""
 
 run_evidence = table(
     "run_evidence",
@@ -78,7 +78,7 @@ run_evidence = table(
     key="run position",
     indexes=("digest",),
 )
-"""Which evidence a run had, in order, and under which ids."""
+"""The evidence of each run, in order, under the ids that the run gave it."""
 
 tool_calls = table(
     "tool_calls",
@@ -92,7 +92,7 @@ decisions = table(
     "run text, position int, created long, actor text, action text, route text, reasons json?",
     key="run position",
 )
-"""What was decided on a run: first by the gate, then by people."""
+"""The decisions on a run: the gate's first, then those of people."""
 
 policies = table("policies", "digest text, name text, created long, body json?", key="digest")
 """Policies by digest."""
@@ -101,28 +101,28 @@ verifiers = table("verifiers", "digest text, name text, created long", key="dige
 """Verifiers by digest."""
 
 hourly = table("hourly", "hour long, kind text, name text, count long", key="hour kind name")
-"""How much was counted in each hour since 1970 (`assay.store.insights.hourly_counting`)."""
+"""Counts for each hour since 1970 (`assay.store.insights.hourly_increments`)."""
 
 sketches = table(
     "sketches",
     "step int, metric text, kind text, name text, hour long, bin int, count long, total long, squares long",
     key="step metric kind name hour bin",
 )
-"""Histograms of what was measured, by the hour and by the day (`assay.store.sketches`). `step` is the hours that a row
-spans, `hour` its first one since 1970; `kind` and `name` say of what: of all outputs, or of one caller's. `total` and
-`squares` sum the values of a bin, in ten-thousandths."""
+"""Histograms of measurements by the hour and by the day (`assay.store.sketches`). `step` is the number of hours that a
+row spans, `hour` the first of them since 1970; `kind` and `name` select the outputs: all, or those of one caller.
+`total` and `squares` are the sums of the values of a bin and of their squares, in units of a ten-thousandth."""
 
 sketch_cursors = table("sketch_cursors", "position long, version int", key="")
-"""How far a tenant's log was counted into its sketches, and under which definition of them."""
+"""How many entries of a tenant's log were counted into its sketches, and under which definition of them."""
 
 worst_outputs = table("worst_outputs", "hour long, report text, score number?", key="hour report")
-"""The outputs of each hour with the lowest scores, a few of each (`assay.store.sketches`)."""
+"""The few outputs of each hour that have the lowest scores (`assay.store.sketches`)."""
 
 retention = table("retention", "version int, changed long, rules json?, seal bytes?", key="")
-"""How long content is kept (`assay.store.records.retention`)."""
+"""The retention rules of a tenant (`assay.store.records.retention`)."""
 
 turns = table("turns", "name text, holder text, until long", key="name")
-"""Whose turn it is to do what only one of several processes may do (`assay.store.db.leases`)."""
+"""Leases: which process may do the work that only one of several may do at a time (`assay.store.db.leases`)."""
 
 verdict_cache = table(
     "verdict_cache",
@@ -130,7 +130,7 @@ verdict_cache = table(
     key="key",
     indexes=("created",),
 )
-"""Reports kept by what they depend on, for equal requests (`assay.store.records.verdict_cache`)."""
+"""Cached reports for equal requests, keyed by everything they depend on (`assay.store.records.verdict_cache`)."""
 
 idempotency_keys = table(
     "idempotency_keys",
@@ -141,7 +141,7 @@ idempotency_keys = table(
     key="caller key position",
     indexes=("caller created", "run"),
 )
-"""What became of requests that a caller sent under a key (`assay.store.records.idempotency_keys`)."""
+"""Requests that a caller sent under an idempotency key (`assay.store.records.idempotency_keys`)."""
 
 receipt_uses = table(
     "receipt_uses",
@@ -153,7 +153,7 @@ receipt_uses = table(
     indexes=("until issued",),
 )
 Index("ux_receipt_uses_key_receipt", receipt_uses.c.key, receipt_uses.c.receipt, unique=True)
-"""Which receipts were used for a commit (`assay.store.records.receipt_uses`): once each in the whole database,
-whoever's row it is. `digest` is of the whole receipt and tells nothing of its output, `claim` is drawn again for each
-try, `holder` is the process that claimed it, `until` is when the receipt can no longer be committed, `outcome` is what
-the sink came to."""
+"""Receipts that were used for a commit (`assay.store.records.receipt_uses`): each at most once in the whole database,
+across tenants. `digest` is of the whole receipt and reveals nothing about its output, `claim` is drawn anew for each
+attempt, `holder` is the process that claimed it, `until` is when the receipt expires, `outcome` is the result of the
+sink."""

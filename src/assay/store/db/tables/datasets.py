@@ -1,4 +1,4 @@
-"""What people keep of recorded runs: saved views of lists, datasets, experiments."""
+"""Saved views of lists, datasets of recorded runs, and experiments on them."""
 
 from sqlalchemy import Index
 
@@ -10,8 +10,8 @@ saved_views = table(
     key="id",
     indexes=("owner page",),
 )
-"""Filters and columns of a list that somebody keeps under a name; `owner` is the id of a user, `query` the part of its
-address behind the question mark."""
+"""Filters and columns of a list that a user saved under a name; `owner` is the user's id, `query` the query string of
+the list's URL."""
 
 datasets = table(
     "datasets",
@@ -19,7 +19,7 @@ datasets = table(
     key="id",
 )
 Index("ux_datasets_tenant_name", datasets.c.tenant, datasets.c.name, unique=True)
-"""Sets of recorded runs under a name, to be labelled, exported and run again (`assay.store.datasets`)."""
+"""Named sets of recorded runs, to be labelled, exported and checked again (`assay.store.datasets`)."""
 
 dataset_rows = table(
     "dataset_rows",
@@ -29,8 +29,8 @@ dataset_rows = table(
     key="dataset run",
     indexes=("run",),
 )
-"""The runs of a dataset: no text of theirs, so that an erasure reaches it. `wrong_claims` are positions of claims with
-spaces between them."""
+"""The runs of a dataset. No text of a run is copied here, so an erasure of the run is complete. `wrong_claims` are
+positions of claims, separated by spaces."""
 
 experiments = table(
     "experiments",
@@ -41,11 +41,11 @@ experiments = table(
     key="id",
     indexes=("dataset created", "state"),
 )
-"""Datasets that were checked again under another policy or verifier. `judge` is which claims the judge is asked of."""
+"""Datasets checked again under another policy or verifier. `judge` says which claims are put to the judge."""
 
 experiment_rows = table(
     "experiment_rows",
     "experiment text, run text, action text?, route text?, score number?, verdicts text?, fault text?",
     key="experiment run",
 )
-"""What became of each run: no text of it. `verdicts` are those of its claims, in order, with spaces between them."""
+"""The result of each run, without its text. `verdicts` are those of its claims in order, separated by spaces."""

@@ -1,4 +1,4 @@
-"""How a table is declared: its columns as a text, its key and its indexes as names with spaces between them."""
+"""How a table is declared: columns, key and indexes as strings."""
 
 from sqlalchemy import Column, Index, MetaData, PrimaryKeyConstraint, Table, Text
 
@@ -7,19 +7,20 @@ from assay.store.db.columns import columns
 metadata = MetaData(naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "pk": "pk_%(table_name)s"})
 
 
-def table(name: str, listed: str, *, key: str, indexes: tuple[str, ...] = ()) -> Table:
-    """A table with the tenant first, in its key and in its indexes.
+def table(name: str, declaration: str, *, key: str, indexes: tuple[str, ...] = ()) -> Table:
+    """A table whose columns, key and indexes begin with the tenant.
 
     Args:
-        listed: Its other columns (`assay.store.db.columns`).
-        key: What of them identifies a row of a tenant; empty where a tenant has one row.
-        indexes: The columns of each index.
+        name: the name of the table.
+        declaration: its other columns (`assay.store.db.columns`).
+        key: the columns that identify a row of a tenant, separated by spaces; empty if a tenant has one row.
+        indexes: the columns of each index, separated by spaces.
     """
     return Table(
         name,
         metadata,
         Column("tenant", Text, nullable=False),
-        *columns(listed),
+        *columns(declaration),
         PrimaryKeyConstraint("tenant", *key.split()),
-        *(Index(None, "tenant", *one.split()) for one in indexes),
+        *(Index(None, "tenant", *names.split()) for names in indexes),
     )

@@ -1,4 +1,4 @@
-"""What changes over time: observations, charts, changes, alarms."""
+"""Monitoring over time: observations, chart states, changes, alarms, consequences."""
 
 from assay.store.db.tables.definition import table
 
@@ -12,12 +12,12 @@ observations = table(
     key="id",
     indexes=("at id",),
 )
-"""What was observed of each output, as numbers (`assay.monitor.observations`); drawn from its report when it was new,
-so that an erasure leaves it. `added` is when it was drawn, `categories` are words with spaces between them. `cadence`
-is null for what was observed in the path; others count in series of their own alone."""
+"""Numbers observed for each output (`assay.monitor.observations`), derived from its report when it was new, so that
+they outlast an erasure. `added` is when they were derived; `categories` are words separated by spaces. `cadence` is
+null for outputs of production; all others (golden set, judge) count only in series of their own."""
 
 chart_states = table("chart_states", "until long, dirty long?, body json?", key="until")
-"""Where the charts stand (`assay.monitor.charts`): the row with the last `until` is in force, those before it are
+"""The states of the charts (`assay.monitor.charts`): the row with the latest `until` is current, earlier rows are
 snapshots to go back to. `dirty` is the moment of the earliest observation that came late."""
 
 changes = table(
@@ -26,7 +26,7 @@ changes = table(
     key="id",
     indexes=("at id",),
 )
-"""What was changed in the system whose outputs are checked: told by somebody, or seen in what passes through."""
+"""Changes of the system whose outputs are checked: reported by somebody, or detected in its traffic."""
 
 alarms = table(
     "alarms",
@@ -44,4 +44,4 @@ consequences = table(
     "name text, active flag, since long, actor text?, body json?, seal bytes?",
     key="name",
 )
-"""What follows from a spent error budget (`assay.monitor.budgeting`), whether it is in force, and since when."""
+"""Consequences of a spent error budget (`assay.monitor.budgeting`): whether each is in force, and since when."""

@@ -12,9 +12,9 @@ redteam_runs = table(
     key="id",
     indexes=("at id", "schedule at", "weight at"),
 )
-"""Runs of suites of attacks (`assay.store.redteam`). `at` is when a run ended, `suite` the digest of its suite, `due`
-the moment for which a schedule had it run, `weight` what each case that failed spends of the error budget. `body` has
-the scores by category and how the run stands to its baselines."""
+"""Runs of attack suites (`assay.store.redteam`). `at` is when a run ended, `suite` the digest of its suite, `due` the
+moment for which it was scheduled, `weight` how much of the error budget each failed case spends. `body` has the scores
+by category and the comparison with its baselines."""
 
 redteam_cases = table(
     "redteam_cases",
@@ -25,7 +25,8 @@ redteam_cases = table(
     key="run position",
     indexes=("case_id",),
 )
-"""What became of each case of a run, in order of its suite; `told` is the conversation of one that did not pass."""
+"""The result of each case of a run, in the order of the suite; `told` is the conversation of a case that did not
+pass."""
 
 redteam_proposals = table(
     "redteam_proposals",
@@ -36,12 +37,12 @@ redteam_proposals = table(
     key="id",
     indexes=("state created id", "created id", "kept"),
 )
-"""Cases that broke a system, proposed for the approved suite. `kept` is the id under which one that was approved is in
-it, `body` the case as it was proposed and as it was approved, and the answer that broke."""
+"""Cases that broke a system, proposed for the approved suite. `kept` is the id of an approved case in that suite;
+`body` has the case as proposed and as approved, and the answer that failed."""
 
 redteam_answers = table(
     "redteam_answers",
     "run text, case_id text, trial int, at long, body json?",
     key="run case_id trial",
 )
-"""Answers of runs of schedules that are under way, so that any process goes on with one whose own was killed."""
+"""Answers of scheduled runs in progress, so that another process can continue a run whose own process was killed."""

@@ -1,4 +1,4 @@
-"""What people do: review items, messages about them, alerts, feedback."""
+"""Review items, messages about them, alerts and feedback."""
 
 from sqlalchemy import Index
 
@@ -15,9 +15,9 @@ review_items = table(
     indexes=("state deadline", "run", "updated", "created id"),
 )
 Index("ix_review_items_state_deadline", review_items.c.state, review_items.c.deadline)
-"""What waits for a person. `version` grows with every change, so that two people never change the same state.
-`deadline` is when something happens next, `due` was the first; `package` has what the policy says of passed deadlines,
-`report` is the newest report of the run, `holder` has the item until `held_until`."""
+"""Outputs that wait for a reviewer. `version` grows with every change, so that two people never act on the same state.
+`deadline` is the current deadline, `due` the first one; `package` holds the policy's rules for missed deadlines,
+`report` is the newest report of the run, `holder` has claimed the item until `held_until`."""
 
 outbox = table(
     "outbox",
@@ -29,8 +29,8 @@ outbox = table(
     indexes=("run",),
 )
 Index("ix_outbox_state_due", outbox.c.state, outbox.c.due)
-"""What is to be told to people and programs, written with what it tells of. A row without a target is for whoever is
-configured to hear of it; each of those then has a row of its own. Texts that were checked are never in it."""
+"""Messages to people and programs, written in the transaction of the event that they report. A row without a target is
+for every configured recipient; each of them then gets a row of its own. Checked texts never appear in it."""
 
 alerts = table(
     "alerts",
@@ -41,11 +41,11 @@ alerts = table(
     key="id",
     indexes=("key opened", "opened id"),
 )
-"""What the monitor says that a person has to know (`assay.store.alerts`). `key` is what it is about: of one key one
-alert is open at most. `seen` is when it held last, `told` when people were last told, `owner` who acknowledged it."""
+"""Alerts that the monitor raises (`assay.store.alerts`). `key` is the subject: at most one alert for a key is open.
+`seen` is when its condition last held, `told` when people were last notified, `owner` who acknowledged it."""
 
 alert_silences = table("alert_silences", "key text, until long, maker text?, made long", key="key")
-"""Which alerts nobody is to be told of for a while."""
+"""Keys of alerts about which nobody is notified for a while."""
 
 feedback = table(
     "feedback",
@@ -53,4 +53,4 @@ feedback = table(
     key="id",
     indexes=("run", "created id"),
 )
-"""What users said of an output: that it, or one claim of it, is wrong or right."""
+"""Feedback of users: that an output, or one claim of it, is wrong or right."""

@@ -1,1 +1,1 @@
-"""One file for each change of the tables; what is released is never changed."""
+"""One file for each change of the tables; a released migration is never changed."""

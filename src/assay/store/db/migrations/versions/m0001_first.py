@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0001"
 down_revision = None
@@ -11,7 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     _checks()
     _evidence()
     _decisions()
@@ -20,7 +20,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the tables, and all that is in them."""
+    """Drop the tables with all their rows."""
     for name in _TABLES:
         op.drop_table(name)
 

@@ -1,8 +1,8 @@
-"""Users, sessions, keys and the walls between tenants."""
+"""Users, sessions and keys; row-level security from here on."""
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0002"
 down_revision = "0001"
@@ -11,13 +11,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables. `assay.store.db.row_security` walls them, and all others, when every migration is done."""
+    """Create the tables. `assay.store.db.row_security` gives all tables their policies after the last migration."""
     _people()
     _credentials()
 
 
 def downgrade() -> None:
-    """Drop the tables, and all that is in them."""
+    """Drop the tables with all their rows."""
     for name in ("access_tokens", "login_tries", "api_keys", "sessions", "users", "tenants"):
         op.drop_table(name)
 

@@ -1,9 +1,9 @@
-"""What reviews need beside their items, and the messages that tell people and programs of them."""
+"""More columns for review items, and the outbox for messages about them."""
 
 from alembic import op
 
 from assay.store.db.columns import columns
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0003"
 down_revision = "0002"
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Add the columns, and create the table."""
     for column in columns(_COLUMNS):
         op.add_column("review_items", column)
     op.create_index("ix_review_items_tenant_updated", "review_items", ["tenant", "updated"])
@@ -31,7 +31,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the tables, and all that is in them."""
+    """Drop the table and the columns with all their content."""
     op.drop_table("outbox")
     for name in _INDEXES:
         op.drop_index(name, "review_items")

@@ -1,11 +1,11 @@
-"""What lists, searches and rules of retention need."""
+"""Columns, indexes and tables for lists, searches and retention rules."""
 
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 from assay.store.db.raw_statements import insert_rows
 from assay.store.db.tables import report_search, reports
 from assay.store.records.search_words import words_of
@@ -17,7 +17,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables, and fill them from the reports that are there."""
     create_table("hourly", "hour long, kind text, name text, count long", key="hour kind name")
     for statement in _COUNTED:
         op.execute(statement)
@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the tables, and all that is in them."""
+    """Drop the tables and columns with all their content."""
     op.drop_index("ix_runs_tenant_erased_bare_created", "runs")
     op.drop_column("runs", "bare")
     op.drop_table("turns")
@@ -54,14 +54,14 @@ _CLAIMS = (
     "JOIN claims c ON c.tenant = r.tenant AND c.report = r.id WHERE c.{0} IS NOT NULL GROUP BY 1, 2, 4"
 )
 _COUNTED = (_REPORTS, _CLAIMS.format("verdict"), _CLAIMS.format("category"))
-"""What was recorded before there were counts; how long those checks took is not counted."""
+"""Counts of the reports that are there already; the duration of those checks is not counted."""
 
 _BY_TIME = ("action", "route", "policy", "caller")
-"""What the latest reports are found by."""
+"""Columns by which the latest reports are found."""
 
 
 def _columns() -> None:
-    """What lists are filtered by, beside the report."""
+    """Add columns and indexes that lists are filtered by."""
     op.add_column("reports", sa.Column("caller", sa.Text(), nullable=True))
     op.add_column("reports", sa.Column("verdicts", sa.Integer(), nullable=False, server_default="0"))
     op.execute(
@@ -72,10 +72,10 @@ def _columns() -> None:
         f"MAX(CASE verdict WHEN '{verdict}' THEN {1 << place} ELSE 0 END)" for place, verdict in enumerate(_VERDICTS)
     )
     op.execute(
-        f"UPDATE reports SET verdicts = COALESCE((SELECT {bits} FROM claims WHERE claims.tenant = reports.tenant "  # noqa: S608 names of ours alone
+        f"UPDATE reports SET verdicts = COALESCE((SELECT {bits} FROM claims WHERE claims.tenant = reports.tenant "  # noqa: S608 only names from our own tables
         "AND claims.report = reports.id), 0)"
     )
-    # With the order of a list in them: SQLite would rather go through the whole list than sort what it finds.
+    # The indexes include the order of a list: without it SQLite would rather scan the whole list than sort the result.
     op.drop_index("ix_reports_tenant_action_created", "reports")
     for name in _BY_TIME:
         op.create_index(f"ix_reports_tenant_{name}_created_id", "reports", ["tenant", name, "created", "id"])
@@ -87,7 +87,7 @@ _VERDICTS = ("supported", "contradicted", "unsupported", "not_checkable", "unche
 
 
 def _search() -> None:
-    """The index of words; what was recorded before is put into it here."""
+    """Create the search index, and fill it with the reports that are there."""
     connection = op.get_bind()
     if connection.dialect.name == "sqlite":
         op.execute(
@@ -99,10 +99,10 @@ def _search() -> None:
         op.execute("CREATE UNIQUE INDEX ux_report_search_owner_id ON report_search (owner, id)")
         op.execute("CREATE INDEX ix_report_search_owner_created_id ON report_search (owner, created, id)")
         op.execute("CREATE INDEX ix_report_search_words ON report_search USING gin (words)")
-    _index_what_is_there(connection)
+    _index_existing_reports(connection)
 
 
-def _index_what_is_there(connection: sa.Connection) -> None:
+def _index_existing_reports(connection: sa.Connection) -> None:
     last: tuple[str, str] = ("", "")
     query = (
         sa.select(reports.c.tenant, reports.c.id, reports.c.created, reports.c.body, reports.c.timing)
@@ -110,15 +110,14 @@ def _index_what_is_there(connection: sa.Connection) -> None:
         .limit(500)
     )
     while True:
-        after = sa.tuple_(reports.c.tenant, reports.c.id) > sa.tuple_(*(sa.literal(one) for one in last))
+        after = sa.tuple_(reports.c.tenant, reports.c.id) > sa.tuple_(*(sa.literal(value) for value in last))
         rows = connection.execute(query.where(after)).all()
         if not rows:
             return
         last = (rows[-1].tenant, rows[-1].id)
-        there = [row for row in rows if row.body is not None]
-        insert_rows(connection, report_search, [_row(row) for row in there])
+        insert_rows(connection, report_search, [_row(row) for row in rows if row.body is not None])
 
 
 def _row(row: Any) -> dict[str, Any]:
-    said = "\n".join(one for one in (row.body.get("question"), row.body.get("output")) if one)
-    return {"owner": row.tenant, "id": row.id, "created": row.created, "words": " ".join(words_of(said))}
+    text = "\n".join(part for part in (row.body.get("question"), row.body.get("output")) if part)
+    return {"owner": row.tenant, "id": row.id, "created": row.created, "words": " ".join(words_of(text))}

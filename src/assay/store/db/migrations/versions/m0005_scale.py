@@ -1,4 +1,4 @@
-"""What stays quick at a million reports: an index of gaps. The index of words is walled once this was made."""
+"""An index of unanswered questions, and row-level security for the search index: both for a million reports."""
 
 from alembic import op
 
@@ -9,7 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the index. `assay.store.db.row_security` then walls the index of words, which it left out before."""
+    """Create the index. `assay.store.db.row_security` then gives the search index its policy, which it left out
+    before."""
     op.execute(
         "CREATE INDEX ix_reports_gaps ON reports (tenant, created, id, action, score) "
         "WHERE ((action <> 'emit' AND (verdicts & 4) <> 0) OR route = 'serve_abstention')"
@@ -17,7 +18,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the index, and take down the wall that an older version would find no words behind."""
+    """Drop the index, and the policy behind which an older version would find no words."""
     op.drop_index("ix_reports_gaps", "reports")
     if op.get_bind().dialect.name == "postgresql":
         op.execute("DROP POLICY IF EXISTS assay_tenant ON report_search")

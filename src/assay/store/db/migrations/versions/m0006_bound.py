@@ -1,6 +1,6 @@
-"""Seals: with them the log commits to the rows of runs, people, keys and rules (`assay.store.audit.units`).
+"""Seals, with which the log commits to the rows of runs, users, keys and rules (`assay.store.audit.units`).
 
-What is there already is bound once all migrations were made, as it is found (`assay.store.audit.adoption`).
+Rows that are there already are bound as they are, after the last migration (`assay.store.audit.adoption`).
 """
 
 import sqlalchemy as sa
@@ -21,6 +21,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the columns: nothing that was bound can be verified any more."""
+    """Drop the columns: bound rows can no longer be verified."""
     for table in _SEALED:
         op.drop_column(table, "seal")

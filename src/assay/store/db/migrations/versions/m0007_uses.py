@@ -1,8 +1,8 @@
-"""Uses of receipts: each is used once by all processes over a database (`assay.store.records.receipt_uses`)."""
+"""Uses of receipts: all processes over a database use each receipt once (`assay.store.records.receipt_uses`)."""
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0007"
 down_revision = "0006"
@@ -11,7 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the table. `assay.store.db.row_security` then walls it, as every table with a tenant."""
+    """Create the table."""
     create_table(
         "receipt_uses",
         """
@@ -25,5 +25,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table: a receipt that was used within the hour could be used once more."""
+    """Drop the table: a receipt that was used within the last hour could then be used again."""
     op.drop_table("receipt_uses")

@@ -1,4 +1,4 @@
-"""Tapes: what chat models said in the course of a check, so that it can be run again (`runs.tape`)."""
+"""Tapes: the answers of chat models during a check, so that it can be replayed (`runs.tape`)."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,10 +10,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; what was recorded before has no tape, and its commitments hold as they are."""
+    """Add the column; runs that are there have no tape, and their commitments stay valid."""
     op.add_column("runs", sa.Column("tape", sa.LargeBinary(), nullable=True))
 
 
 def downgrade() -> None:
-    """Drop the column: runs that had a tape no longer hold against the log."""
+    """Drop the column: runs that had a tape no longer match the log."""
     op.drop_column("runs", "tape")

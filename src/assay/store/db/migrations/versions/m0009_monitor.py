@@ -1,8 +1,8 @@
-"""What changes over time: observations, charts, changes, alarms, and the consequences of a spent error budget."""
+"""Monitoring over time: observations, charts, changes, alarms, and the consequences of a spent error budget."""
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0009"
 down_revision = "0008"
@@ -11,7 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     create_table(
         "observations",
         """
@@ -47,6 +47,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them: the log still tells of changes, alarms and consequences, and no longer finds their rows."""
+    """Drop the tables: the log keeps its entries on changes, alarms and consequences, but their rows are gone."""
     for name in ("consequences", "alarms", "changes", "chart_states", "observations"):
         op.drop_table(name)

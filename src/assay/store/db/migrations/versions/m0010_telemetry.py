@@ -1,8 +1,8 @@
-"""Sketches of what was measured, and alerts (`assay.store.sketches`, `assay.store.alerts`)."""
+"""Sketches of measurements, and alerts (`assay.store.sketches`, `assay.store.alerts`)."""
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0010"
 down_revision = "0009"
@@ -11,10 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables. `assay.store.db.row_security` then walls them, as every table with a tenant.
-
-    They are empty: what was recorded before is counted by the next server that runs.
-    """
+    """Create the tables, empty: the next server that runs counts the runs that are there."""
     create_table(
         "sketches",
         """

@@ -1,9 +1,9 @@
-"""What is done by the clock: schedules, runs of the golden set, and digests of what passes through the gateway."""
+"""Scheduled work, runs of the golden set, and digests of the gateway's traffic."""
 
 from alembic import op
 
 from assay.store.db.columns import columns
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0011"
 down_revision = "0010"
@@ -15,7 +15,7 @@ _OBSERVED = "cadence text?, misjudged number?"
 
 
 def upgrade() -> None:
-    """Make the tables, and the columns of observations that are no output of production."""
+    """Create the tables, and add columns for observations of other outputs than those of production."""
     for column in columns(_OBSERVED):
         op.add_column("observations", column)
     create_table(
@@ -46,7 +46,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them: runs of golden sets are gone, and what passes through is learned anew."""
+    """Drop the tables: runs of golden sets are gone, and the gateway's traffic is learned anew."""
     for name in ("passing_states", "passing", "golden_results", "golden_runs", "schedules"):
         op.drop_table(name)
     op.execute("DELETE FROM observations WHERE cadence IS NOT NULL")

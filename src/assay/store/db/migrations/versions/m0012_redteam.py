@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0012"
 down_revision = "0011"
@@ -11,7 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables. `assay.store.db.row_security` then walls them, as every table with a tenant."""
+    """Create the tables."""
     create_table(
         "redteam_runs",
         """
@@ -54,6 +54,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them: the log still tells of runs and decisions, and no longer finds their rows."""
+    """Drop the tables: the log keeps its entries on runs and decisions, but their rows are gone."""
     for name in ("redteam_answers", "redteam_proposals", "redteam_cases", "redteam_runs"):
         op.drop_table(name)

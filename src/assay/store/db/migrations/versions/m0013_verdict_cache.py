@@ -1,8 +1,8 @@
-"""Reports kept by content for equal requests (`assay.store.records.verdict_cache`)."""
+"""Cached reports for equal requests (`assay.store.records.verdict_cache`)."""
 
 from alembic import op
 
-from assay.store.db.migrations.creating import create_table
+from assay.store.db.migrations.table_creation import create_table
 
 revision = "0013"
 down_revision = "0012"
@@ -11,7 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the table. `assay.store.db.row_security` then walls it, as every table with a tenant."""
+    """Create the table."""
     create_table(
         "verdict_cache",
         "key text, created long, size long, seal bytes, body bytes",
@@ -21,5 +21,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the table: what it held can be made again."""
+    """Drop the table: the checks can be run again."""
     op.drop_table("verdict_cache")

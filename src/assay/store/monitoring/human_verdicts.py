@@ -1,4 +1,4 @@
-"""What people said of outputs: reviewers' decisions beside the scores, and users' corrections."""
+"""People's judgements of outputs: reviewers' decisions with the scores, and users' corrections."""
 
 from typing import Final
 
@@ -8,13 +8,13 @@ from assay.schema import ReviewState
 from assay.store.db import tables
 
 MOST: Final = 50_000
-"""The latest decisions that are read."""
-_RIGHT: Final = {ReviewState.APPROVED.value: 1.0, ReviewState.EDITED.value: 0.0, ReviewState.REJECTED.value: 0.0}
+"""The most decisions that are read, the latest ones."""
+_IS_RIGHT: Final = {ReviewState.APPROVED.value: 1.0, ReviewState.EDITED.value: 0.0, ReviewState.REJECTED.value: 0.0}
 
 
 def judged_scores(connection: Connection, tenant: str) -> list[tuple[float, float]]:
-    """The overall score of each output that a reviewer decided on, and 1 where it was approved as it was, else 0; in
-    the order of the decisions. Those of the verifier that judged last alone: scores of another one are others."""
+    """The overall score of each output that a reviewer decided on, with 1 if it was approved unchanged and else 0, in
+    the order of the decisions. Only for the latest verifier: scores of different verifiers are not comparable."""
     items, reports = tables.review_items.c, tables.reports.c
     verifier = (
         select(reports.verifier)
@@ -28,24 +28,24 @@ def judged_scores(connection: Connection, tenant: str) -> list[tuple[float, floa
         .join(tables.reports, (reports.tenant == items.tenant) & (reports.id == items.run))
         .where(
             items.tenant == tenant,
-            items.state.in_(list(_RIGHT)),
+            items.state.in_(list(_IS_RIGHT)),
             reports.score.is_not(None),
             reports.verifier == verifier,
         )
         .order_by(items.decided.desc(), items.id.desc())
         .limit(MOST)
     ).all()
-    return [(float(row.score), _RIGHT[row.state]) for row in reversed(rows)]
+    return [(float(row.score), _IS_RIGHT[row.state]) for row in reversed(rows)]
 
 
 def corrected_outputs(connection: Connection, tenant: str, since: int) -> int:
-    """How many outputs from a moment on were let out and called wrong by somebody."""
+    """The number of outputs from a moment on that were emitted and that some user called wrong."""
     feedback, reports = tables.feedback.c, tables.reports.c
-    found = connection.execute(
+    count = connection.execute(
         select(func.count(func.distinct(feedback.run)))
         .join(tables.reports, (reports.tenant == feedback.tenant) & (reports.id == feedback.run))
         .where(
             feedback.tenant == tenant, feedback.verdict == "wrong", reports.created >= since, reports.action == "emit"
         )
     ).scalar()
-    return int(found or 0)
+    return int(count or 0)

@@ -1,4 +1,4 @@
-"""Outputs that a judge may judge again, and what it found."""
+"""Judgements: outputs that a judge may judge again, and the results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,16 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from assay.schema import Verdict
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.monitoring.observing import METRICS, mark_late
-from assay.store.records.recording import VERDICT_BITS, checked_tenant, micros
+from assay.store.monitoring.observations import BAD_VERDICTS, METRICS, mark_late
 
 JUDGE: Final = "judge"
-_BAD: Final = VERDICT_BITS[Verdict.CONTRADICTED] | VERDICT_BITS[Verdict.UNSUPPORTED]
+"""The cadence of observations by a judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class JudgeCandidate:
     id: str
     created: int
     flagged: bool
-    """Whether the path found a claim contradicted or unsupported."""
+    """Whether the check in production found a claim contradicted or unsupported."""
     stakes: str
     agent: str | None
     route: str
@@ -36,7 +35,7 @@ class JudgeCandidate:
 def read_judge_candidates(
     connection: Connection, tenant: str, after: tuple[int, str], until: int, most: int
 ) -> list[JudgeCandidate]:
-    """Outputs in the order of their moment and id, after one and before a moment."""
+    """Outputs in order of moment and id: after the moment and id in `after`, and before the moment `until`."""
     reports, runs = tables.reports.c, tables.runs.c
     rows = connection.execute(
         select(reports.id, reports.created, reports.verdicts, reports.caller, runs.kind, runs.stakes)
@@ -51,7 +50,7 @@ def read_judge_candidates(
         .limit(most)
     )
     return [
-        JudgeCandidate(row.id, row.created, bool((row.verdicts or 0) & _BAD), row.stakes, row.caller, row.kind)
+        JudgeCandidate(row.id, row.created, bool((row.verdicts or 0) & BAD_VERDICTS), row.stakes, row.caller, row.kind)
         for row in rows
     ]
 
@@ -59,26 +58,26 @@ def read_judge_candidates(
 def has_judgement(connection: Connection, tenant: str, output: str) -> bool:
     """Whether a judge has judged an output."""
     table = tables.observations.c
-    found = connection.execute(select(table.id).where(table.tenant == tenant, table.id == judgement_id(output))).first()
-    return found is not None
+    query = select(table.id).where(table.tenant == tenant, table.id == judgement_id(output))
+    return connection.execute(query).first() is not None
 
 
 def judgement_id(output: str) -> str:
-    """The id of the observation of an output that was judged."""
+    """The id of the observation of a judged output."""
     return sha256(f"{JUDGE}\0{output}".encode()).hexdigest()[:32]
 
 
 def keep_judgement(
     store: Store, tenant: str, of: JudgeCandidate, probability: float, values: Mapping[str, float | None]
 ) -> None:
-    """Keep what a judge found of an output, once.
+    """Store the judgement of an output, unless it has one.
 
     Args:
         store: the store.
-        tenant: whose.
+        tenant: whose output.
         of: the output.
-        probability: with which it was drawn.
-        values: by metric, the larger the worse.
+        probability: the probability with which it was sampled.
+        values: the metrics, the larger the worse.
 
     Raises:
         StoreError: it cannot be stored.

@@ -1,30 +1,30 @@
-"""What one output adds to the sketches: metric, of what, hour, bin, and how much.
+"""The increments of one output to the sketches: metric, series, hour, bin and value.
 
 | metric | value of one output |
 |---|---|
-| `composite`, `faithfulness`, `factscore`, `attribution…`, `score` | as the report says; none where it is undefined |
+| `composite`, `faithfulness`, `factscore`, `attribution…`, `score` | as in the report; none if it is undefined |
 | `withheld`, `fabricated`, `retrieval_null`, `unchecked` | 1 or 0 |
-| `category.NAME` | 1 where something of the category was found |
-| `relevance` | the relevance of the best passage that was kept, where passages were screened |
-| `by_relevance` | the rate of claims without support, in the bin of that relevance |
-| `corrected` | of what was served: 1 where a user called it wrong |
-| `claim.right`, `claim.wrong`, `output.right`, `output.wrong` | the verifier's score of what people judged |
+| `category.NAME` | 1 if the category was found, else 0 |
+| `relevance` | the relevance of the best passage that was kept, if passages were screened |
+| `by_relevance` | the rate of unsupported claims, in the bin of that relevance |
+| `corrected` | for served outputs: 1 if a user called it wrong, else 0 |
+| `claim.right`, `claim.wrong`, `output.right`, `output.wrong` | the verifier's score of what people judged so |
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from assay.schema import Category
-from assay.store.sketches.standing import Standing
+from assay.store.sketches.output_state import OutputState
 from assay.store.sketches.values import Cell, bin_of, in_units
 
 DEFINITION: Final = 1
-"""The version of what is in the sketches; where it grows, they are counted again."""
+"""The version of the definition of sketches; when it grows, they are counted again."""
 
 ALL: Final = ("all", "")
-"""The series of all outputs."""
+"""Kind and name of the series of all outputs."""
 AGENT: Final = "agent"
-"""The series of the outputs of one caller."""
+"""The kind of the series of one caller's outputs."""
 
 COMPOSITE: Final = "composite"
 FAITHFULNESS: Final = "faithfulness"
@@ -41,9 +41,9 @@ ATTRIBUTION: Final = (
     "attribution_accuracy",
     "attribution_entailment",
 )
-CATEGORIES: Final = tuple(f"category.{one.value}" for one in Category)
+CATEGORIES: Final = tuple(f"category.{category.value}" for category in Category)
 RATES: Final = frozenset({WITHHELD, FABRICATED, RETRIEVAL_NULL, CORRECTED, "unchecked", *CATEGORIES})
-"""The metrics of which each output has 1 or 0."""
+"""The metrics whose values are 1 or 0."""
 _SCORES: Final = {
     COMPOSITE: "composite_hallucination_score",
     FAITHFULNESS: FAITHFULNESS,
@@ -51,13 +51,14 @@ _SCORES: Final = {
     **{name: name for name in ATTRIBUTION},
 }
 _OF_AGENTS: Final = frozenset({COMPOSITE, FAITHFULNESS, WITHHELD, CORRECTED})
-"""What is kept of each caller's outputs too."""
+"""The metrics that are also counted for each caller."""
 
 LONGEST_NAME: Final = 200
+"""The most characters of a caller's name."""
 
 
 class Key(NamedTuple):
-    """Where a value is counted."""
+    """The cell in which a value is counted."""
 
     metric: str
     kind: str
@@ -66,8 +67,8 @@ class Key(NamedTuple):
     bin: int
 
 
-class Adds:
-    """What is to be added to the sketches; additions may be negative."""
+class Increments:
+    """Increments to the cells of sketches; they may be negative."""
 
     __slots__ = ("cells",)
 
@@ -75,34 +76,34 @@ class Adds:
         self.cells: dict[Key, Cell] = {}
 
     def put(self, key: Key, value: float, times: int = 1) -> None:
-        """Count a value, or with a negative number take it away again."""
+        """Count a value; with a negative number, remove it."""
         units = in_units(value)
         self.cells[key] = self.cells.get(key, Cell()) + Cell(times, times * units, times * units * units)
 
 
-def measured(data: Mapping[str, Any], body: Mapping[str, Any] | None) -> Iterator[tuple[str, float, int]]:
-    """What the gate's own decision says: metric, value, and bin.
+def measurements(data: Mapping[str, Any], body: Mapping[str, Any] | None) -> Iterator[tuple[str, float, int]]:
+    """The measurements of an output from the gate's decision: metric, value and bin.
 
     Args:
-        data: the entry of the decision.
-        body: the report; none where it was erased before it was counted, and then only the entry is.
+        data: the log entry of the decision.
+        body: the report; None if it was erased before it was counted, and then only the entry is used.
     """
     citations = data.get("citations") or {}
     yield _rate(FABRICATED, bool(citations.get("fabricated")))
     yield _rate("unchecked", bool(data.get("unchecked_characters")))
     if body is None:
         yield _rate(WITHHELD, data.get("action") == "block")
-        found = frozenset(data.get("categories") or ())
+        categories = frozenset(data.get("categories") or ())
     else:
         labels = body.get("labels") or {}
         yield _rate(WITHHELD, labels.get("routing") == "WITHHOLD")
-        found = frozenset(body.get("categories") or ())
-        yield from _of_report(body)
+        categories = frozenset(body.get("categories") or ())
+        yield from _report_measurements(body)
     for category in Category:
-        yield _rate(f"category.{category.value}", category.value in found)
+        yield _rate(f"category.{category.value}", category.value in categories)
 
 
-def _of_report(body: Mapping[str, Any]) -> Iterator[tuple[str, float, int]]:
+def _report_measurements(body: Mapping[str, Any]) -> Iterator[tuple[str, float, int]]:
     metrics = body.get("metrics") or {}
     for metric, name in _SCORES.items():
         if (value := _value(metrics.get(name))) is not None:
@@ -127,12 +128,12 @@ def _best_relevance(screening: Mapping[str, Any] | None) -> float | None:
     if screening is None:
         return None
     kept = frozenset(screening.get("kept") or ())
-    known = [
-        float(one["relevance"])
-        for one in screening.get("passages") or ()
-        if one.get("relevance") is not None and (not kept or one.get("id") in kept)
+    relevances = [
+        float(passage["relevance"])
+        for passage in screening.get("passages") or ()
+        if passage.get("relevance") is not None and (not kept or passage.get("id") in kept)
     ]
-    return max(known, default=None)
+    return max(relevances, default=None)
 
 
 def _rate(metric: str, happened: bool) -> tuple[str, float, int]:
@@ -145,24 +146,28 @@ def _value(metric: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def add_decision(adds: Adds, hour: int, agent: str | None, found: Iterable[tuple[str, float, int]]) -> None:
-    """Count what the gate's decision on one output says."""
-    for metric, value, at in found:
+def add_decision(
+    increments: Increments, hour: int, agent: str | None, measured: Iterable[tuple[str, float, int]]
+) -> None:
+    """Count the measurements of one output."""
+    for metric, value, bin_ in measured:
         for kind, name in _series(metric, agent):
-            adds.put(Key(metric, kind, name, hour, at), value)
+            increments.put(Key(metric, kind, name, hour, bin_), value)
 
 
-def add_standing(adds: Adds, hour: int, agent: str | None, before: Standing, after: Standing) -> None:
-    """Count what people say of one output after an entry, in place of what they said before it."""
-    for standing, times in ((before, -1), (after, 1)):
-        if not standing.decided:
+def add_state_change(
+    increments: Increments, hour: int, agent: str | None, before: OutputState, after: OutputState
+) -> None:
+    """Count people's judgements of one output after an entry, in place of those before it."""
+    for state, times in ((before, -1), (after, 1)):
+        if not state.decided:
             continue
-        if standing.served:
-            value = float(standing.corrected)
+        if state.served:
+            value = float(state.corrected)
             for kind, name in _series(CORRECTED, agent):
-                adds.put(Key(CORRECTED, kind, name, hour, bin_of(value)), value, times)
-        for what, score, right in standing.labelled():
-            adds.put(Key(f"{what}.{'right' if right else 'wrong'}", *ALL, hour, bin_of(score)), score, times)
+                increments.put(Key(CORRECTED, kind, name, hour, bin_of(value)), value, times)
+        for what, score, right in state.labelled():
+            increments.put(Key(f"{what}.{'right' if right else 'wrong'}", *ALL, hour, bin_of(score)), score, times)
 
 
 def _series(metric: str, agent: str | None) -> Iterator[tuple[str, str]]:

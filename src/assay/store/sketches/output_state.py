@@ -1,8 +1,8 @@
-"""What is said of one output, by the gate first and then by people: pure, out of the entries of its log.
+"""The state of one output: the gate's decision and people's judgements of it, from its log entries. Pure.
 
-What an output adds to the sketches is a function of this alone. Each further entry is counted as the difference of
-what the output adds after it and what it added before: the same entries give the same sketches, however often and in
-however many parts they were counted.
+The increments of an output to the sketches are a function of this state alone. Each further entry is counted as the
+difference between the increments after and before it: the same entries give the same sketches, however often and in
+however many batches they are counted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,32 +20,33 @@ _OUTPUT_LABELS: Final = {
     ReviewAct.EDIT.value: False,
     ReviewAct.REJECT.value: False,
 }
-"""What a reviewer's decision says of the output as the gate saw it: one that had to be edited was not right. A deadline
-that passed says nothing."""
-_SAYS_NOTHING: Final = frozenset({Verdict.NOT_CHECKABLE.value, Verdict.UNCHECKED.value})
+"""Whether a reviewer's decision means that the output was right as the gate saw it: an edited one was not. A missed
+deadline means neither."""
+_NO_LABEL: Final = frozenset({Verdict.NOT_CHECKABLE.value, Verdict.UNCHECKED.value})
 
 KINDS: Final = frozenset({DECISION, FEEDBACK, REVIEW})
-"""The entries of the log that say something of an output."""
+"""The kinds of log entries that change the state of an output."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """One output as it stands after some entries."""
+class OutputState:
+    """The state of an output after some log entries."""
 
     decided: bool = False
+    """Whether the gate has decided on it."""
     served: bool = False
-    """Whether somebody got to see it: the gate emitted it, or a person released it."""
+    """Whether it was served: the gate emitted it, or a person released it."""
     score: float | None = None
-    """The gating score."""
+    """The score on which the gate decided."""
     scores: tuple[float | None, ...] = ()
-    """The scores of its claims: the first thousand."""
+    """The scores of its claims, as far as the entry has them (`assay.store.audit.entries.MOST_SCORES`)."""
     users: Mapping[int | None, bool] = field(default_factory=dict)
-    """Whether users call it right, by the claim that they mean; the last word on each."""
+    """The users' last feedback, by claim, with None for the whole output: whether it is right."""
     reviewers: Mapping[int | None, bool] = field(default_factory=dict)
-    """The same of reviewers."""
+    """The same for reviewers."""
 
     def after(self, data: Mapping[str, Any]) -> Self:
-        """The same after one more entry."""
+        """The state after one more entry."""
         match data.get("kind"):
             case "decision":
                 return replace(
@@ -65,26 +66,25 @@ class Standing:
 
     def _reviewed(self, data: Mapping[str, Any]) -> Self:
         act = data.get("act")
-        said: dict[int | None, bool] = dict(self.reviewers)
+        reviewers: dict[int | None, bool] = dict(self.reviewers)
         if act in _OUTPUT_LABELS:
-            said[None] = _OUTPUT_LABELS[act]
+            reviewers[None] = _OUTPUT_LABELS[act]
         for place, verdict in (data.get("labels") or {}).items():
-            if str(place).isdigit() and verdict not in _SAYS_NOTHING:
-                said[int(place)] = verdict == Verdict.SUPPORTED.value
-        return replace(self, reviewers=said, served=self.served or act in _APPROVED)
+            if str(place).isdecimal() and verdict not in _NO_LABEL:
+                reviewers[int(place)] = verdict == Verdict.SUPPORTED.value
+        return replace(self, reviewers=reviewers, served=self.served or act in _APPROVED)
 
     @property
     def corrected(self) -> bool:
-        """Whether a user has called it, or a claim of it, wrong, and has not taken that back."""
+        """Whether the last feedback of users on the output, or on one of its claims, is that it is wrong."""
         return not all(self.users.values())
 
     def labelled(self) -> Iterable[tuple[str, float, bool]]:
-        """Scores that people have judged: of which kind, what the verifier said, and whether it was right.
+        """The labelled scores: `output` or `claim`, the verifier's score, and whether it was right.
 
-        A reviewer's word counts before a user's.
+        A reviewer's judgement takes precedence over a user's.
         """
-        said = {**self.users, **self.reviewers}
-        for place, right in said.items():
+        for place, right in {**self.users, **self.reviewers}.items():
             if place is None:
                 if self.score is not None:
                     yield "output", self.score, right
@@ -92,12 +92,12 @@ class Standing:
                 yield "claim", score, right
 
 
-def standing_of(entries: Iterable[Mapping[str, Any]]) -> Standing:
-    """An output after some entries, in their order."""
-    found = Standing()
+def state_after(entries: Iterable[Mapping[str, Any]]) -> OutputState:
+    """The state of an output after its log entries, given in order."""
+    state = OutputState()
     for data in entries:
-        found = found.after(data)
-    return found
+        state = state.after(data)
+    return state
 
 
 def _share(millionths: object) -> float | None:

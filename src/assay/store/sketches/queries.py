@@ -1,4 +1,4 @@
-"""Reading sketches: a stretch of time cut into parts, however many outputs were measured in it."""
+"""Reading sketches for a period divided into parts, at a cost that does not depend on the number of outputs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,90 +8,91 @@ from typing import Final
 from sqlalchemy import Connection, func, select
 
 from assay.store.db import tables
-from assay.store.insights.hourly_counting import HOUR
-from assay.store.records.recording import micros, moment_at
-from assay.store.sketches.counting import DAY
-from assay.store.sketches.measuring import AGENT, ALL
+from assay.store.db.column_values import micros, moment_at
+from assay.store.insights.hourly_increments import HOUR
+from assay.store.sketches.metrics import AGENT, ALL, DEFINITION
+from assay.store.sketches.updates import DAY
 from assay.store.sketches.values import Cell, Sketch
 
 MOST_AGENTS: Final = 200
-"""Callers that are told apart; of more, those with the most outputs."""
-_NONE: Final = Sketch()
+"""The most callers that are returned: those with the most outputs."""
+_EMPTY: Final = Sketch()
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A stretch of time in parts of equal length: whole hours since 1970."""
+class TimeRange:
+    """A period in parts of equal length, measured in whole hours since 1970."""
 
     first: int
     """The hour at which it begins."""
     parts: int
+    """The number of its parts."""
     hours: int
-    """Hours of each part."""
+    """The length of each part."""
 
     @classmethod
-    def until(cls, moment: datetime, parts: int, hours: int) -> "Stretch":
-        """The stretch whose last part holds a moment; parts begin at whole multiples of their length."""
+    def until(cls, moment: datetime, parts: int, hours: int) -> "TimeRange":
+        """The period whose last part contains a moment; parts begin at multiples of their length."""
         last = micros(moment) // HOUR // hours
         return cls((last - parts + 1) * hours, parts, hours)
 
-    def before(self) -> "Stretch":
-        """The stretch of the same length just before it."""
-        return Stretch(self.first - self.parts * self.hours, self.parts, self.hours)
+    def before(self) -> "TimeRange":
+        """The period of the same length immediately before it."""
+        return TimeRange(self.first - self.parts * self.hours, self.parts, self.hours)
 
     @property
     def end(self) -> int:
-        """The first hour after it."""
+        """The hour at which it ends."""
         return self.first + self.parts * self.hours
 
     @property
     def begins(self) -> tuple[datetime, ...]:
-        """When each part begins."""
-        return tuple(moment_at((self.first + at * self.hours) * HOUR) for at in range(self.parts))
+        """The beginning of each part."""
+        return tuple(moment_at((self.first + part * self.hours) * HOUR) for part in range(self.parts))
 
     @property
     def step(self) -> int:
-        """The span of the rows that it is read from."""
+        """The span in hours of the rows from which it is read."""
         return DAY if self.hours % DAY == 0 and self.first % DAY == 0 else 1
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What was measured in a stretch of time."""
+class Measurements:
+    """The measurements of a period."""
 
-    stretch: Stretch
+    stretch: TimeRange
     series: Mapping[str, Mapping[int, Sketch]] = field(default_factory=dict)
-    """By metric and part."""
+    """The sketch of each part, by metric and number of the part; parts without values are left out."""
 
     def part(self, metric: str, at: int) -> Sketch:
-        """One part of it."""
-        return self.series.get(metric, {}).get(at, _NONE)
+        """The sketch of a metric in one part."""
+        return self.series.get(metric, {}).get(at, _EMPTY)
 
     def whole(self, metric: str) -> Sketch:
-        """All of it."""
-        return added(self.series.get(metric, {}).values())
+        """The sketch of a metric in the whole period."""
+        return sum_sketches(self.series.get(metric, {}).values())
 
 
-def added(sketches: Iterable[Sketch]) -> Sketch:
-    """Sketches as one."""
+def sum_sketches(sketches: Iterable[Sketch]) -> Sketch:
+    """The sum of sketches."""
     cells: dict[int, Cell] = {}
-    for one in sketches:
-        for at, cell in one.cells.items():
-            cells[at] = cells.get(at, Cell()) + cell
+    for sketch in sketches:
+        for bin_, cell in sketch.cells.items():
+            cells[bin_] = cells.get(bin_, Cell()) + cell
     return Sketch(cells)
 
 
 def read_measured(
-    connection: Connection, tenant: str, metrics: Sequence[str], stretch: Stretch, series: tuple[str, str] = ALL
-) -> Measured:
-    """What was measured.
+    connection: Connection, tenant: str, metrics: Sequence[str], stretch: TimeRange, series: tuple[str, str] = ALL
+) -> Measurements:
+    """The measurements of a period.
 
     Args:
-        connection: one that sees one state of the database.
-        tenant: whose.
-        metrics: which (`assay.store.sketches.measuring`).
-        stretch: when.
-        series: of which outputs; of all by default.
+        connection: one that sees one snapshot of the database.
+        tenant: whose outputs.
+        metrics: the metrics (`assay.store.sketches.metrics`).
+        stretch: the period.
+        series: the kind and name of the series; all outputs by default.
     """
     table = tables.sketches.c
     part = (table.hour - stretch.first) // stretch.hours
@@ -115,19 +116,20 @@ def read_measured(
         )
         .group_by(table.metric, part, table.bin)
     )
-    found: dict[str, dict[int, dict[int, Cell]]] = {}
+    cells_of: dict[str, dict[int, dict[int, Cell]]] = {}
     for row in rows:
         cell = Cell(int(row.number), int(row.total), int(row.squares))
-        found.setdefault(str(row.metric), {}).setdefault(int(row.part), {})[int(row.bin)] = cell
-    return Measured(
-        stretch, {metric: {at: Sketch(cells) for at, cells in parts.items()} for metric, parts in found.items()}
+        cells_of.setdefault(str(row.metric), {}).setdefault(int(row.part), {})[int(row.bin)] = cell
+    return Measurements(
+        stretch, {metric: {at: Sketch(cells) for at, cells in parts.items()} for metric, parts in cells_of.items()}
     )
 
 
 def read_agents(
-    connection: Connection, tenant: str, metrics: Sequence[str], stretch: Stretch
+    connection: Connection, tenant: str, metrics: Sequence[str], stretch: TimeRange
 ) -> dict[str, dict[str, Sketch]]:
-    """What was measured of each caller's outputs in whole days: name, metric, sketch; the busiest callers first."""
+    """The measurements of each caller's outputs in whole days, by name and metric; the callers with most outputs
+    first."""
     table = tables.sketches.c
     first = stretch.first // DAY * DAY
     rows = connection.execute(
@@ -153,22 +155,22 @@ def read_agents(
     for row in rows:
         cell = Cell(int(row.number), int(row.total), int(row.squares))
         cells.setdefault(str(row.name), {}).setdefault(str(row.metric), {})[int(row.bin)] = cell
-    found = {name: {metric: Sketch(bins) for metric, bins in of.items()} for name, of in cells.items()}
-    busiest = sorted(found, key=lambda name: (-max(one.count for one in found[name].values()), name))
-    return {name: found[name] for name in busiest[:MOST_AGENTS]}
+    sketches = {name: {metric: Sketch(bins) for metric, bins in own.items()} for name, own in cells.items()}
+    busiest = sorted(sketches, key=lambda name: (-max(sketch.count for sketch in sketches[name].values()), name))
+    return {name: sketches[name] for name in busiest[:MOST_AGENTS]}
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
-    """One output with a low score."""
+class WorstOutput:
+    """An output with a low score."""
 
     report: str
     hour: int
     score: float
 
 
-def read_worst(connection: Connection, tenant: str, stretch: Stretch, most: int) -> tuple[Worst, ...]:
-    """The outputs with the lowest scores, the lowest first. Of each hour a few are known."""
+def read_worst(connection: Connection, tenant: str, stretch: TimeRange, most: int) -> tuple[WorstOutput, ...]:
+    """The outputs with the lowest scores, lowest first, among the few that are stored for each hour."""
     table = tables.worst_outputs.c
     rows = connection.execute(
         select(table.report, table.hour, table.score)
@@ -176,21 +178,21 @@ def read_worst(connection: Connection, tenant: str, stretch: Stretch, most: int)
         .order_by(table.score, table.hour.desc(), table.report)
         .limit(most)
     )
-    return tuple(Worst(str(row.report), int(row.hour), float(row.score)) for row in rows)
+    return tuple(WorstOutput(str(row.report), int(row.hour), float(row.score)) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class LowClaim:
-    """A claim of an output that did not hold."""
+    """A claim that is not supported."""
 
     text: str | None
-    """None where it was erased."""
+    """None if it was erased."""
     verdict: str
     score: float | None
 
 
 def low_claims(connection: Connection, tenant: str, reports: Sequence[str]) -> dict[str, list[LowClaim]]:
-    """The claims of some outputs that are not supported, the lowest scores first."""
+    """The claims of some outputs that are not supported, lowest scores first, by the id of the report."""
     if not reports:
         return {}
     table = tables.claims.c
@@ -203,15 +205,16 @@ def low_claims(connection: Connection, tenant: str, reports: Sequence[str]) -> d
         )
         .order_by(table.report, table.score, table.position)
     )
-    found: dict[str, list[LowClaim]] = {}
+    claims: dict[str, list[LowClaim]] = {}
     for row in rows:
-        found.setdefault(str(row.report), []).append(LowClaim(row.text, str(row.verdict), row.score))
-    return found
+        claims.setdefault(str(row.report), []).append(LowClaim(row.text, str(row.verdict), row.score))
+    return claims
 
 
 def counted_until(connection: Connection, tenant: str) -> tuple[int, int]:
-    """How many entries of a tenant's log were counted, and how many there are."""
+    """The number of entries of a tenant's log counted under the current definition, and of all its entries."""
     cursors, logs = tables.sketch_cursors.c, tables.audit_logs.c
-    done = connection.execute(select(cursors.position).where(cursors.tenant == tenant)).scalar_one_or_none()
+    current = (cursors.tenant == tenant, cursors.version == DEFINITION)
+    done = connection.execute(select(cursors.position).where(*current)).scalar_one_or_none()
     size = connection.execute(select(logs.size).where(logs.tenant == tenant)).scalar_one_or_none()
     return int(done or 0), int(size or 0)

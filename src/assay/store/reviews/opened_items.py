@@ -1,4 +1,4 @@
-"""Opening an item of the review queue: rows and an entry that go to disk with the record that a person has to see."""
+"""Opening review items: the rows and the entry that are stored together with an escalated record."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,29 +17,30 @@ from assay.store.db import tables
 from assay.store.records.interface import CheckRecord
 
 GATE: Final = "gate"
-"""Who opens an item."""
+"""The actor that opens items, and that decides first on a run."""
 OPENED: Final = "review.opened"
 """The event of a new item."""
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 Rows = dict[Table, Sequence[Mapping[str, Any]]]
+"""Rows to insert, by table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedItem:
-    """An item as it is opened: what its rows, its message and its entry in the log are made of."""
+    """A new item, from which its rows, its message and its log entry are made."""
 
     tenant: str
     run: str
-    """The id of the run, which is the item's too: one output, one item."""
+    """The id of the run, which is also that of the item: one output, one item."""
     now: datetime
     at: int
-    """`now` in microseconds."""
+    """`now` in microseconds since 1970."""
     tier: Tier
     rules: Escalation
     weight: float
-    """How much the item counts among others (`Escalation.weight`)."""
+    """The weight of the stakes (`Escalation.weight`)."""
     stakes: str
     policy: str
     """The name of the policy that escalated."""
@@ -47,20 +48,20 @@ class OpenedItem:
     caller: str | None = None
     callback: str | None = None
     position: int = 1
-    """Which decision on the run this is."""
+    """The position of the act among the decisions on the run."""
 
     @property
     def deadline(self) -> datetime:
-        """When something happens if nobody has decided."""
+        """The first deadline of the item."""
         return deadline_of(self.rules, self.tier, self.now)
 
     def rows(self) -> Rows:
-        """The item, the first act on it, and a message."""
-        message = message_row(self.tenant, self.run, OPENED, self.at, self._announcement())
+        """The rows of the item, of the first act on it, and of a message."""
+        message = message_row(self.tenant, self.run, OPENED, self.at, self._message_body())
         return {tables.review_items: [self._item()], tables.decisions: [self._act()], tables.outbox: [message]}
 
     def entry(self) -> Entry:
-        """What the log says of it."""
+        """Its log entry."""
         fields = {
             "at": instant(self.now),
             "item": self.run,
@@ -78,7 +79,7 @@ class OpenedItem:
 
     def _item(self) -> dict[str, Any]:
         due = self.at + (self.deadline - self.now) // _MICROSECOND
-        later = ("assignee", "claimed", "decided", "outcome", "holder", "held_until")
+        unset = ("assignee", "claimed", "decided", "outcome", "holder", "held_until")
         return {
             "tenant": self.tenant,
             "id": self.run,
@@ -96,7 +97,7 @@ class OpenedItem:
             "package": tables.pack({"rules": self.rules.model_dump(mode="json"), "weight": self.weight}),
             "caller": self.caller,
             "callback": self.callback,
-            **dict.fromkeys(later),
+            **dict.fromkeys(unset),
         }
 
     def _act(self) -> dict[str, Any]:
@@ -111,7 +112,7 @@ class OpenedItem:
             "reasons": None,
         }
 
-    def _announcement(self) -> dict[str, Any]:
+    def _message_body(self) -> dict[str, Any]:
         return {
             "review": self.run,
             "state": "open",
@@ -127,32 +128,32 @@ class OpenedItem:
         }
 
 
-def opening(record: CheckRecord, now: datetime, at: int) -> tuple[Rows, tuple[Entry, ...]]:
-    """What a record adds where a person has to decide: an item, the first act on it, and a message.
+def review_item(record: CheckRecord, now: datetime, at: int) -> tuple[Rows, tuple[Entry, ...]]:
+    """The rows and entries that open a review item for a record; empty if no person has to decide on it.
 
     Args:
         record: the check.
-        now: when it is recorded.
-        at: the same in microseconds.
+        now: the moment at which it is recorded.
+        at: the same in microseconds since 1970.
     """
     report = record.report
     policy = record.policy or preset("general")
-    escalated = report.escalation or escalation_of(
+    escalation = report.escalation or escalation_of(
         policy, report.decision, report.stakes, report.overall_score, report.claims
     )
-    if escalated is None or not record.held:
+    if escalation is None or not record.held:
         return {}, ()
     item = OpenedItem(
         tenant=record.tenant,
         run=record.id,
         now=now,
         at=at,
-        tier=escalated.tier,
+        tier=escalation.tier,
         rules=policy.escalation,
         weight=policy.escalation.weight(report.stakes),
         stakes=report.stakes.value,
         policy=report.policy.name,
-        risk=escalated.risk,
+        risk=escalation.risk,
         caller=record.caller,
         callback=record.callback,
     )
@@ -162,16 +163,16 @@ def opening(record: CheckRecord, now: datetime, at: int) -> tuple[Rows, tuple[En
 def message_row(
     tenant: str, run: str, event: str, at: int, body: Mapping[str, Any], *, target: str = "", version: int = 1
 ) -> dict[str, Any]:
-    """A row of the outbox. Its id follows from what it tells of, so that nothing is told twice under two names.
+    """A row of the outbox. Its id is made from subject, version and event, so that no event is reported twice.
 
     Args:
-        tenant: whose.
-        run: the run, which is the item too.
-        event: what happened, such as `review.opened`.
-        at: when, in microseconds.
-        body: what to tell: never a text that was checked.
-        target: who is to hear of it; whoever is configured to, by default.
-        version: the version of the item that it tells of.
+        tenant: whose message.
+        run: the id of the subject: a run, which is also that of its item, or an alert.
+        event: the event, such as `review.opened`.
+        at: when it happened, in microseconds since 1970.
+        body: the content: never a checked text.
+        target: the recipient; all configured ones by default.
+        version: the version of the subject.
     """
     return {
         "tenant": tenant,
@@ -190,9 +191,9 @@ def message_row(
     }
 
 
-def merged(rows: Rows, more: Rows) -> Rows:
-    """Rows of one change and further ones."""
-    both = dict(rows)
-    for table, some in more.items():
-        both[table] = [*both.get(table, ()), *some]
-    return both
+def merge_rows(rows: Rows, more: Rows) -> Rows:
+    """The rows of two changes, table by table."""
+    merged = dict(rows)
+    for table, further in more.items():
+        merged[table] = [*merged.get(table, ()), *further]
+    return merged

@@ -1,4 +1,4 @@
-"""JSON values as the tables hold them: compressed, and bounded when they are read."""
+"""JSON values as tables store them: compressed, and limited in size when they are read."""
 
 import json
 import zlib
@@ -9,26 +9,26 @@ from sqlalchemy import Dialect, LargeBinary, TypeDecorator
 from assay.errors import StoreError
 
 LARGEST_BODY: Final = 256 * 1024 * 1024
-"""The most bytes that a packed value unpacks to: damage must not fill the memory."""
+"""The most bytes that a packed value may unpack to: a damaged one must not exhaust the memory."""
 
 
 class Packed(TypeDecorator[Any]):
-    """A JSON value, compressed. None is null."""
+    """A column with compressed JSON values; None is NULL."""
 
     impl = LargeBinary
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002 SQLAlchemy's signature
-        """The value as it is stored; bytes are stored as they are: `pack` may have been called already."""
+        """The value as it is stored; bytes are stored unchanged, because `pack` may have been called already."""
         return value if value is None or isinstance(value, bytes) else pack(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 SQLAlchemy's signature
-        """The value as it was given."""
+        """The value as it was before it was stored."""
         return None if value is None else unpack(value)
 
 
 def pack(value: Any) -> bytes:
-    """A JSON value, or the bytes of a JSON text, compressed.
+    """Compress a JSON value, or the bytes of a JSON text.
 
     >>> unpack(pack({"a": [1, None]}))
     {'a': [1, None]}
@@ -38,10 +38,10 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """The value in packed bytes.
+    """The JSON value in packed bytes.
 
     Raises:
-        StoreError: they were damaged.
+        StoreError: the bytes are damaged.
     """
     try:
         return json.loads(unpack_bytes(data))
@@ -50,10 +50,10 @@ def unpack(data: bytes) -> Any:
 
 
 def unpack_bytes(data: bytes) -> bytes:
-    """The JSON text in packed bytes, as it was packed.
+    """The JSON text in packed bytes, byte for byte as it was packed.
 
     Raises:
-        StoreError: they were damaged.
+        StoreError: the bytes are damaged.
     """
     try:
         unpacker = zlib.decompressobj()

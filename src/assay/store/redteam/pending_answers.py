@@ -1,4 +1,4 @@
-"""Answers of a run that is under way: kept as they come, so that any process that has the next turn goes on."""
+"""Answers of a run in progress: stored as they come, so that another process can continue the run."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,30 +7,31 @@ from sqlalchemy import Connection, delete, select
 
 from assay.store.audit.log import Entry
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros
 from assay.store.db.raw_statements import UNLESS_THERE, insert_rows
 from assay.store.db.store import Store
 from assay.store.db.writer import Change
-from assay.store.records.recording import checked_tenant, micros
 from assay.store.redteam.values import packable
 
 STALE_US: Final = 30 * 86_400_000_000
-"""Answers of runs that were never finished are dropped after so many microseconds."""
+"""How long answers of unfinished runs are kept, in microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """What came of one call."""
+    """The result of one call to a target."""
 
     case_id: str
     trial: int
     text: str | None
-    """None where the target failed."""
+    """The answer; None if the target failed."""
     error: str | None
     seconds: float
+    """The duration of the call."""
 
 
 def keep_answer(store: Store, tenant: str, run: str, answer: KeptAnswer) -> None:
-    """Keep an answer of a run; one that is there already is left as it is.
+    """Store an answer of a run, unless it is stored already.
 
     Raises:
         StoreError: it cannot be stored.
@@ -53,7 +54,7 @@ def keep_answer(store: Store, tenant: str, run: str, answer: KeptAnswer) -> None
 
 
 def kept_answers(connection: Connection, tenant: str, run: str) -> list[KeptAnswer]:
-    """The answers of a run that is under way."""
+    """The stored answers of a run in progress."""
     table = tables.redteam_answers.c
     rows = connection.execute(
         select(tables.redteam_answers)
@@ -67,10 +68,10 @@ def kept_answers(connection: Connection, tenant: str, run: str) -> list[KeptAnsw
 
 
 def drop_answers(store: Store, tenant: str, run: str) -> None:
-    """Drop the answers of a run that was recorded, and those of runs that were given up long ago.
+    """Delete the answers of a run that was recorded, and those of runs that were abandoned long ago.
 
     Raises:
-        StoreError: they cannot be dropped.
+        StoreError: they cannot be deleted.
     """
     before = micros(store.now()) - STALE_US
 

@@ -1,10 +1,10 @@
-"""Turns a check into the rows and the log entry that remember it."""
+"""The rows and log entries of a recorded check."""
 
 import re
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
@@ -24,67 +24,25 @@ from assay.store.audit.entries import (
 )
 from assay.store.audit.units import RUN, State, content_of, new_seal
 from assay.store.db import tables
+from assay.store.db.column_values import checked_tenant, micros, storable
 from assay.store.db.writer import Change
-from assay.store.insights.hourly_counting import counts_of, latency_class
+from assay.store.insights.hourly_increments import counts_of, latency_class
 from assay.store.records.interface import CheckRecord
 from assay.store.records.search_words import words_of
-from assay.store.reviews.opening import GATE, merged, opening
+from assay.store.reviews.opened_items import GATE, merge_rows, review_item
 
-_TENANT: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _ID: Final = re.compile(r"[0-9a-f]{32}")
-_NOT_STORED: Final = re.compile("[\x00\ud800-\udfff]")
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Row = dict[str, Any]
-
-
-def checked_tenant(name: str) -> str:
-    """The name of a tenant: lower-case letters, digits, dots, dashes and underscores, at most 63.
-
-    Raises:
-        StoreError: it is another text.
-    """
-    if not _TENANT.fullmatch(name):
-        raise StoreError(
-            "expected the name of a tenant: lower-case letters, digits, dots, dashes and underscores, at most 63, "
-            f"the first a letter or digit; got {ascii(name)[:80]}"
-        )
-    return name
-
-
-def micros(moment: datetime) -> int:
-    """A moment as it is stored: microseconds since 1970 in UTC.
-
-    >>> micros(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
-    1000005
-
-    Raises:
-        StoreError: it names no time zone.
-    """
-    if moment.tzinfo is None:
-        raise StoreError(f"expected a time with its zone, such as datetime.now(UTC), got {moment.isoformat()}")
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment_at(stored: int) -> datetime:
-    """The moment that `micros` stored."""
-    return _EPOCH + timedelta(microseconds=stored)
-
-
-def storable(text: str) -> str:
-    """A text that every database takes: NUL and halves of surrogate pairs become U+FFFD.
-
-    Only for columns to search and list by; what is proved is stored as bytes.
-    """
-    return _NOT_STORED.sub("\N{REPLACEMENT CHARACTER}", text)
+"""A row to insert: a value for each column."""
 
 
 def change_of(record: CheckRecord, now: datetime) -> Change:
-    """The rows and the entry of a check.
+    """The change that records a check.
 
     Args:
         record: the check.
-        now: when it is recorded.
+        now: the moment at which it is recorded.
 
     Raises:
         StoreError: its tenant or id is malformed.
@@ -130,8 +88,8 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
         ],
         tables.hourly: counts_of(tenant, at, report),
     }
-    more, entries = opening(record, now, at)
-    rows = merged(rows, more)
+    review_rows, review_entries = review_item(record, now, at)
+    rows = merge_rows(rows, review_rows)
     entry = decision_entry(
         record.id,
         instant(now),
@@ -140,29 +98,35 @@ def change_of(record: CheckRecord, now: datetime) -> Change:
         sha256(body).hexdigest(),
         asked,
         pairs,
-        {**_bound(record, at, seal, rows), **({} if tape is None else {"tape": commitment(salt, "tape", tape)})},
+        {
+            **_binding_fields(record, at, seal, rows),
+            **({} if tape is None else {"tape": commitment(salt, "tape", tape)}),
+        },
     )
-    return Change(tenant, rows, (entry, *entries))
+    return Change(tenant, rows, (entry, *review_entries))
 
 
-def _bound(record: CheckRecord, at: int, seal: bytes, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> Row:
-    """What the entry of a check binds of the rows that are stored with it."""
+def _binding_fields(
+    record: CheckRecord, at: int, seal: bytes, rows: Mapping[Table, Sequence[Mapping[str, Any]]]
+) -> Row:
+    """The fields with which the entry of a check binds the rows that are stored with it."""
     report = record.report
     return {
         "moment": at,
-        "rows": State(seal, content_of(RUN, rows)).bound(),
+        "rows": State(seal, content_of(RUN, rows)).commitment(),
         "policy_kept": record.policy is not None,
         "latency": str(latency_class(report.timing.total_ms)),
         "categories": dict(Counter(claim.category.value for claim in report.claims if claim.category is not None)),
     }
 
 
-def together(changes: Sequence[Change]) -> Change:
-    """Changes of one tenant as one: stored all of them or none. They have entries and rows and do nothing else."""
+def merge_changes(changes: Sequence[Change]) -> Change:
+    """Merge changes of one tenant into one, so that all or none are stored. They may have rows and entries, but no
+    act."""
     rows: dict[Table, list[Row]] = {}
     for change in changes:
-        for table, added in change.rows.items():
-            rows.setdefault(table, []).extend(dict(row) for row in added)
+        for table, table_rows in change.rows.items():
+            rows.setdefault(table, []).extend(dict(row) for row in table_rows)
     return Change(changes[0].tenant, rows, tuple(entry for change in changes for entry in change.entries))
 
 
@@ -171,19 +135,19 @@ VERDICT_BITS: Final = {verdict: 1 << place for place, verdict in enumerate(Verdi
 
 
 def verdict_bits(verdicts: Iterable[Verdict]) -> int:
-    """Which verdicts there are, as one number.
+    """A bit set of the verdicts that occur.
 
     >>> verdict_bits([Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.SUPPORTED])
     3
     """
-    found = 0
+    bits = 0
     for verdict in verdicts:
-        found |= VERDICT_BITS[verdict]
-    return found
+        bits |= VERDICT_BITS[verdict]
+    return bits
 
 
 def search_row(tenant: str, id_: str, report: HallucinationReport, at: int) -> Row:
-    """The words by which a report is found: those of its question and of its output."""
+    """The row of a report in the search index: the words of its question and its output."""
     words = words_of(f"{report.question}\n{report.output}" if report.question else report.output)
     return {"owner": tenant, "id": id_, "created": at, "words": " ".join(words)}
 
@@ -194,13 +158,13 @@ def report_rows(
     """The rows of a report, its claims and its tool calls.
 
     Args:
-        tenant: whose it is.
-        run: the run that it is about.
+        tenant: whose report.
+        run: the id of the run that it is about.
         id_: the report's own id.
         report: the report.
-        body: its canonical bytes without its timing.
-        at: when, in microseconds.
-        caller: who asked.
+        body: its canonical JSON without its timing.
+        at: when it was made, in microseconds since 1970.
+        caller: the name of the caller.
     """
     return {
         tables.reports: [
@@ -281,7 +245,7 @@ def _run(record: CheckRecord, at: int, salt: bytes, seal: bytes, asked: bytes, t
 
 def _policy(record: CheckRecord, at: int) -> Row:
     named, policy = record.report.policy, record.policy
-    # A policy other than the one that the report names would be found under a digest that is not its own.
+    # A policy other than the one named in the report would be stored under a digest that is not its own.
     if policy is not None and policy.digest != named.digest:
         raise StoreError(f"expected the policy with the digest {named.digest}, got one with {policy.digest}")
     return {

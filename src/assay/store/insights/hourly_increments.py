@@ -1,7 +1,7 @@
-"""What each report adds to the counts of its hour.
+"""Hourly counts: what a report adds to the counts of its hour.
 
-Overviews are drawn from these counts, however many reports there are. The writer adds to them in the transaction that
-stores a report, summed up over all reports of the transaction. They hold no words of anyone: an erasure leaves them.
+Overviews are made from these counts, so their cost does not depend on the number of reports. The writer adds to them in
+the transaction that stores a report. They contain no texts, so an erasure leaves them.
 """
 
 from collections import Counter
@@ -13,17 +13,17 @@ from assay.schema import HallucinationReport
 HOUR: Final = 3_600_000_000
 """An hour in microseconds."""
 GROWTH: Final = 1.25
-"""Each class of latencies reaches so many times as far as the one before: quantiles are good to a tenth."""
+"""The ratio between the upper bounds of successive latency classes; quantiles are accurate to about a tenth."""
 
 ACTION: Final = "action"
 VERDICT: Final = "verdict"
 CATEGORY: Final = "category"
 LATENCY: Final = "latency"
-"""What is counted: reports by their action, claims by verdict and category, checks by the class of their time."""
+"""The kinds of counts: reports by action, claims by verdict and by category, checks by latency class."""
 
 
 def counts_of(tenant: str, at: int, report: HallucinationReport) -> list[dict[str, Any]]:
-    """What a report adds to the counts of its hour, as rows."""
+    """The rows that a report adds to the counts of its hour; `at` is in microseconds since 1970."""
     counted: Counter[tuple[str, str]] = Counter({(ACTION, report.action.value): 1})
     counted[LATENCY, str(latency_class(report.timing.total_ms))] += 1
     for claim in report.claims:
@@ -37,7 +37,7 @@ def counts_of(tenant: str, at: int, report: HallucinationReport) -> list[dict[st
 
 
 def latency_class(ms: float) -> int:
-    """The class of a time: the smallest power of `GROWTH`, in milliseconds, that is not below it.
+    """The class of a latency: the exponent of the smallest power of `GROWTH`, in milliseconds, that is not below it.
 
     >>> latency_class(0.5), latency_class(1.25), latency_class(100)
     (0, 1, 21)
