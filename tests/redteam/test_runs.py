@@ -174,7 +174,7 @@ def test_a_call_that_never_ended_counts_with_what_it_sent(tmp_path: Path) -> Non
     with opened(tmp_path) as log:
         log.begin(CASES[0].id, 1, {"id": "a", "prompt": "x" * 400, "turns": [], "context": []})
     with opened(tmp_path) as log:
-        assert log.taken == Tokens(100, 0)
+        assert log.used == Tokens(100, 0)
 
 
 def test_what_was_dropped_has_been_paid_for_all_the_same(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_what_was_dropped_has_been_paid_for_all_the_same(tmp_path: Path) -> None
         run_cases(CASES[:2], counting_tokens(10, 5), log)
         log.drop(CASES[0].id, 1)
     with opened(tmp_path) as log:
-        assert log.taken == Tokens(20, 10)
+        assert log.used == Tokens(20, 10)
 
 
 def test_a_record_of_another_version_of_the_target_is_refused(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from assay.redteam.generate import write_suite
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.runs import RunOptions
 from assay.redteam.search import Changed, Found, search
-from assay.redteam.search.aiming import TOUCHES, aim_at
-from assay.redteam.search.mutations import mutated
+from assay.redteam.search.aiming import CATEGORIES_BY_KIND, aim_at
+from assay.redteam.search.mutations import mutate
 from assay.redteam.targets import Request
 from assay.schema import Evidence
 from assay.testing import FakeScorer
@@ -103,7 +103,7 @@ def sample() -> tuple[Case, ...]:
 def test_a_mutation_keeps_what_is_right_and_is_another_case(at: int, seed: int) -> None:
     case = sample()[at % len(sample())]
     others = [passage for one in sample() for passage in one.evidence]
-    made = mutated(case, others, Random(seed))
+    made = mutate(case, others, Random(seed))
     assert made is not None
     assert made.id != case.id
     for name in ("category", "expected_behavior", "ground_truth", "accepted", "planted", "fields", "evidence"):
@@ -146,7 +146,7 @@ def test_a_change_of_the_index_is_attacked_first_where_it_says(tmp_path: Path) -
 
 
 def test_the_first_calls_go_to_the_categories_that_a_change_touches(tmp_path: Path) -> None:
-    touched = TOUCHES["tools"]
+    touched = CATEGORIES_BY_KIND["tools"]
     plain = aimed(tmp_path / "a", 24)
     told = aimed(tmp_path / "b", 24, Changed("tools", "search v2"))
     shares = [sum(case.category in touched for case in made.cases) for made in (plain, told)]
@@ -167,7 +167,7 @@ def test_an_unknown_kind_of_change_is_refused() -> None:
 
 
 def test_the_kinds_are_those_of_the_change_log() -> None:
-    assert set(TOUCHES) == set(KINDS)
+    assert set(CATEGORIES_BY_KIND) == set(KINDS)
 
 
 def test_a_search_ends_with_its_budget_of_tokens_and_keeps_what_was_asked(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Cases and suites: what one attack is, how suites are kept, linted and rid of duplicates."""
+"""Cases and suites: the form of an attack, and reading, linting and deduplicating suites of them."""
 
 from typing import TYPE_CHECKING
 

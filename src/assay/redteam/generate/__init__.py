@@ -1,4 +1,4 @@
-"""Attacks written from the user's own corpus, by rules; a chat model may word them more naturally."""
+"""Generating attacks from the user's own corpus by rules; a chat model may reword them more naturally."""
 
 from typing import TYPE_CHECKING
 

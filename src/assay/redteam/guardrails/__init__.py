@@ -1,4 +1,4 @@
-"""Guardrails under test: attack success with and without one, and what it costs honest requests."""
+"""Guardrails under test: attack success with and without each, and its cost for honest requests."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How answers are judged: readers, rules, the verifier."""
+"""Judging answers: readers of what they do, rules, the verifier, and adjudication of unsure judgements."""
 
 from typing import TYPE_CHECKING
 

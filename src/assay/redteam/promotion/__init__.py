@@ -1,4 +1,4 @@
-"""Promotion: failures become proposals, and people decide what goes into the static suite."""
+"""Promotion: failed cases become proposals, and people decide which of them join the static suite."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""From failures to a static suite: machines propose, people decide."""
+"""From failures to a static suite: runs propose cases, people decide on them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ LONGEST_NAME: Final = 200
 
 
 class Book(Protocol):
-    """Where proposals and decisions stand: a ledger on disk, or a table of a server."""
+    """Stores proposals and decisions: a ledger on disk, or a table of a server."""
 
     @property
     def proposals(self) -> Mapping[str, Proposal]:
@@ -22,7 +22,7 @@ class Book(Protocol):
         ...
 
     def append(self, event: str, case: Case, **fields: Any) -> None:
-        """Takes in that a case was `proposed`, `approved`, `edited` or `rejected`, and makes it durable."""
+        """Records durably that a case was `proposed`, `approved`, `edited` or `rejected`."""
         ...
 
 
@@ -35,123 +35,135 @@ def propose(
     static: Sequence[Case] = (),
     flaky_too: bool = False,
 ) -> tuple[Proposal, ...]:
-    """Proposes the cases that failed for the static suite.
+    """Proposes the failed cases of a run for the static suite.
 
-    Left out are cases that are unjudged, those that are in the ledger or the static suite already or say nearly the
-    same as one there, and flaky ones unless they are asked for.
+    Skipped are cases that are in the ledger or the static suite already, near-duplicates of a case of the static suite
+    or of this run, and flaky cases unless they are asked for.
+
+    Args:
+        ledger: where the proposals are recorded.
+        cases: the suite of the run.
+        judgements: one for each case, in the same order.
+        target: the name of the system that failed.
+        static: the static suite.
+        flaky_too: whether flaky cases are proposed as well.
 
     Returns:
         The new proposals.
     """
-    known = {case.id for case in static} | set(ledger.proposals) | {one.case.id for one in ledger.proposals.values()}
+    known = (
+        {case.id for case in static}
+        | set(ledger.proposals)
+        | {judgement.case.id for judgement in ledger.proposals.values()}
+    )
     failed = [
-        (case, one)
-        for case, one in zip(cases, judgements, strict=True)
-        if one.outcome is Outcome.FAILED and case.id not in known and (flaky_too or not one.flaky)
+        (case, judgement)
+        for case, judgement in zip(cases, judgements, strict=True)
+        if judgement.outcome is Outcome.FAILED and case.id not in known and (flaky_too or not judgement.flaky)
     ]
-    fresh = {case.id for case in without_duplicates([*static, *(case for case, _ in failed)])}
-    made = []
-    for case, one in failed:
-        if case.id in fresh:
+    unique_ids = {case.id for case in without_duplicates([*static, *(case for case, _ in failed)])}
+    proposals = []
+    for case, judgement in failed:
+        if case.id in unique_ids:
             ledger.append(
                 "proposed",
                 case,
-                match=one.behavior_match,
-                rule=one.rule,
-                flaky=one.flaky,
+                match=judgement.behavior_match,
+                rule=judgement.rule,
+                flaky=judgement.flaky,
                 target=target,
-                trials=one.trials,
-                answer=one.answer,
+                trials=judgement.trials,
+                answer=judgement.answer,
             )
-            made.append(ledger.proposals[case.id])
-    return tuple(made)
+            proposals.append(ledger.proposals[case.id])
+    return tuple(proposals)
 
 
 def approve(ledger: Ledger, proposal: str, by: str, reason: str, suite: Path, edited: Case | None = None) -> Case:
-    """A person lets a case into the static suite, as it is or edited.
+    """Approves a case for the static suite, as it is or edited, and adds it.
 
-    The decision is written to the ledger first and carried out after: what is in the suite was decided.
+    The decision is recorded in the ledger before the suite is changed, so that every case of the suite was approved.
 
     Args:
-        ledger: where the proposal stands.
-        proposal: its id.
-        by: who decides.
+        ledger: the ledger with the proposal.
+        proposal: the id of the proposal.
+        by: the name of the person who decides.
         reason: why.
-        suite: the static suite; made where it is not there.
-        edited: the case as the person would have it.
+        suite: the file of the static suite; created if it does not exist.
+        edited: the edited case, if the person changed it.
 
     Returns:
-        The case as it went in.
+        The case as it was added.
 
     Raises:
-        InputError: nobody is named, there is no such open proposal, or the edited case is not sound.
+        InputError: the name is blank or too long, there is no such open proposal, or the linter rejects the case.
     """
     before = suite_digest(read_suite(suite)) if suite.exists() else None
-    kept = let_in(ledger, proposal, by, reason, edited, suite_before=before)
+    approved = let_in(ledger, proposal, by, reason, edited, suite_before=before)
     carry_out(ledger, suite)
-    return kept
+    return approved
 
 
 def let_in(ledger: Book, proposal: str, by: str, reason: str, edited: Case | None = None, **fields: Any) -> Case:
-    """A person decides that a case goes into the static suite; the decision is written down and not carried out.
+    """Records the approval of a case for the static suite; the suite itself is not changed.
 
     Args:
-        ledger: where the proposal stands.
-        proposal: its id.
-        by: who decides.
+        ledger: where the proposal is recorded.
+        proposal: the id of the proposal.
+        by: the name of the person who decides.
         reason: why.
-        edited: the case as the person would have it.
-        fields: what else is written down.
+        edited: the edited case, if the person changed it.
+        fields: further fields of the entry.
 
     Returns:
-        The case as it goes in.
+        The approved case.
 
     Raises:
-        InputError: nobody is named, there is no such open proposal, or the case is not sound.
+        InputError: the name is blank or too long, there is no such open proposal, or the linter rejects the case.
     """
-    known = _open(ledger, proposal, by)
-    case = edited or known.case
+    open_proposal = _open_proposal(ledger, proposal, by)
+    case = edited or open_proposal.case
     problems = lint((case,))
     if problems:
         raise InputError(f"{case.id}: {problems[0].message}; edit the case before it goes in")
-    parent = known.case.id if edited is not None and edited.id != known.case.id else case.lineage.parent
+    parent = open_proposal.case.id if edited is not None and edited.id != open_proposal.case.id else case.lineage.parent
     lineage = case.lineage.model_copy(update={"origin": "promoted", "approved_by": by.strip(), "parent": parent})
-    kept = case.model_copy(update={"lineage": lineage})
+    approved = case.model_copy(update={"lineage": lineage})
     event = "edited" if edited is not None else "approved"
-    ledger.append(event, kept, proposal=proposal, by=by.strip(), reason=reason, **fields)
-    return kept
+    ledger.append(event, approved, proposal=proposal, by=by.strip(), reason=reason, **fields)
+    return approved
 
 
 def reject(ledger: Book, proposal: str, by: str, reason: str) -> None:
-    """A person keeps a case out of the static suite; it is not proposed again.
+    """Records the rejection of a proposal; its case is not proposed again.
 
     Raises:
-        InputError: nobody is named, or there is no such open proposal.
+        InputError: the name is blank or too long, or there is no such open proposal.
     """
-    known = _open(ledger, proposal, by)
-    ledger.append("rejected", known.case, proposal=proposal, by=by.strip(), reason=reason)
+    open_proposal = _open_proposal(ledger, proposal, by)
+    ledger.append("rejected", open_proposal.case, proposal=proposal, by=by.strip(), reason=reason)
 
 
 def carry_out(ledger: Ledger, suite: Path) -> tuple[Case, ...]:
-    """Puts into the static suite what was approved and is not there yet, as after a crash between the two.
+    """Adds approved cases that the static suite lacks, such as after a crash between the decision and the change.
 
     Returns:
-        The cases that were put in.
+        The cases that were added.
     """
-    held = read_suite(suite) if suite.exists() else ()
-    ids = {case.id for case in held}
+    suite_cases = read_suite(suite) if suite.exists() else ()
+    ids = {case.id for case in suite_cases}
     missing = tuple(case for case in ledger.approved if case.id not in ids)
     if missing:
-        write_file(suite, suite_text((*held, *missing)))
+        write_file(suite, suite_text((*suite_cases, *missing)))
     return missing
 
 
-def _open(ledger: Book, proposal: str, by: str) -> Proposal:
+def _open_proposal(ledger: Book, proposal: str, by: str) -> Proposal:
     if not by.strip() or len(by) > LONGEST_NAME:
         raise InputError("expected the name of the person who decides")
-    known = ledger.proposals.get(proposal)
-    if known is None:
+    found = ledger.proposals.get(proposal)
+    if found is None:
         raise InputError(f"{proposal}: no such proposal in the ledger")
-    if known.state is not State.OPEN:
-        raise InputError(f"{proposal}: was {known.state.value} by {known.by} already")
-    return known
+    if found.state is not State.OPEN:
+        raise InputError(f"{proposal}: was {found.state.value} by {found.by} already")
+    return found

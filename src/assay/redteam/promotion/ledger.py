@@ -1,8 +1,8 @@
 """The ledger of proposals: what was proposed for the static suite, who decided what, and why.
 
-JSON Lines, only ever appended to. Each entry carries the digest of the one before it and its own, SHA-256 over its
-canonical JSON, so that an entry which was changed, left out or put in shows when the ledger is next opened. That it was
-cut off at the end shows only to whoever kept the last digest; `assay redteam review` prints it.
+JSON Lines, append-only. Each entry contains the digest of the previous entry and its own, SHA-256 over its canonical
+JSON, so that an entry that was changed, removed or inserted is detected when the ledger is next opened. A truncated end
+can only be detected by someone who kept the last digest; `assay redteam review` prints it.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from typing import Any, Final
 from assay.errors import InputError
 from assay.redteam.cases import Case, parse_case
 
-BEGINNING: Final = "0" * 64
-"""What stands for the entry before the first."""
+GENESIS: Final = "0" * 64
+"""The previous digest of the first entry."""
 
 
 class State(StrEnum):
-    """Where a proposal stands."""
+    """The state of a proposal."""
 
     OPEN = "open"
     APPROVED = "approved"
@@ -32,19 +32,22 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One case that broke a system, and whether it goes into the static suite."""
+    """A case that broke a system, proposed for the static suite, with the decision on it."""
 
     case: Case
-    """As proposed; after an edit the edited form."""
+    """As proposed; after an edit, the edited case."""
     proposed_as: str
     """The id under which it was proposed."""
     match: float
+    """The match of the answer that failed, in [0, 1]."""
     rule: str
+    """The rule that judged it."""
     flaky: bool
     target: str
+    """The name of the system that failed."""
     state: State = State.OPEN
     by: str | None = None
-    """Who decided."""
+    """Who decided; none while it is open."""
     reason: str | None = None
 
 
@@ -52,14 +55,14 @@ class Ledger:
     """A ledger on disk."""
 
     def __init__(self, path: Path) -> None:
-        """Reads a ledger, or begins one with the first entry.
+        """Reads a ledger; a file that does not exist is an empty one, created with its first entry.
 
         Raises:
-            InputError: it cannot be read, or its chain does not hold.
+            InputError: it cannot be read, or its chain of digests is broken.
         """
         self._path = path
         self.proposals: dict[str, Proposal] = {}
-        self.head = BEGINNING
+        self.head = GENESIS
         """The digest of the last entry."""
         try:
             data = path.read_bytes() if path.exists() else b""
@@ -73,13 +76,13 @@ class Ledger:
                 if entry["previous"] != self.head or digest_of(entry) != digest:
                     raise InputError(f"{where}: the chain does not hold: this entry or one before it was changed")
                 self.head = digest
-                self._take_in(entry, where)
+                self._apply(entry, where)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 if isinstance(error, InputError):
                     raise
                 raise InputError(f"{where}: expected an entry of the ledger ({error})") from error
 
-    def _take_in(self, entry: Mapping[str, Any], where: str) -> None:
+    def _apply(self, entry: Mapping[str, Any], where: str) -> None:
         case = parse_case(json.dumps(entry["case"]), where)
         if entry["event"] == "proposed":
             self.proposals[case.id] = Proposal(
@@ -100,7 +103,7 @@ class Ledger:
         )
 
     def append(self, event: str, case: Case, **fields: Any) -> None:
-        """Appends an entry and makes it durable before it counts.
+        """Appends an entry and syncs it to disk before it takes effect.
 
         Raises:
             InputError: the ledger cannot be written to.
@@ -122,11 +125,11 @@ class Ledger:
         except OSError as error:
             raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from error
         self.head = digest
-        self._take_in(entry, str(self._path))
+        self._apply(entry, str(self._path))
 
     @property
     def approved(self) -> tuple[Case, ...]:
-        """The cases that a person let in, in the order of the proposals."""
+        """The approved cases, in the order of their proposals."""
         return tuple(one.case for one in self.proposals.values() if one.state is State.APPROVED)
 
 

@@ -1,4 +1,4 @@
-"""Runs: a suite against a target, recorded call by call."""
+"""Runs: asks a target the cases of a suite and records every call."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The search for the frontier: where a system breaks, within a budget of calls."""
+"""The search for the frontier: looks for attacks that break a system, within a budget of calls."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Aims a search at what was changed lately: which categories a kind of change touches, and which documents it names."""
+"""Aims a search at recent changes: the categories that a kind of change affects, and the documents that it names."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,12 +11,14 @@ from assay.redteam.cases import Case, Category
 from assay.redteam.generate.corpus import Corpus
 
 HEAD_START: Final = 2
-"""Broken cases that a touched rule is credited with before the first call: as its Beta prior, it is soon outweighed."""
+"""The broken cases that a rule of an affected category is credited with in its Beta prior; soon outweighed by calls."""
 SHORTEST_NAME: Final = 4
-"""Characters of a title or file name from which on it is looked for in the words of a change."""
-_ABSTAINING: Final = frozenset({Category.KNOWLEDGE_BOUNDARY, Category.CITATION_MANIPULATION, Category.FORMAT_COERCION})
-TOUCHES: Final[dict[str, frozenset[Category]]] = {
-    "prompt": _ABSTAINING
+"""The least characters of a title or file name that is looked for in the text of a change."""
+_ABSTENTION_CATEGORIES: Final = frozenset(
+    {Category.KNOWLEDGE_BOUNDARY, Category.CITATION_MANIPULATION, Category.FORMAT_COERCION}
+)
+CATEGORIES_BY_KIND: Final[dict[str, frozenset[Category]]] = {
+    "prompt": _ABSTENTION_CATEGORIES
     | {Category.AUTHORITY_IMPERSONATION, Category.CONTEXT_POISONING, Category.CONSTRAINT_CONTRADICTION},
     "model": frozenset(Category),
     "index": frozenset(
@@ -29,56 +31,59 @@ TOUCHES: Final[dict[str, frozenset[Category]]] = {
         }
     ),
     "tools": frozenset({Category.CONTEXT_POISONING, Category.KNOWLEDGE_BOUNDARY, Category.COMPOSITIONAL}),
-    "policy": _ABSTAINING | {Category.AUTHORITY_IMPERSONATION, Category.CONTEXT_POISONING},
-    "verifier": _ABSTAINING | {Category.ENTITY_SUBSTITUTION, Category.TEMPORAL_CONFUSION, Category.CONTEXT_POISONING},
+    "policy": _ABSTENTION_CATEGORIES | {Category.AUTHORITY_IMPERSONATION, Category.CONTEXT_POISONING},
+    "verifier": _ABSTENTION_CATEGORIES
+    | {Category.ENTITY_SUBSTITUTION, Category.TEMPORAL_CONFUSION, Category.CONTEXT_POISONING},
     "code": frozenset(Category),
 }
-"""The categories that a change of a kind may break, by the kinds of the change log (`assay changes`): what decides
-whether to abstain, what is retrieved, what tools give. A new model or new code may break all."""
+"""The categories that a change may break, by its kind in the change log (`assay changes`): abstention, retrieval, or
+tool results. A new model or new code may break all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A change of the system under test.
+    """A recent change of the system under test.
 
     Raises:
         InputError: its kind is unknown.
     """
 
     kind: str
-    """A key of `TOUCHES`."""
+    """A key of `CATEGORIES_BY_KIND`."""
     words: str
-    """What the change log says of it: its reference and its note. They are looked through for names of documents."""
+    """Its reference and note in the change log, which are searched for names of documents."""
 
     def __post_init__(self) -> None:
-        if self.kind not in TOUCHES:
-            raise InputError(f"expected a kind of change: {', '.join(TOUCHES)}; got {ascii(self.kind)[:40]}")
+        if self.kind not in CATEGORIES_BY_KIND:
+            raise InputError(f"expected a kind of change: {', '.join(CATEGORIES_BY_KIND)}; got {ascii(self.kind)[:40]}")
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Where a search looks first."""
+    """Where a search starts."""
 
     categories: frozenset[Category] = frozenset()
+    """Categories that changes affect."""
     documents: frozenset[str] = frozenset()
+    """Sources of documents that changes name."""
 
     def head_start(self, category: Category) -> int:
-        """The broken cases that a rule of a category is credited with."""
+        """The broken cases that the rules of a category are credited with."""
         return HEAD_START if category in self.categories else 0
 
     def is_about(self, case: Case) -> bool:
-        """Whether a case was written from a document that was changed."""
+        """Whether a case was written from a changed document."""
         return not self.documents.isdisjoint(case.lineage.documents)
 
 
 def aim_at(changes: Sequence[Changed], corpus: Corpus) -> Aim:
-    """The categories that changes touch, and the documents that they name by title, path or file name."""
-    categories = frozenset(one for change in changes for one in TOUCHES[change.kind])
-    told = "\n".join(change.words for change in changes).casefold()
+    """The categories that changes affect, and the documents that they name by title, path or file name."""
+    categories = frozenset(one for change in changes for one in CATEGORIES_BY_KIND[change.kind])
+    changes_text = "\n".join(change.words for change in changes).casefold()
     named: set[str] = set()
     for document in corpus.documents:
         sources = {passage.source or passage.id for passage in document.passages}
-        if any(_stands_in(name, told) for name in (document.title, *_file_names({document.id, *sources}))):
+        if any(_is_named_in(name, changes_text) for name in (document.title, *_file_names({document.id, *sources}))):
             named |= sources
     return Aim(categories, frozenset(named))
 
@@ -90,7 +95,7 @@ def _file_names(paths: Iterable[str]) -> Iterable[str]:
         yield PurePosixPath(path).stem
 
 
-def _stands_in(name: str, text: str) -> bool:
+def _is_named_in(name: str, text: str) -> bool:
     if len(name) < SHORTEST_NAME:
         return False
     return re.search(rf"(?<![\w-]){re.escape(name.casefold())}(?![\w-])", text) is not None
