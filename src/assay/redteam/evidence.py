@@ -27,7 +27,7 @@ from assay.schema.base import Value
 
 DOMAIN: Final = b"assay redteam evidence 1\n"
 """The prefix of the signed bytes, so that no signature over anything else is valid for such a statement."""
-LONGEST: Final = 8_000_000
+LARGEST_STATEMENT: Final = 8_000_000
 """The most bytes of a signed statement that are read."""
 _FILES: Final = (RECORD, SUITE, JUDGEMENTS, SUMMARY)
 
@@ -207,7 +207,7 @@ def verify(text: str | bytes, ring: KeyRing, folders: Sequence[Path] = ()) -> tu
 
 
 def _parse(text: str | bytes) -> tuple[Statement, Any, str]:
-    value = read_json(text, "the evidence", LONGEST)
+    value = read_json(text, "the evidence", LARGEST_STATEMENT)
     written = text.encode() if isinstance(text, str) else bytes(text)
     is_object = isinstance(value, dict) and set(value) == {"statement", "signature"}
     if not is_object or not isinstance(value["signature"], str):
