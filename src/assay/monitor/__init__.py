@@ -1,6 +1,6 @@
-"""What changes over time, as numbers: sampling, series with their charts, alarms, causes, bisection, the error budget.
+"""Monitoring of outputs over time: sampling, series and their charts, alarms, causes, bisection, the error budget.
 
-It reads and writes nothing; what it is fed and where it is kept is the work of the store and the server.
+It is pure and does no input or output: the store and the server provide the observations and keep the state.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The settings of a monitor: one mapping, as a file in YAML has it."""
+"""The settings of a monitor, read from a mapping such as a YAML file contains."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -19,34 +19,34 @@ _HERE: Final = Path()
 
 @dataclass(frozen=True, slots=True)
 class MonitorSettings:
-    """All of it."""
+    """All settings of a monitor."""
 
     watch: Watching = field(default_factory=Watching)
     sampling: Sampling | None = None
-    """None: every output is looked at, which costs nothing where it was checked anyway."""
+    """None: every output is observed, which costs nothing since it was checked anyway."""
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     cadences: Cadences = field(default_factory=Cadences)
-    """What is done by a clock."""
+    """The timed work."""
 
 
 SECTIONS: Final = frozenset({"watch", "sampling", "budget", "schedule", "judge", "golden"})
 
 
 def monitor_settings(given: object, folder: Path = _HERE) -> MonitorSettings:
-    """Settings out of a mapping with the sections `watch`, `sampling`, `budget`, `schedule`, `judge` and `golden`.
+    """Reads settings from a mapping with the sections `watch`, `sampling`, `budget`, `schedule`, `judge` and `golden`.
 
     Args:
         given: the mapping.
-        folder: where paths in it begin.
+        folder: the folder that relative paths refer to.
 
     Raises:
-        InputError: a section or setting is unknown, or is not what it should be.
+        InputError: a section or setting is unknown or invalid.
 
     >>> monitor_settings({"watch": {"shift": 0.05}, "budget": {"most": 0.1}}).watch.shift
     0.05
     """
     sections = _mapping(given, "the settings")
-    _known(sections, set(SECTIONS), "sections")
+    _require_known(sections, set(SECTIONS), "sections")
     watch, budget = dict(_mapping(sections.get("watch"), "watch")), dict(_mapping(sections.get("budget"), "budget"))
     if "metrics" in watch:
         watch["metrics"] = {str(name): _dimensions(of) for name, of in _mapping(watch["metrics"], "metrics").items()}
@@ -57,20 +57,20 @@ def monitor_settings(given: object, folder: Path = _HERE) -> MonitorSettings:
     if "rules" in budget:
         if not isinstance(budget["rules"], list | tuple):
             raise InputError("expected a list of rules of burn rates")
-        budget["rules"] = tuple(_made(BurnRule, _mapping(one, "a rule"), "a rule") for one in budget["rules"])
+        budget["rules"] = tuple(_section(BurnRule, _mapping(one, "a rule"), "a rule") for one in budget["rules"])
     sampling = sections.get("sampling")
     return MonitorSettings(
-        _made(Watching, watch, "watch"),
-        None if sampling is None else _made(Sampling, _mapping(sampling, "sampling"), "sampling"),
-        _made(BudgetSettings, budget, "budget"),
+        _section(Watching, watch, "watch"),
+        None if sampling is None else _section(Sampling, _mapping(sampling, "sampling"), "sampling"),
+        _section(BudgetSettings, budget, "budget"),
         read_cadences(sections.get("schedule"), sections.get("judge"), sections.get("golden"), folder),
     )
 
 
-def _made(kind: type[T], given: Mapping[str, Any], what: str) -> T:
-    _known(given, {one.name for one in fields(kind)}, f"settings of {what}")  # type: ignore[arg-type]  # dataclasses all
+def _section(kind: type[T], values: Mapping[str, Any], what: str) -> T:
+    _require_known(values, {one.name for one in fields(kind)}, f"settings of {what}")  # type: ignore[arg-type]  # dataclasses all
     try:
-        return kind(**given)
+        return kind(**values)
     except TypeError as error:
         raise InputError(f"{what}: a setting has a value of another kind than it should have: {error}") from error
 
@@ -83,8 +83,8 @@ def _mapping(value: object, what: str) -> Mapping[str, Any]:
     return value
 
 
-def _known(given: Mapping[str, Any], known: set[str], what: str) -> None:
-    unknown = sorted(set(given) - known)
+def _require_known(values: Mapping[str, Any], known: set[str], what: str) -> None:
+    unknown = sorted(set(values) - known)
     if unknown:
         raise InputError(f"expected {what} among {', '.join(sorted(known))}; got {ascii(', '.join(unknown))[:200]}")
 
