@@ -53,8 +53,16 @@ def masked(part: str) -> str:
 
     >>> masked("It is  10:32 on Tuesday, March 3rd; ticket 9f8e7d6c5b4a3")
     'it is # on #; ticket #'
+    >>> masked("It is 10pm.") == masked("It is 11am.")
+    True
     """
-    return _RUNS.sub("#", _MASKED.sub("#", _BLANKS.sub(" ", part).strip().lower()))
+    text = _BLANKS.sub(" ", part).strip().lower()
+    while True:
+        # A mask can free what it was attached to: "10pm" becomes "#pm", in which "pm" is a word of its own.
+        once_more = _RUNS.sub("#", _MASKED.sub("#", text))
+        if once_more == text:
+            return text
+        text = once_more
 
 
 def declarations_of(tools: Sequence[Any]) -> tuple[str, ...]:
