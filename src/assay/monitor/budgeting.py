@@ -74,6 +74,11 @@ class BudgetSettings:
                 f"expected an acceptable mean between 0 and 1, a metric among {', '.join(METRICS)} and a window of up "
                 f"to 366 days; got {self.most}, {ascii(self.metric)[:40]} and {self.window_days}"
             )
+        switches = self.consequences.values() if isinstance(self.consequences, Mapping) else [None]
+        if not all(isinstance(one, bool) for one in switches):
+            raise InputError(
+                f"expected consequences as a mapping of names to true or false, got {ascii(self.consequences)[:100]}"
+            )
         unknown = sorted(set(self.consequences) - {one.value for one in Consequence})
         if unknown:
             raise InputError(f"expected consequences among {', '.join(Consequence)}; got {', '.join(unknown)}")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.monitor.schedule import Every, When, read_seconds, read_when
+from assay.monitor.sections import mapping_of, require_known, section_of
 
 MOST_AT_ONCE: Final = 1_000
 """The most outputs that a judge may judge in one turn."""
@@ -48,6 +49,8 @@ class JudgeSampling:
     def __post_init__(self) -> None:
         if not 0 < self.fraction <= 1:
             raise InputError("expected the fraction of outputs that are sampled for the judge, above 0 and at most 1")
+        if not isinstance(self.flagged, bool):
+            raise InputError(f"expected flagged as true or false, got {ascii(self.flagged)[:40]}")
         if not (isinstance(self.most, int) and 1 <= self.most <= MOST_AT_ONCE) or self.within_s < 1 or self.tokens < 1:
             raise InputError(f"expected from 1 to {MOST_AT_ONCE} outputs for a judge in one turn, and numbers above 0")
 
@@ -108,9 +111,10 @@ def read_cadences(schedule: object, judge: object, golden: object, folder: Path)
     Raises:
         InputError: a setting is unknown or invalid.
     """
-    steps = _mapping(schedule, "schedule", {step.value for step in TimedStep})
-    sampling = None if judge is None else _judge(_mapping(judge, "judge", set(_JUDGE)))
-    rows = None if golden is None else _golden(_mapping(golden, "golden", {"rows", "tenant", "alpha"}), folder)
+    steps = mapping_of(schedule, "schedule")
+    require_known(steps, {step.value for step in TimedStep}, "steps of schedule")
+    sampling = None if judge is None else _judge(mapping_of(judge, "judge"))
+    rows = None if golden is None else _golden(mapping_of(golden, "golden"), folder)
     plans: dict[TimedStep, When] = {}
     for step in TimedStep:
         absent = (step is TimedStep.JUDGE and sampling is None) or (step is TimedStep.GOLDEN and rows is None)
@@ -124,33 +128,15 @@ def read_cadences(schedule: object, judge: object, golden: object, folder: Path)
     return Cadences(plans, sampling, rows)
 
 
-_JUDGE: Final = ("fraction", "flagged", "most", "within", "tokens")
-
-
 def _judge(section: Mapping[str, Any]) -> JudgeSampling:
+    require_known(section, {"fraction", "flagged", "most", "within", "tokens"}, "settings of judge")
     values = dict(section)
     if "within" in values:
         values["within_s"] = read_seconds(values.pop("within"), "judge.within")
-    try:
-        return JudgeSampling(**values)
-    except TypeError as error:
-        raise InputError(f"judge: a setting has a value of another kind than it should have: {error}") from error
+    return section_of(JudgeSampling, values, "judge")
 
 
 def _golden(section: Mapping[str, Any], folder: Path) -> GoldenSet:
     if not isinstance(section.get("rows"), str) or not section["rows"].strip():
         raise InputError("expected the golden set with `rows`: a file of JSON Lines as `assay eval` reads it")
-    values = {name: value for name, value in section.items() if name != "rows"}
-    try:
-        return GoldenSet(folder / section["rows"], **values)
-    except TypeError as error:
-        raise InputError(f"golden: a setting has a value of another kind than it should have: {error}") from error
-
-
-def _mapping(value: object, what: str, known: set[str]) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping) or not set(value) <= known:
-        got = ", ".join(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
-        raise InputError(f"expected {what} with settings among {', '.join(sorted(known))}; got {ascii(got)[:100]}")
-    return value
+    return section_of(GoldenSet, {**section, "rows": folder / section["rows"]}, "golden")
