@@ -1,5 +1,5 @@
-"""Change over time, numbers in and numbers out: CUSUM charts with exact run lengths, confidence sequences, places
-where a mean rises, rates out of samples, error budgets. It needs numpy, which is loaded with the first name that does.
+"""Statistics of change over time: CUSUM charts with exact run lengths, confidence sequences, the places where a mean
+rises, rates from samples, error budgets. Numpy is loaded with the first name that needs it.
 """
 
 from typing import TYPE_CHECKING
