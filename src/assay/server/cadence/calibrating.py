@@ -1,6 +1,6 @@
-"""Whether the verifier's scores still mean what they say, as an alert of its own.
+"""The alert for a verifier whose scores are no longer calibrated.
 
-By what reviewers decided, with a test that keeps its level however often one looks (`calibration_drift`).
+It is based on the decisions of reviewers and a test that keeps its level however often one looks (`calibration_drift`).
 """
 
 from typing import Final
@@ -11,21 +11,24 @@ from assay.store.db import Store
 from assay.store.monitoring import judged_scores
 
 KEY: Final = "verifier:calibration:reviewed"
-"""The key of the alert; `verifier:calibration` is that of the last 28 days of claims."""
+"""The key of the alert; `verifier:calibration` is the alert about the claims of the last 28 days."""
 
 
 def tell_calibration(store: Store, tenant: str) -> bool:
-    """Raise the alert while the scores of the verifier in force are off for sure, or close it; whether they are.
+    """Raises the alert while the current verifier's scores are significantly off, or closes it.
+
+    Returns:
+        Whether they are.
 
     Raises:
         StoreError: the database cannot be read or written.
     """
     with store.reading(tenant) as connection:
         judged = judged_scores(connection, tenant)
-        held = list_alerts(connection, tenant, store.now(), (AlertState.OPEN, AlertState.ACKNOWLEDGED))
-    found = calibration_drift([score for score, _ in judged], [right for _, right in judged])
-    if found.alarm is None or found.mean_score is None or found.mean_outcome is None:
-        if any(one.key == KEY for one in held):
+        alerts = list_alerts(connection, tenant, store.now(), (AlertState.OPEN, AlertState.ACKNOWLEDGED))
+    drift = calibration_drift([score for score, _ in judged], [right for _, right in judged])
+    if drift.alarm is None or drift.mean_score is None or drift.mean_outcome is None:
+        if any(one.key == KEY for one in alerts):
             close_alert(store, tenant, KEY)
         return False
     raise_alert(
@@ -34,13 +37,13 @@ def tell_calibration(store: Store, tenant: str) -> bool:
         Alert(
             KEY,
             "verifier.calibration",
-            f"Of {found.count:,} outputs that reviewers decided on under this verifier scores average "
-            f"{found.mean_score:.3f}, and {found.mean_outcome:.3f} of them were right.",
+            f"Of {drift.count:,} outputs that reviewers decided on under this verifier scores average "
+            f"{drift.mean_score:.3f}, and {drift.mean_outcome:.3f} of them were right.",
             facts={
-                "outputs": found.count,
-                "said": round(found.mean_score, 4),
-                "right": round(found.mean_outcome, 4),
-                "after": found.alarm,
+                "outputs": drift.count,
+                "said": round(drift.mean_score, 4),
+                "right": round(drift.mean_outcome, 4),
+                "after": drift.alarm,
             },
         ),
     )

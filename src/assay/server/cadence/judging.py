@@ -1,8 +1,9 @@
-"""The sampled cadence: a judge hears recorded outputs again, near real time and off the path.
+"""The judge cadence: a judge checks recorded outputs again, in near real time and outside of the request path.
 
-Which outputs are heard follows from their ids and from what the path found, so that replicas agree and the inverse
-probabilities are known. What cannot be checked again, because it was erased or could not be checked then, is passed
-over and counted. Where the judge does not answer, nothing is concluded: the turn ends there and the next one goes on.
+Which outputs are judged depends on their ids and on the findings of the path alone, so that replicas agree and the
+sampling probabilities are known. Outputs that cannot be checked again, because they were erased or could not be checked
+in the first place, are skipped and counted. If the judge does not answer, nothing is concluded: the turn ends, and the
+next one continues at that output.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,30 +21,30 @@ from assay.store.db import Store
 from assay.store.monitoring import JudgeCandidate, has_judgement, keep_judgement, read_judge_candidates
 from assay.store.records import micros
 
-SETTLES_S: Final = 60
-"""Seconds after which an output is taken to be on record."""
-PART: Final = 1_000
-"""Outputs that are looked at in one query."""
+SETTLE_S: Final = 60
+"""Seconds after which no earlier output is expected to be recorded any more."""
+PAGE: Final = 1_000
+"""Outputs that one query reads."""
 SALT: Final = "judge"
-"""Draws other outputs than the sampling of the path does."""
-_WRONG: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED})
+"""A salt by which the judge samples other outputs than the path does."""
+_WRONG_VERDICTS: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED})
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedOutputs:
-    """What a turn of the judge did."""
+    """The result of a turn of the judge."""
 
     after: tuple[int, str]
-    """The output up to which all were looked at."""
+    """Moment and id of the last output that was considered."""
     judged: int = 0
     passed: int = 0
-    """Outputs that were drawn and could not be checked again."""
+    """Outputs that were sampled but skipped, because they could not be checked again."""
     unanswered: bool = False
-    """Whether the judge did not answer, so that the turn ended."""
+    """Whether the turn ended because the judge did not answer."""
 
 
 def judging_guard(guard: Guard) -> Guard:
-    """The guard with every claim put to its judge."""
+    """The guard with a policy that sends every claim to the judge."""
     if guard.policy.judge == "all":
         return guard
     return guard.under(Policy.model_validate({**guard.policy.model_dump(), "judge": "all"}))
@@ -59,80 +60,80 @@ def judge_outputs(
     runs: Callable[[Callable[[], Any]], Any] = lambda work: work(),
     goes_on: Callable[[], bool] = lambda: True,
 ) -> JudgedOutputs:
-    """Have a judge read the outputs that are drawn, after one of them.
+    """Has a judge check the sampled outputs after a given one.
 
     Args:
-        store: the record.
-        tenant: whose.
-        how: which outputs.
-        guard: one with a judge (`judging_guard`).
-        after: the moment and id of the last output that was looked at.
+        store: the store.
+        tenant: the tenant.
+        how: which outputs are judged.
+        guard: a guard with a judge (`judging_guard`).
+        after: moment and id of the last output that was considered.
         runs: runs one check.
-        goes_on: asked before each: whether to go on.
+        goes_on: called before each check: whether to continue.
 
     Raises:
         StoreError: the database cannot be read or written.
     """
-    now, judged, passed = micros(store.now()), 0, 0
-    until = now - SETTLES_S * 1_000_000
+    now, judged, skipped = micros(store.now()), 0, 0
+    until = now - SETTLE_S * 1_000_000
     after = max(after, (now - how.within_s * 1_000_000, ""))
     while True:
         with store.reading(tenant) as connection:
-            part = read_judge_candidates(connection, tenant, after, until, PART)
-        for one in part:
-            chance = 1.0 if how.flagged and one.flagged else how.fraction
-            if place(one.id, SALT) < chance:
+            page = read_judge_candidates(connection, tenant, after, until, PAGE)
+        for candidate in page:
+            probability = 1.0 if how.flagged and candidate.flagged else how.fraction
+            if place(candidate.id, SALT) < probability:
                 if judged >= how.most or not goes_on():
-                    return JudgedOutputs(after, judged, passed)
+                    return JudgedOutputs(after, judged, skipped)
                 try:
-                    judged += _judge_once(store, tenant, one, chance, guard, runs)
+                    judged += _judge_once(store, tenant, candidate, probability, guard, runs)
                 except InputError:
-                    passed += 1
+                    skipped += 1
                 except VerifierError:
-                    return JudgedOutputs(after, judged, passed, unanswered=True)
-            after = (one.created, one.id)
-        if len(part) < PART:
-            return JudgedOutputs(after, judged, passed)
+                    return JudgedOutputs(after, judged, skipped, unanswered=True)
+            after = (candidate.created, candidate.id)
+        if len(page) < PAGE:
+            return JudgedOutputs(after, judged, skipped)
 
 
 def _judge_once(
     store: Store,
     tenant: str,
-    one: JudgeCandidate,
-    chance: float,
+    candidate: JudgeCandidate,
+    probability: float,
     guard: Guard,
     runs: Callable[[Callable[[], Any]], Any],
 ) -> bool:
-    """Whether it was heard now: not where it was before.
+    """Judges one output, unless that was done before; whether it was judged now.
 
     Raises:
-        InputError: it cannot be checked again.
+        InputError: the output cannot be checked again.
         VerifierError: the judge did not answer.
     """
     with store.reading(tenant) as connection:
-        if has_judgement(connection, tenant, one.id):
+        if has_judgement(connection, tenant, candidate.id):
             return False
-        content = run_content(connection, tenant, one.id)
+        content = run_content(connection, tenant, candidate.id)
     if content is None:
         raise InputError("its content was erased")
     report: HallucinationReport = runs(lambda: check_again(content, guard))
     judge = report.judge
     if judge is not None and judge.chosen and not judge.answered:
         raise VerifierError("the judge did not answer")
-    keep_judgement(store, tenant, one, chance, values_of(report))
+    keep_judgement(store, tenant, candidate, probability, values_of(report))
     return True
 
 
 def values_of(report: HallucinationReport) -> Mapping[str, float | None]:
-    """What a report says of an output, as numbers, the larger the worse."""
+    """The metrics of a report on an output, where larger is worse."""
     return {
-        "bad": float(any(claim.verdict in _WRONG for claim in report.claims)),
+        "bad": float(any(claim.verdict in _WRONG_VERDICTS for claim in report.claims)),
         "score": None if report.overall_score is None else 1 - report.overall_score,
-        "unfaithful": _rest(report, "faithfulness"),
-        "unfactual": _rest(report, "factscore"),
+        "unfaithful": _one_minus(report, "faithfulness"),
+        "unfactual": _one_minus(report, "factscore"),
     }
 
 
-def _rest(report: HallucinationReport, name: str) -> float | None:
+def _one_minus(report: HallucinationReport, name: str) -> float | None:
     found = report.metrics.get(name)
     return None if found is None or found.value is None else 1 - found.value
