@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from assay.redteam.cases.linting import Problem as Problem
     from assay.redteam.cases.linting import lint as lint
     from assay.redteam.cases.suites import digest_of_ids as digest_of_ids
+    from assay.redteam.cases.suites import first_fault as first_fault
     from assay.redteam.cases.suites import parse_case as parse_case
     from assay.redteam.cases.suites import read_suite as read_suite
     from assay.redteam.cases.suites import suite_digest as suite_digest
@@ -28,7 +29,7 @@ else:
         {
             ".duplicates": ("near_duplicates", "without_duplicates"),
             ".linting": ("LEAST_PLAUSIBLE", "Problem", "lint"),
-            ".suites": ("digest_of_ids", "parse_case", "read_suite", "suite_digest", "suite_text"),
+            ".suites": ("digest_of_ids", "first_fault", "parse_case", "read_suite", "suite_digest", "suite_text"),
             ".values": ("ANSWERABLE", "Behavior", "Case", "Category", "Lineage", "Passage", "Turn"),
         },
     )

@@ -49,9 +49,14 @@ def parse_case(line: str, where: str) -> Case:
     try:
         return Case.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where}: expected a case: {place + ': ' if place else ''}{first['msg']}") from error
+        raise InputError(f"{where}: expected a case: {first_fault(error)}") from error
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault that pydantic found, with its place, in one line."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else str(first["msg"])
 
 
 def suite_text(cases: Iterable[Case]) -> str:

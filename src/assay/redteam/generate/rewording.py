@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import AnswerError, ChatError
-from assay.models.chat import ChatModel, ChatRequest, Message, read_structured
+from assay.models.chat import ChatModel
 from assay.prompts import Data, load_prompt
 from assay.redteam.cases import Case
 from assay.redteam.cases.values import LONGEST_PROMPT
+from assay.redteam.sealed import ask_sealed, object_schema
 from assay.text.lexicon import content_stems, find_names, find_words
 
 PROMPT: Final = "reword_questions"
@@ -105,16 +106,9 @@ def _ask_model(model: ChatModel, cases: Sequence[Case]) -> Mapping[int, str]:
         texts=Data(tuple({"number": number, "text": case.prompt} for number, case in enumerate(cases, start=1))),
         count=len(cases),
     )
-    schema = _schema()
     characters = sum(len(case.prompt) for case in cases)
-    request = ChatRequest(
-        (Message("system", rendered.system), Message("user", rendered.user)),
-        schema=schema,
-        max_tokens=256 + 32 * len(cases) + int(LONGEST_RATIO * TOKENS_PER_CHARACTER * characters),
-    )
-    value = read_structured(model.complete(request).choices[0], schema)
-    if value["seal"] != rendered.token:
-        raise AnswerError("The answer does not have the sign that it was asked for.")
+    max_tokens = 256 + 32 * len(cases) + int(LONGEST_RATIO * TOKENS_PER_CHARACTER * characters)
+    value = ask_sealed(model, rendered, _schema(), max_tokens)
     occurrences = Counter(text["number"] for text in value["texts"])
     return {text["number"]: text["text"] for text in value["texts"] if occurrences[text["number"]] == 1}
 
@@ -184,14 +178,5 @@ def _with_new_parent(case: Case, ids: Mapping[str, str]) -> Case:
 
 
 def _schema() -> dict[str, Any]:
-    one = _object(number={"type": "integer"}, text={"type": "string"})
-    return _object(seal={"type": "string"}, texts={"type": "array", "items": one})
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    text = object_schema(number={"type": "integer"}, text={"type": "string"})
+    return object_schema(seal={"type": "string"}, texts={"type": "array", "items": text})

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import AnswerError, ChatError
-from assay.models.chat import ChatModel, ChatRequest, Message, read_structured
+from assay.models.chat import ChatModel
 from assay.prompts import Data, evidence_record, load_prompt
 from assay.redteam.cases import Behavior, Case
 from assay.redteam.judging.verdicts import Judgement
+from assay.redteam.sealed import ask_sealed, object_schema
 from assay.schema import Evidence
 from assay.verify.judge import locate_quote
 
@@ -112,13 +113,7 @@ def _ask_model(model: ChatModel, case: Case, answer: str) -> Mapping[str, str]:
         ),
         answer=Data.of({"answer": answer}),
     )
-    schema = _schema()
-    request = ChatRequest(
-        (Message("system", rendered.system), Message("user", rendered.user)), schema=schema, max_tokens=MOST_TOKENS
-    )
-    value: Mapping[str, str] = read_structured(model.complete(request).choices[0], schema)
-    if value["seal"] != rendered.token:
-        raise AnswerError("The answer does not have the sign that it was asked for.")
+    value: Mapping[str, str] = ask_sealed(model, rendered, _schema(), MOST_TOKENS)
     return value
 
 
@@ -132,10 +127,5 @@ def _settled_by(judgement: Judgement, verdict: Mapping[str, str], judge: str) ->
 
 def _schema() -> dict[str, Any]:
     text = {"type": "string"}
-    properties = {
-        "seal": text,
-        "verdict": {"type": "string", "enum": [*MATCHES, "UNCERTAIN"]},
-        "in_answer": text,
-        "because": text,
-    }
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    verdict = {"type": "string", "enum": [*MATCHES, "UNCERTAIN"]}
+    return object_schema(seal=text, verdict=verdict, in_answer=text, because=text)

@@ -95,7 +95,7 @@ class RunLog:
         try:
             self._lock_file()
             self._read(suite, target, version)
-        except BaseException:
+        except BaseException:  # whatever it is, it is raised on; only the file must not stay open and locked
             self._stream.close()
             raise
 

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assay.errors import InputError
+from assay.redteam.cases import first_fault
 from assay.redteam.targets.http_template import HttpSettings, HttpTemplate
 from assay.redteam.targets.interface import Target
 from assay.redteam.targets.langchain_runnable import LangChainRunnable
@@ -88,9 +89,7 @@ def load_declared(path: Path, timeout_s: float, environ: Mapping[str, str]) -> T
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path}: expected YAML: {error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: expected a target: {place + ': ' if place else ''}{first['msg']}") from error
+        raise InputError(f"{path}: expected a target: {first_fault(error)}") from error
     name = f"{declared.kind}:{declared.name or path.stem}#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     if isinstance(declared, _Http):
         return _http(declared, name, timeout_s, environ)

@@ -15,7 +15,8 @@ from assay.errors import InputError
 from assay.evaluation.rows import Row, read_rows
 from assay.guard import Guard
 from assay.monitor import GoldenSet, compare_rows
-from assay.schema import Action, HallucinationReport, Verdict
+from assay.schema import Action, HallucinationReport
+from assay.server.cadence.report_values import verdict_values
 from assay.store.alerts import Alert, AlertState, Urgency, close_alert, list_alerts, raise_alert
 from assay.store.db import Store
 from assay.store.monitoring import (
@@ -38,7 +39,6 @@ MOST_ROWS: Final = 20_000
 """The most rows of a set."""
 COMPARED: Final = ("bad", "withheld", "misjudged")
 """The metrics in which a run is compared with its reference."""
-_WRONG_VERDICTS: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED})
 _log = logging.getLogger("assay.server")
 
 
@@ -129,8 +129,7 @@ def values_of(row: Row, report: HallucinationReport) -> dict[str, float | None]:
     """The metrics of a report on a row, where larger is worse."""
     emitted = report.action is Action.EMIT
     return {
-        "bad": float(any(claim.verdict in _WRONG_VERDICTS for claim in report.claims)),
-        "score": None if report.overall_score is None else 1 - report.overall_score,
+        **verdict_values(report),
         "withheld": float(not emitted),
         "misjudged": None if row.label is None else float(emitted == row.wrong),
     }

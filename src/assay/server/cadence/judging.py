@@ -14,8 +14,9 @@ from assay.errors import InputError, VerifierError
 from assay.guard import Guard
 from assay.monitor import JudgeSampling, place
 from assay.policy import Policy
-from assay.schema import HallucinationReport, Verdict
+from assay.schema import HallucinationReport
 from assay.server.audit.replay import check_again
+from assay.server.cadence.report_values import verdict_values
 from assay.store.audit import run_content
 from assay.store.db import Store
 from assay.store.monitoring import JudgeCandidate, has_judgement, keep_judgement, read_judge_candidates
@@ -27,7 +28,6 @@ PAGE: Final = 1_000
 """Outputs that one query reads."""
 SALT: Final = "judge"
 """A salt by which the judge samples other outputs than the path does."""
-_WRONG_VERDICTS: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,7 @@ def _judge_once(
 def values_of(report: HallucinationReport) -> Mapping[str, float | None]:
     """The metrics of a report on an output, where larger is worse."""
     return {
-        "bad": float(any(claim.verdict in _WRONG_VERDICTS for claim in report.claims)),
-        "score": None if report.overall_score is None else 1 - report.overall_score,
+        **verdict_values(report),
         "unfaithful": _one_minus(report, "faithfulness"),
         "unfactual": _one_minus(report, "factscore"),
     }

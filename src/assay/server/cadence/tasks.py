@@ -3,7 +3,6 @@ that short checks, and callers that used the network less, go first (`assay.serv
 request path."""
 
 import asyncio
-import contextlib
 import logging
 import secrets
 from collections.abc import Callable, Sequence
@@ -54,8 +53,9 @@ async def _repeat(services: Services, steps: Sequence[TimedStep]) -> None:
         except asyncio.CancelledError:
             # The row that is being checked is finished; the next process continues after it.
             timer.stopping.set()
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(work, services.settings.limits.check_s)
+            await asyncio.wait({work}, timeout=services.settings.limits.check_s)
+            if work.done() and not work.cancelled() and (error := work.exception()) is not None:
+                _log.error("timed work of the monitor failed while the server was stopping", exc_info=error)
             raise
         await asyncio.sleep(TICK_S)
 

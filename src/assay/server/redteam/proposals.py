@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from assay.errors import InputError, ProposalError
-from assay.redteam.cases import Case, digest_of_ids
+from assay.redteam.cases import Case, digest_of_ids, first_fault
 from assay.redteam.judging import Judgement, Outcome
 from assay.redteam.promotion import Proposal, State, let_in, propose, reject
 from assay.server.redteam.recording import LONGEST_RULE, LONGEST_TEXT
@@ -234,6 +234,4 @@ def edited_case(known: Mapping[str, Any], changes: Mapping[str, Any]) -> Case:
     try:
         return Case.model_validate({**known, **changes, "id": ""})
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ProposalError(f"expected a case: {place + ': ' if place else ''}{first['msg']}", "refused") from error
+        raise ProposalError(f"expected a case: {first_fault(error)}", "refused") from error

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from assay.errors import InputError, ProposalError
-from assay.redteam.cases import Case, digest_of_ids, suite_digest, suite_text
+from assay.redteam.cases import Case, digest_of_ids, first_fault, suite_digest, suite_text
 from assay.redteam.judging import PASSES, Judgement
 from assay.redteam.scores import score
 from assay.schema import Permission
@@ -312,9 +312,7 @@ def _cases_of(body: AttackRunBody) -> list[Case]:
         try:
             case = Case.model_validate(value)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise _refused(f"cases[{index}]: {place + ': ' if place else ''}{first['msg']}") from error
+            raise _refused(f"cases[{index}]: {first_fault(error)}") from error
         if case.id in cases:
             raise _refused(f"cases[{index}]: the case {case.id} is there already; each may stand once")
         cases[case.id] = case

@@ -56,5 +56,8 @@ async def keep_attacking(services: Services) -> None:
             # Open calls are waited for and their answers stored; the next process resumes after them.
             stopping.set()
             await asyncio.wait({work}, timeout=services.settings.limits.shutdown_s)
+            error = work.exception() if work.done() and not work.cancelled() else None
+            if error is not None and not isinstance(error, StoppedError):
+                _log.error("a run of the red team failed while the server was stopping", exc_info=error)
             raise
         await asyncio.sleep(TICK_S)
