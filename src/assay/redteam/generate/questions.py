@@ -20,7 +20,6 @@ LONGEST_SENTENCE: Final = 40
 """The most tokens of a sentence that a question is formed from."""
 _LONGEST_TAIL: Final = 7
 """The most tokens after the value that move to the front with it."""
-_BE: Final = frozenset({"is", "are", "was", "were"})
 _HAVE: Final = {"has": ("does", "have"), "have": ("do", "have"), "had": ("did", "have")}
 _RELATIVE: Final = frozenset(
     {"that", "which", "who", "whose", "where", "when", "if", "unless", "because", "until", "and"}
