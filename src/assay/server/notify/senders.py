@@ -99,6 +99,10 @@ class Sender:
             raise SendError("the mail server refused the recipients", final=final) from error
         except (smtplib.SMTPException, OSError) as error:
             raise SendError(f"the mail server was not reached: {type(error).__name__}") from error
+        except ValueError as error:  # such as a password or a host name that its protocol cannot carry
+            raise SendError(
+                f"the mail cannot be sent as it is configured: {type(error).__name__}", final=True
+            ) from error
         if refused:
             # A second attempt would reach the other recipients twice.
             _log.warning("the mail server refused %d recipients of the target %s", refused, target.name)
