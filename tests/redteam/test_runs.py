@@ -177,6 +177,18 @@ def test_a_call_that_never_ended_counts_with_what_it_sent(tmp_path: Path) -> Non
         assert log.used == Tokens(100, 0)
 
 
+def test_what_a_call_may_use_is_not_worked_out_while_another_answer_is_being_counted(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        found: list[Tokens] = []
+        reader = threading.Thread(target=lambda: found.append(log.expected(10, 64)), daemon=True)
+        with log._lock:  # held while an answer is counted
+            reader.start()
+            reader.join(0.2)
+            assert found == []
+        reader.join(5)
+        assert found == [Tokens(10, 64)]
+
+
 def test_what_was_dropped_has_been_paid_for_all_the_same(tmp_path: Path) -> None:
     with opened(tmp_path) as log:
         run_cases(CASES[:2], counting_tokens(10, 5), log)
@@ -205,6 +217,8 @@ def test_a_record_is_read_without_being_opened_for_a_run(tmp_path: Path) -> None
     [
         {"concurrency": 0},
         {"per_second": 0.0},
+        {"per_second": float("nan")},
+        {"most_seconds": float("nan")},
         {"most_cost": 1.0},
         {"most_cost": 1.0, "price_in": 1.0},
         {"price_in": -1.0},

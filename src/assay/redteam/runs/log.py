@@ -120,12 +120,22 @@ class RunLog:
     def used(self) -> Tokens:
         """The tokens of all calls in the record, including earlier runs. A call that has not ended counts with its
         request, which the target may have read."""
+        with self._lock:
+            return self._used()
+
+    def _used(self) -> Tokens:
         return Tokens(self._used_by_ended.sent + sum(self._sent_by_open.values()), self._used_by_ended.received)
 
-    @property
-    def open_calls(self) -> int:
-        """Calls that have begun and not ended."""
-        return len(self._sent_by_open)
+    def expected(self, sent: int, least: int) -> Tokens:
+        """The tokens of all calls after one more, if it and each open call get an answer as long as the longest so far.
+
+        Args:
+            sent: the tokens of the request of the next call.
+            least: the least tokens of an answer that are expected.
+        """
+        with self._lock:  # an answer that is counted meanwhile would be missing from both sums
+            used, answers = self._used(), len(self._sent_by_open) + 1
+            return Tokens(used.sent + sent, used.received + answers * max(least, self.longest_answer))
 
     def _read(self, suite: str, target: str, version: str) -> None:
         self._stream.seek(0)
@@ -189,8 +199,9 @@ class RunLog:
 
     def begin(self, case: str, trial: int, request: Mapping[str, Any]) -> None:
         """Records that a call begins, with its whole request."""
-        self.started_calls.add((case, trial))
-        self._sent_by_open[case, trial] = estimated_tokens(dict(request))
+        with self._lock:
+            self.started_calls.add((case, trial))
+            self._sent_by_open[case, trial] = estimated_tokens(dict(request))
         self._write({"event": "begun", "case": case, "trial": trial, "at": _now(), "request": request})
 
     def end(self, answer: Answer) -> None:

@@ -55,8 +55,10 @@ class RunOptions:
     def __post_init__(self) -> None:
         if self.concurrency < 1:
             raise InputError(f"expected at least one call at once, got {self.concurrency}")
-        if self.per_second is not None and self.per_second <= 0:
+        if self.per_second is not None and not self.per_second > 0:
             raise InputError(f"expected a rate above 0 calls per second, got {self.per_second:g}")
+        if self.most_seconds is not None and not self.most_seconds >= 0:
+            raise InputError(f"expected a budget of 0 seconds or more, got {self.most_seconds:g}")
         prices = [self.price_in, self.price_out]
         if any(one is not None and not (isfinite(one) and one >= 0) for one in [*prices, self.most_cost]):
             raise InputError("expected prices and a budget that are finite and not below 0")
@@ -190,11 +192,7 @@ def _affordable(request: Request, log: RunLog, options: RunOptions) -> bool:
     far."""
     if options.most_tokens is None and options.most_cost is None:
         return True
-    used = log.used
-    expected = Tokens(
-        used.sent + estimated_tokens(request),
-        used.received + (log.open_calls + 1) * max(LEAST_EXPECTED, log.longest_answer),
-    )
+    expected = log.expected(estimated_tokens(request), LEAST_EXPECTED)
     cost = options.cost(expected)
     within_tokens = options.most_tokens is None or expected.total <= options.most_tokens
     return within_tokens and (options.most_cost is None or cost is None or cost <= options.most_cost)
