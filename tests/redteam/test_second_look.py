@@ -130,6 +130,14 @@ def test_a_person_sees_what_is_not_sure_and_decides(folder: Path) -> None:
     assert "decisions.jsonl" in run_statement(folder / "out").files
 
 
+def test_a_decision_on_a_run_without_its_summary_is_refused_in_a_sentence(folder: Path) -> None:
+    run(folder)
+    (folder / "out" / "summary.json").unlink()
+    decided = judge(folder, "--case", CASES[0].id, "--match", "1", "--by", "Ann Lee")
+    assert decided.exit_code == 2
+    assert "cannot be read as the summary" in decided.stderr
+
+
 def test_what_a_person_decided_stands_when_the_run_is_made_again_and_no_model_is_asked(folder: Path) -> None:
     run(folder)
     judge(folder, "--case", CASES[0].id, "--match", "0.8", "--by", "Ann Lee")

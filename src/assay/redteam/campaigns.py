@@ -161,8 +161,8 @@ def decide(folder: Path, case: str, match: float, by: str, reason: str, now: dat
         now: the current time, with its time zone.
 
     Raises:
-        InputError: there is no such case or no answer to it, the match is out of range, the name is blank, or the name
-            or the reason is too long or not Unicode text.
+        InputError: the folder cannot be read, there is no such case or no answer to it, the match is out of range, the
+            name is blank, or the name or the reason is too long or not Unicode text.
     """
     require_texts(by, reason)
     if not 0 <= match <= 1:
@@ -171,7 +171,11 @@ def decide(folder: Path, case: str, match: float, by: str, reason: str, now: dat
     answer = next((judgement.answer for judgement in judgements if judgement.case == case), None)
     if answer is None:
         raise InputError(f"{folder}: expected a case that was answered, got {case!r}")
-    previous_card = read_card((folder / SUMMARY).read_text(encoding="utf-8"), str(folder / SUMMARY))
+    try:
+        summary = (folder / SUMMARY).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{folder / SUMMARY}: cannot be read as the summary of a run: {error}") from error
+    previous_card = read_card(summary, str(folder / SUMMARY))
     decided_at = now.astimezone(UTC).isoformat(timespec="seconds")
     decision = Decision(case=case, answer=digest_of(answer), behavior_match=match, by=by, reason=reason, at=decided_at)
     add_decision(folder, decision)

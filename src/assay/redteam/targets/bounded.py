@@ -69,7 +69,10 @@ class Address:
         Raises:
             InputError: it is not an HTTP address, or contains a user name or password.
         """
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:  # such as brackets that do not close
+            raise InputError(f"{url}: {error}") from error
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise InputError(f"expected the address of an endpoint such as http://localhost:8080/v1, got {url}")
         if parts.username or parts.password:

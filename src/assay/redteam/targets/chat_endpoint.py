@@ -30,12 +30,12 @@ class ChatEndpoint:
         Raises:
             InputError: the address is invalid.
         """
+        address = Address.of(url)
         parts = urlsplit(url)
-        Address.of(url)
         path = parts.path.rstrip("/")
         if not path.endswith("/chat/completions"):
             path = f"{path or '/v1'}/chat/completions"
-        self._address = replace(Address.of(url), path=path + (f"?{parts.query}" if parts.query else ""))
+        self._address = replace(address, path=path + (f"?{parts.query}" if parts.query else ""))
         self._model, self._key, self._timeout_s = model, key, timeout_s
         self.name = f"{parts.scheme}://{parts.netloc}{path}#{model}"
 

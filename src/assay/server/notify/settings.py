@@ -183,7 +183,11 @@ def _require_subset(values: Sequence[str], known: Sequence[str], where: str) -> 
 
 
 def _require_url(url: str, where: str) -> None:
-    parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
+    try:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        _ = parts.port
+    except ValueError:  # its text may quote a part of the address, and with it a secret
+        raise PolicyError(f"{where} needs an address of the form https://HOST[:PORT]/PATH") from None
     plain = parts.scheme == "http" and parts.hostname is not None and _is_loopback(parts.hostname)
     if (parts.scheme != "https" and not plain) or not parts.hostname:
         raise PolicyError(f"{where} needs an address that begins with https://, or http:// of this machine")

@@ -69,7 +69,10 @@ def shown_target(schedule: Schedule) -> str:
     arguments."""
     kind, _, rest = schedule.target.partition(":")
     if kind in {"http", "https"}:
-        parts = urlsplit(schedule.target)
+        try:
+            parts = urlsplit(schedule.target)
+        except ValueError:  # the run will fail with the reason; what cannot be parsed may contain a secret
+            return f"{kind}:"
         place = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{place}{parts.path}"
     if kind == "command":

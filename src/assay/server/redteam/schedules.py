@@ -78,7 +78,7 @@ class Schedule:
             raise InputError(f"{self.name}: expected categories among {', '.join(Category)}; got {', '.join(unknown)}")
         limits = (self.rate, self.most_calls, self.most_seconds, self.most_tokens, self.most_cost)
         positive = (*limits, self.timeout, self.concurrency)
-        if any(one is not None and one <= 0 for one in positive) or not 0 <= self.reruns <= 20:
+        if any(one is not None and not one > 0 for one in positive) or not 0 <= self.reruns <= 20:
             raise InputError(f"{self.name}: expected limits above 0 and at most 20 reruns")
         prices = (self.price_in, self.price_out)
         if any(one is not None and not (isfinite(one) and one >= 0) for one in prices):
@@ -161,9 +161,12 @@ def _schedule(entry: object, folder: Path) -> Schedule:
     values: dict[str, Any] = {name: value for name, value in entry.items() if name not in _PLAN}
     name = str(values["name"])
     values["when"] = read_when({"every": entry["every"]} if "every" in entry else entry["cron"], name)
+    optional = {one.name for one in fields(Schedule) if one.default is None}
     for setting, types in _TYPES.items():
-        value = values.get(setting)
-        if value is not None and (not isinstance(value, types) or (isinstance(value, bool) and types is not bool)):
+        if setting not in values or (values[setting] is None and setting in optional):
+            continue
+        value = values[setting]
+        if not isinstance(value, types) or (isinstance(value, bool) and types is not bool):
             raise InputError(f"{name}: {setting} is not of the kind that it should be: {ascii(value)[:60]}")
     categories = values.get("categories", ())
     if not isinstance(categories, list | tuple) or not all(isinstance(one, str) for one in categories):
