@@ -48,6 +48,19 @@ def test_nothing_is_proposed_twice_nor_what_the_static_suite_has(book: Ledger, t
     assert [one.case for one in propose(Ledger(tmp_path / "l"), CASES, JUDGEMENTS, "t", static=CASES[:1])] == [CASES[3]]
 
 
+def test_of_two_processes_that_decide_at_once_one_is_refused_and_the_ledger_stays_whole(
+    book: Ledger, tmp_path: Path
+) -> None:
+    other = Ledger(tmp_path / "ledger.jsonl")
+    reject(book, CASES[0].id, "Ann Lee", "")
+    with pytest.raises(InputError, match="another process"):
+        reject(other, CASES[3].id, "Bob Stone", "")
+    again = Ledger(tmp_path / "ledger.jsonl")
+    assert again.head == book.head
+    reject(again, CASES[3].id, "Bob Stone", "")
+    assert Ledger(tmp_path / "ledger.jsonl").head == again.head
+
+
 def test_only_a_named_person_lets_a_case_in(book: Ledger, tmp_path: Path) -> None:
     suite = tmp_path / "static.jsonl"
     for nobody in ("", "  "):

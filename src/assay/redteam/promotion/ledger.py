@@ -9,11 +9,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from assay.errors import InputError
 from assay.redteam.cases import Case, parse_case
@@ -68,6 +69,7 @@ class Ledger:
             data = path.read_bytes() if path.exists() else b""
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        self._size = len(data)
         for number, line in enumerate(data.splitlines(), 1):
             where = f"{path}, line {number}"
             try:
@@ -106,7 +108,8 @@ class Ledger:
         """Appends an entry and syncs it to disk before it takes effect.
 
         Raises:
-            InputError: the ledger cannot be written to.
+            InputError: the ledger cannot be written to, or another process has appended to it since it was read: its
+                entries have to be known before another one follows them in the chain.
         """
         entry = {
             "event": event,
@@ -116,14 +119,19 @@ class Ledger:
             **fields,
         }
         digest = digest_of(entry)
+        line = json.dumps({**entry, "digest": digest}, ensure_ascii=True).encode() + b"\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as stream:
-                stream.write(json.dumps({**entry, "digest": digest}, ensure_ascii=True).encode() + b"\n")
+                _lock(stream)
+                if os.fstat(stream.fileno()).st_size != self._size:
+                    raise InputError(f"{self._path}: another process wrote to the ledger meanwhile; try again")
+                stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
             raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from error
+        self._size += len(line)
         self.head = digest
         self._apply(entry, str(self._path))
 
@@ -131,6 +139,14 @@ class Ledger:
     def approved(self) -> tuple[Case, ...]:
         """The approved cases, in the order of their proposals."""
         return tuple(one.case for one in self.proposals.values() if one.state is State.APPROVED)
+
+
+def _lock(stream: IO[bytes]) -> None:
+    """Waits until no other process appends to the file; the lock is released when it is closed."""
+    with suppress(ImportError):  # no such lock on Windows
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX)
 
 
 def digest_of(entry: Mapping[str, Any]) -> str:
