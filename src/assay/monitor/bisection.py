@@ -31,7 +31,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
-from assay.stats.drift import Believed, Evaluations, Places, believed, evaluations, gains, precision, sizes_of
+from assay.stats.drift import (
+    Evaluations,
+    Posterior,
+    RiseHypotheses,
+    evaluations,
+    expected_information,
+    posterior,
+    precision,
+    sizes_of,
+)
 
 NAMING_PART: Final = 0.9
 """The part of the error rate for naming a wrong cause; the rest is for finding none where there is one."""
@@ -184,7 +193,7 @@ class _Answer:
 class _Hypotheses:
     answers: tuple[_Answer, ...]
     """The first is that nothing rose, unless both means are known."""
-    places: Places
+    places: RiseHypotheses
     partitions: dict[tuple[tuple[int, int], ...], tuple[int, ...]]
     """The stretches of answers that name changes, with the indexes of these answers."""
 
@@ -222,7 +231,9 @@ def _hypotheses(states: tuple[int, ...], shift: float, known: bool) -> _Hypothes
         if answer.between and answer.names_changes:
             partitions[answer.between] = (*partitions.get(answer.between, ()), number)
     total = np.array(weights)
-    return _Hypotheses(tuple(answers), Places(np.stack(shapes), total / total.sum(), np.array(least)), partitions)
+    return _Hypotheses(
+        tuple(answers), RiseHypotheses(np.stack(shapes), total / total.sum(), np.array(least)), partitions
+    )
 
 
 def _position_of(share: float) -> str:
@@ -282,7 +293,7 @@ class _Search:
                 return self._result("found", evaluated, beliefs, best, True)
         left = [options.most - len(self._outcomes.get(state, ())) for state in self._states]
         at_stake = beliefs if rival is None or best is None else self._against_rival(best, rival, beliefs)
-        expected = gains(at_stake, evaluated, places, variances, row_variance, options.batch)
+        expected = expected_information(at_stake, evaluated, places, variances, row_variance, options.batch)
         if known is not None:
             expected[[0, -1]] = 0.0
         expected[[number for number, rest in enumerate(left) if rest <= 0]] = -1.0
@@ -297,7 +308,7 @@ class _Search:
         """Whether an answer is probable enough to be named."""
         return probability >= 1 - (NAMING_PART if len(best) == 1 else PAIR_NAMING_PART) * self._options.alpha
 
-    def _rival(self, best: tuple[tuple[int, int], ...], beliefs: Believed) -> int | None:
+    def _rival(self, best: tuple[tuple[int, int], ...], beliefs: Posterior) -> int | None:
         """The index of the best-fitting pair of causes that is not refuted, where one cause would be named.
 
         Two causes that are near each other look like one. So one cause is named only where every pair is refuted: if a
@@ -312,7 +323,7 @@ class _Search:
         number = int(fits.argmax())
         return None if fits[number] <= averaged + math.log(PAIR_ODDS * self._options.alpha) else number
 
-    def _against_rival(self, best: tuple[tuple[int, int], ...], rival: int, beliefs: Believed) -> Believed:
+    def _against_rival(self, best: tuple[tuple[int, int], ...], rival: int, beliefs: Posterior) -> Posterior:
         """The posterior as if only an answer and its rival were possible, both equally probable."""
         weights = np.zeros_like(beliefs.weights)
         answers = list(self._partitions[best])
@@ -321,14 +332,14 @@ class _Search:
         weights[rival] = fits / (2 * fits.sum())
         return replace(beliefs, weights=weights)
 
-    def _posterior(self, evaluated: Evaluations, variances: Floats, row_variance: float, sizes: Floats) -> Believed:
+    def _posterior(self, evaluated: Evaluations, variances: Floats, row_variance: float, sizes: Floats) -> Posterior:
         matrix, vector = precision(evaluated, variances, row_variance)
         if self._known is not None:
             matrix[0, 0] += _KNOWN_PRECISION
             vector[0] += _KNOWN_PRECISION * self._known[0]
-        return believed(matrix, vector, self._places, sizes)
+        return posterior(matrix, vector, self._places, sizes)
 
-    def _variances(self, evaluated: Evaluations, beliefs: Believed | None) -> tuple[Floats, float]:
+    def _variances(self, evaluated: Evaluations, beliefs: Posterior | None) -> tuple[Floats, float]:
         """For each state the variance of an observation given its row, and the variance of rows."""
         shift, states = self._options.shift, len(self._states)
         if beliefs is None:
@@ -361,7 +372,7 @@ class _Search:
         self,
         verdict: str,
         evaluated: Evaluations,
-        beliefs: Believed,
+        beliefs: Posterior,
         best: tuple[tuple[int, int], ...] | None,
         sure: bool,
     ) -> SearchResult:

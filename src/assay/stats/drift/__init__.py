@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from assay.stats.drift.sequences import difference as difference
     from assay.stats.drift.sequences import mean_sequence as mean_sequence
     from assay.stats.drift.simulation import simulated_run_lengths as simulated_run_lengths
-    from assay.stats.drift.steps import Believed as Believed
     from assay.stats.drift.steps import Evaluations as Evaluations
-    from assay.stats.drift.steps import Places as Places
-    from assay.stats.drift.steps import believed as believed
+    from assay.stats.drift.steps import Posterior as Posterior
+    from assay.stats.drift.steps import RiseHypotheses as RiseHypotheses
     from assay.stats.drift.steps import evaluations as evaluations
-    from assay.stats.drift.steps import gains as gains
+    from assay.stats.drift.steps import expected_information as expected_information
+    from assay.stats.drift.steps import posterior as posterior
     from assay.stats.drift.steps import precision as precision
     from assay.stats.drift.steps import sizes_of as sizes_of
     from assay.stats.drift.weighting import WeightedRate as WeightedRate
@@ -110,12 +110,12 @@ else:
             ),
             ".simulation": ("simulated_run_lengths",),
             ".steps": (
-                "Believed",
+                "Posterior",
                 "Evaluations",
-                "Places",
-                "believed",
+                "RiseHypotheses",
+                "posterior",
                 "evaluations",
-                "gains",
+                "expected_information",
                 "precision",
                 "sizes_of",
             ),
@@ -123,5 +123,11 @@ else:
                 "WeightedRate",
                 "weighted_rate",
             ),
+        },
+        renamed={
+            "Believed": "Posterior",
+            "believed": "posterior",
+            "Places": "RiseHypotheses",
+            "gains": "expected_information",
         },
     )

@@ -113,7 +113,7 @@ def precision(evaluated: Evaluations, variances: Floats, row_variance: float) ->
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
+class RiseHypotheses:
     """Hypotheses about where the mean rises.
 
     Raises:
@@ -133,7 +133,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Believed:
+class Posterior:
     """The posterior of the hypotheses."""
 
     likelihoods: Floats
@@ -157,7 +157,7 @@ def sizes_of(shift: float) -> Floats:
     return np.geomspace(_SLACK * shift, 1.0, _SIZES)
 
 
-def believed(matrix: Floats, vector: Floats, places: Places, sizes: Floats) -> Believed:
+def posterior(matrix: Floats, vector: Floats, places: RiseHypotheses, sizes: Floats) -> Posterior:
     """The posterior of hypotheses.
 
     The prior density of the rise falls as 1 / rise**2, since large rises are found soon in any case.
@@ -182,11 +182,16 @@ def believed(matrix: Floats, vector: Floats, places: Places, sizes: Floats) -> B
         evidence = np.logaddexp.reduce(logs, axis=1)
     top = joint.max()
     weights = np.exp(joint - top)
-    return Believed(likelihoods, evidence, weights / weights.sum(), sizes, first / whole, cross / whole, 1 / whole)
+    return Posterior(likelihoods, evidence, weights / weights.sum(), sizes, first / whole, cross / whole, 1 / whole)
 
 
-def gains(
-    beliefs: Believed, evaluated: Evaluations, places: Places, variances: Floats, row_variance: float, count: int
+def expected_information(
+    beliefs: Posterior,
+    evaluated: Evaluations,
+    places: RiseHypotheses,
+    variances: Floats,
+    row_variance: float,
+    count: int,
 ) -> Floats:
     """The information about the hypotheses that further evaluations of each state are expected to give, in nats.
 
