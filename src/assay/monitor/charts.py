@@ -21,7 +21,7 @@ from typing import Any, Final
 from assay.errors import InputError
 from assay.monitor.designs import Stated, designed
 from assay.monitor.observations import DIMENSIONS, METRICS, Observation, Series, series_of
-from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, passed, weighted_rate
+from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, run_chart, weighted_rate
 
 MOST_SERIES: Final = 500
 """The most series of one tenant that have charts; further names have none."""
@@ -317,7 +317,7 @@ def _advance_series(column: _Column, state: SeriesState, watching: Watching) -> 
             continue
         start: Sum = getattr(state, direction.value)
         since: int | None = getattr(state, f"since_{direction.value}")
-        chart_run = passed(design.chart, start, rest, watching.after)
+        chart_run = run_chart(design.chart, start, rest, watching.after)
         for crossing in chart_run.crossings:
             observation = seen[crossing.index]
             began = since if crossing.begun is None else seen[crossing.begun].at

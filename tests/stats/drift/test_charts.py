@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, likelihoods, onset_index, passed, sums, weight_of
+from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, likelihoods, onset_index, run_chart, sums, weight_of
 
 UP, DOWN = Chart(0.25, 0.125, 2.0), Chart(0.25, 0.125, 2.0, Direction.DOWN)
 observed = st.lists(st.floats(0, 1), max_size=60)
@@ -39,7 +39,7 @@ def test_a_stretch_is_what_its_observations_are_one_by_one(
         if new:
             alarms.append((index, begun, total, run))
         begun = begun if state.total > 0 else None
-    found = passed(chart, start, second, after)
+    found = run_chart(chart, start, second, after)
     assert (found.after, found.begun) == (state, begun)
     assert [(one.index, one.begun, one.total, one.run) for one in found.crossings] == alarms
 
@@ -47,7 +47,7 @@ def test_a_stretch_is_what_its_observations_are_one_by_one(
 def test_a_stretch_with_what_is_no_observation_is_refused() -> None:
     for wrong in (-0.1, 1.1, float("nan")):
         with pytest.raises(InputError):
-            passed(UP, Sum(), [0.5, wrong])
+            run_chart(UP, Sum(), [0.5, wrong])
 
 
 @given(values=observed)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from assay.stats.drift.budget import hours_left as hours_left
     from assay.stats.drift.cusum import AfterAlarm as AfterAlarm
     from assay.stats.drift.cusum import Chart as Chart
+    from assay.stats.drift.cusum import ChartRun as ChartRun
     from assay.stats.drift.cusum import Crossing as Crossing
     from assay.stats.drift.cusum import Direction as Direction
-    from assay.stats.drift.cusum import Stretch as Stretch
     from assay.stats.drift.cusum import Sum as Sum
-    from assay.stats.drift.cusum import passed as passed
+    from assay.stats.drift.cusum import run_chart as run_chart
     from assay.stats.drift.cusum import sums as sums
     from assay.stats.drift.design import Approximation as Approximation
     from assay.stats.drift.design import Design as Design
@@ -73,9 +73,9 @@ else:
                 "Chart",
                 "Crossing",
                 "Direction",
-                "Stretch",
+                "ChartRun",
                 "Sum",
-                "passed",
+                "run_chart",
                 "sums",
             ),
             ".design": (
@@ -125,6 +125,8 @@ else:
             ),
         },
         renamed={
+            "passed": "run_chart",
+            "Stretch": "ChartRun",
             "Believed": "Posterior",
             "believed": "posterior",
             "Places": "RiseHypotheses",

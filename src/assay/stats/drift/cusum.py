@@ -117,7 +117,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChartRun:
     """The result of passing a batch of observations through one side of a chart."""
 
     after: Sum
@@ -129,7 +129,9 @@ class Stretch:
     """The alarms."""
 
 
-def passed(chart: Chart, before: Sum, observations: Sequence[float], after: AfterAlarm = AfterAlarm.RESET) -> Stretch:
+def run_chart(
+    chart: Chart, before: Sum, observations: Sequence[float], after: AfterAlarm = AfterAlarm.RESET
+) -> ChartRun:
     """Passes a batch of observations through one side of a chart.
 
     The result equals that of `Sum.added` for each observation in turn, but one loop is much faster: a record of years
@@ -160,7 +162,7 @@ def passed(chart: Chart, before: Sum, observations: Sequence[float], after: Afte
                 total, seen, alarmed, begun = 0.0, 0, False, None
         else:
             total, seen, alarmed, begun = 0.0, 0, False, None
-    return Stretch(Sum(total, seen, alarmed), begun, tuple(crossings))
+    return ChartRun(Sum(total, seen, alarmed), begun, tuple(crossings))
 
 
 def sums(chart: Chart, observations: Iterable[float], after: AfterAlarm = AfterAlarm.RESET) -> Iterator[float]:
