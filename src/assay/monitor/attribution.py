@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.stats.drift import Chart, Difference, difference, likelihoods, onset_index, weight_of
+from assay.stats.drift import Chart, Difference, difference, onset_index, onset_probabilities, weight_of
 
 KINDS: Final = ("prompt", "model", "index", "tools", "policy", "verifier", "code")
 """The kinds of changes."""
@@ -120,7 +120,7 @@ def attribute(
     first_indexes = [_index_from(moments, change.at) for change in candidates]
     shifted_mean = chart.baseline + (shift if chart.direction.value == "up" else -shift)
     weight = weight_of(chart, shifted_mean, binary, spread)
-    probabilities = likelihoods(chart, values, first_indexes, weight)
+    probabilities = onset_probabilities(chart, values, first_indexes, weight)
     causes = [Cause(change, chance) for change, chance in zip(candidates, probabilities, strict=True)]
     # Of equally probable changes, such as two without an output between them, the later one is the nearest.
     causes.sort(key=lambda change: (-change.probability, -change.change.at))

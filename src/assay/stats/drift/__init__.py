@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from assay.stats.drift.lattice import beta as beta
     from assay.stats.drift.lattice import empirical as empirical
     from assay.stats.drift.lattice import tilted as tilted
-    from assay.stats.drift.onset import likelihoods as likelihoods
     from assay.stats.drift.onset import onset_index as onset_index
+    from assay.stats.drift.onset import onset_probabilities as onset_probabilities
     from assay.stats.drift.onset import weight_of as weight_of
     from assay.stats.drift.reviewed_scores import CalibrationDrift as CalibrationDrift
     from assay.stats.drift.reviewed_scores import calibration_drift as calibration_drift
@@ -93,7 +93,7 @@ else:
                 "tilted",
             ),
             ".onset": (
-                "likelihoods",
+                "onset_probabilities",
                 "onset_index",
                 "weight_of",
             ),
@@ -125,6 +125,7 @@ else:
             ),
         },
         renamed={
+            "likelihoods": "onset_probabilities",
             "passed": "run_chart",
             "Stretch": "ChartRun",
             "Believed": "Posterior",

@@ -41,7 +41,9 @@ def onset_index(chart: Chart, observations: Sequence[float]) -> int:
     return int(lowest[-1]) + 1 if lowest.size else 0
 
 
-def likelihoods(chart: Chart, observations: Sequence[float], begins: Sequence[int], weight: float) -> list[float]:
+def onset_probabilities(
+    chart: Chart, observations: Sequence[float], begins: Sequence[int], weight: float
+) -> list[float]:
     """The posterior probability of each of several beginnings of a shift, if it began at one of them and they were
     equally probable beforehand.
 
