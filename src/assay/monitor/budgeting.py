@@ -15,7 +15,7 @@ from assay.monitor.observations import METRICS, Observation
 from assay.stats.drift import (
     WORKBOOK,
     BurnRule,
-    Spent,
+    WindowTotals,
     burn_rate,
     burns_too_fast,
     error_budget,
@@ -182,11 +182,11 @@ def read_budget(
         if begin <= one.at <= now and (value := one.value(settings.metric)) is not None
     ]
 
-    def spent(hours: float) -> Spent:
+    def spent(hours: float) -> WindowTotals:
         since = now - round(hours * _HOUR)
         recent = [(value, chance) for at, value, chance in values if at >= since]
         from_attacks = sum(weight for at, weight in attacks if since <= at <= now)
-        return Spent(
+        return WindowTotals(
             sum(1 / chance for _, chance in recent), sum(value / chance for value, chance in recent) + from_attacks
         )
 
@@ -214,6 +214,6 @@ def read_budget(
     )
 
 
-def _burn_reading(rule: BurnRule, most: float, spent: Callable[[float], Spent]) -> BurnReading:
+def _burn_reading(rule: BurnRule, most: float, spent: Callable[[float], WindowTotals]) -> BurnReading:
     long, short = spent(rule.long_hours), spent(rule.short_hours)
     return BurnReading(rule, burn_rate(most, long), burn_rate(most, short), burns_too_fast(rule, most, long, short))

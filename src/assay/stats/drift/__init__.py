@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from assay.stats.drift.budget import WORKBOOK as WORKBOOK
     from assay.stats.drift.budget import Budget as Budget
     from assay.stats.drift.budget import BurnRule as BurnRule
-    from assay.stats.drift.budget import Spent as Spent
+    from assay.stats.drift.budget import WindowTotals as WindowTotals
     from assay.stats.drift.budget import burn_rate as burn_rate
     from assay.stats.drift.budget import burns_too_fast as burns_too_fast
     from assay.stats.drift.budget import error_budget as error_budget
@@ -61,7 +61,7 @@ else:
             ".budget": (
                 "Budget",
                 "BurnRule",
-                "Spent",
+                "WindowTotals",
                 "WORKBOOK",
                 "burn_rate",
                 "burns_too_fast",
@@ -125,6 +125,7 @@ else:
             ),
         },
         renamed={
+            "Spent": "WindowTotals",
             "likelihoods": "onset_probabilities",
             "passed": "run_chart",
             "Stretch": "ChartRun",

@@ -14,7 +14,7 @@ from assay.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class WindowTotals:
     """The outputs of a window and the sum of their scores, which is what they spend of the budget.
 
     Raises:
@@ -85,7 +85,7 @@ class Budget:
         return self.allowed > 0 and self.left <= 0
 
 
-def error_budget(most: float, window: Spent) -> Budget:
+def error_budget(most: float, window: WindowTotals) -> Budget:
     """The budget of a window.
 
     >>> error_budget(0.05, Spent(1000, 40)).left
@@ -99,7 +99,7 @@ def error_budget(most: float, window: Spent) -> Budget:
     return Budget(most, most * window.outputs, window.total)
 
 
-def burn_rate(most: float, window: Spent) -> float | None:
+def burn_rate(most: float, window: WindowTotals) -> float | None:
     """How many times faster than allowed the budget was spent; none without outputs.
 
     >>> burn_rate(0.05, Spent(100, 10))
@@ -108,13 +108,13 @@ def burn_rate(most: float, window: Spent) -> float | None:
     return None if window.outputs == 0 else window.total / window.outputs / most
 
 
-def burns_too_fast(rule: BurnRule, most: float, long: Spent, short: Spent) -> bool:
+def burns_too_fast(rule: BurnRule, most: float, long: WindowTotals, short: WindowTotals) -> bool:
     """Whether a rule fires, that is whether the burn rate exceeds its factor over both windows."""
     rates = burn_rate(most, long), burn_rate(most, short)
     return all(rate is not None and rate > rule.factor for rate in rates)
 
 
-def hours_left(found: Budget, recent: Spent, hours: float) -> float | None:
+def hours_left(found: Budget, recent: WindowTotals, hours: float) -> float | None:
     """The hours until the budget is exhausted if outputs continue as in a recent window.
 
     Each output adds its allowance and subtracts its score, so that the remaining budget changes by the difference.
