@@ -67,7 +67,7 @@ def run_lengths(lattice: Lattice, reference: int, most: int, wanted: float = flo
     steady = rate is not None and (reference == lattice.unit - 1 or (reference == 1 and rate * lattice.unit <= 1))
     if rate is not None and lattice.unit >= 2 and steady:
         return rate_run_lengths(rate, lattice.unit, reference, most)
-    return eliminated(lattice, reference, most, wanted)
+    return run_lengths_by_elimination(lattice, reference, most, wanted)
 
 
 def rate_run_lengths(rate: float, unit: int, reference: int, most: int) -> Floats:
@@ -136,7 +136,7 @@ def _rate_of(lattice: Lattice) -> float | None:
     return None
 
 
-def eliminated(lattice: Lattice, reference: int, most: int, wanted: float = float("inf")) -> Floats:
+def run_lengths_by_elimination(lattice: Lattice, reference: int, most: int, wanted: float = float("inf")) -> Floats:
     """`run_lengths` for any distribution.
 
     The matrix I - Q of the chart with n states is the upper left corner of the infinite matrix of the chart without a
