@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.monitor.charts import chart_for as chart_for
     from assay.monitor.charts import rate_json as rate_json
     from assay.monitor.charts import rate_of as rate_of
-    from assay.monitor.designs import Stated as Stated
+    from assay.monitor.designs import DesignedChart as DesignedChart
     from assay.monitor.observations import CADENCES as CADENCES
     from assay.monitor.observations import DIMENSIONS as DIMENSIONS
     from assay.monitor.observations import METRICS as METRICS
@@ -110,7 +110,7 @@ else:
                 "rate_of",
                 "rate_json",
             ),
-            ".designs": ("Stated",),
+            ".designs": ("DesignedChart",),
             ".observations": (
                 "CADENCES",
                 "DIMENSIONS",
@@ -130,5 +130,5 @@ else:
             ),
             ".takeovers": ("MOST_PARTS", "PassingBatch", "TakeOver", "advanced_passing", "varying"),
         },
-        renamed={"told_rate": "rate_json"},
+        renamed={"Stated": "DesignedChart", "told_rate": "rate_json"},
     )

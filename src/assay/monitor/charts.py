@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.monitor.designs import Stated, designed
+from assay.monitor.designs import DesignedChart, designed
 from assay.monitor.observations import DIMENSIONS, METRICS, Observation, Series, series_of
 from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, run_chart, weighted_rate
 
@@ -121,7 +121,7 @@ class SeriesState:
     """The same for the downward sum."""
     alarms: int = 0
     """The number of its alarms."""
-    designs: Mapping[str, Stated] = field(default_factory=dict)
+    designs: Mapping[str, DesignedChart] = field(default_factory=dict)
     """Its charts by direction, as designed; none for a direction in which the mean cannot move by the shift."""
 
     def wire(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class SeriesState:
     @classmethod
     def of_wire(cls, wire: Mapping[str, Any]) -> "SeriesState":
         """Out of a JSON value."""
-        designs = {name: Stated.of_wire(one, Direction(name)) for name, one in wire.get("designs", {}).items()}
+        designs = {name: DesignedChart.of_wire(one, Direction(name)) for name, one in wire.get("designs", {}).items()}
         return cls(**{**wire, "up": Sum(*wire["up"]), "down": Sum(*wire["down"]), "designs": designs})
 
 
@@ -353,7 +353,7 @@ def _with_baseline(state: SeriesState) -> SeriesState:
     return replace(state, baseline=baseline, spread=float(f"{max(math.sqrt(variance), 0.01):.{_BASELINE_DIGITS - 1}g}"))
 
 
-def chart_for(of: Series, state: SeriesState, how: Watching, direction: Direction) -> Stated | None:
+def chart_for(of: Series, state: SeriesState, how: Watching, direction: Direction) -> DesignedChart | None:
     """The chart of one side of a series: taken from the state if it was designed for the current settings.
 
     Returns:

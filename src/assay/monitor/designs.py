@@ -17,7 +17,7 @@ LONGEST: Final = 1e18
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class DesignedChart:
     """A designed chart with its run lengths."""
 
     asked: DesignKey
@@ -41,7 +41,7 @@ class Stated:
         }
 
     @classmethod
-    def of_wire(cls, wire: Mapping[str, Any], direction: Direction) -> "Stated":
+    def of_wire(cls, wire: Mapping[str, Any], direction: Direction) -> "DesignedChart":
         """Out of a JSON value."""
         baseline, shift, false_alarm_every, kind, spread, learned = wire["asked"]
         arl0_range = wire["arl0_range"]
@@ -55,7 +55,7 @@ class Stated:
 
 
 @lru_cache(maxsize=4_096)
-def designed(key: DesignKey, direction: Direction) -> Stated:
+def designed(key: DesignKey, direction: Direction) -> DesignedChart:
     """Designs a chart. It takes milliseconds for a rate and up to some tenths of a second for a score."""
     baseline, shift, false_alarm_every, kind, spread, learned = key
     interval = None
@@ -76,7 +76,7 @@ def designed(key: DesignKey, direction: Direction) -> Stated:
         curve=False,
     )
     arl0_range = design.arl0_range
-    return Stated(
+    return DesignedChart(
         key,
         design.chart,
         min(design.arl0, LONGEST),
