@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.monitor.cadences import TimedStep as TimedStep
     from assay.monitor.cadences import read_cadences as read_cadences
     from assay.monitor.charts import Charts as Charts
-    from assay.monitor.charts import Raised as Raised
+    from assay.monitor.charts import RaisedAlarm as RaisedAlarm
     from assay.monitor.charts import SeriesState as SeriesState
     from assay.monitor.charts import Watching as Watching
     from assay.monitor.charts import advanced as advanced
@@ -102,7 +102,7 @@ else:
             ".cadences": ("Cadences", "GoldenSet", "JudgeSampling", "TimedStep", "read_cadences"),
             ".charts": (
                 "Charts",
-                "Raised",
+                "RaisedAlarm",
                 "SeriesState",
                 "Watching",
                 "advanced",
@@ -130,5 +130,5 @@ else:
             ),
             ".takeovers": ("MOST_PARTS", "PassingBatch", "TakeOver", "advanced_passing", "varying"),
         },
-        renamed={"Stated": "DesignedChart", "told_rate": "rate_json"},
+        renamed={"Raised": "RaisedAlarm", "Stated": "DesignedChart", "told_rate": "rate_json"},
     )

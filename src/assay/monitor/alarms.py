@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from assay.monitor.attribution import Attribution
-from assay.monitor.charts import Raised
+from assay.monitor.charts import RaisedAlarm
 
 WORST: Final = 5
 """The most outputs that an alarm names."""
@@ -74,7 +74,7 @@ class Alarm:
 
     id: str
     """Derived from the observation that raised it, so that recomputing an alarm gives the same id."""
-    raised: Raised
+    raised: RaisedAlarm
     rate: Mapping[str, Any]
     """The rate since the shift began, with its interval (`assay.monitor.charts.rate_of`)."""
     worst: tuple[str, ...]
@@ -121,13 +121,13 @@ class Alarm:
         }
 
 
-def alarm_of(raised: Raised, rate: Mapping[str, Any], worst: tuple[str, ...], attribution: Attribution) -> Alarm:
+def alarm_of(raised: RaisedAlarm, rate: Mapping[str, Any], worst: tuple[str, ...], attribution: Attribution) -> Alarm:
     """Combines what a chart raised with its rate, worst outputs and probable cause."""
     actions = ACTIONS.get(raised.series.metric, ()) if raised.direction.value == "up" else FALLING
     return Alarm(alarm_id(raised), raised, rate, worst[:WORST], attribution, actions)
 
 
-def alarm_id(raised: Raised) -> str:
+def alarm_id(raised: RaisedAlarm) -> str:
     """The id of an alarm: 32 hexadecimal digits, derived from the series, the direction and the observation."""
     identity = f"{raised.series.key}\x00{raised.direction.value}\x00{raised.at}\x00{raised.observation}"
     return sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:32]

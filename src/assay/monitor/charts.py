@@ -180,7 +180,7 @@ class Charts:
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class RaisedAlarm:
     """An alarm as raised by a chart."""
 
     series: Series
@@ -206,7 +206,7 @@ class Raised:
 
 def advanced(
     state: Charts, observations: Iterable[Observation], until: int, how: Watching
-) -> tuple[Charts, list[Raised]]:
+) -> tuple[Charts, list[RaisedAlarm]]:
     """Advances the charts by further observations.
 
     Args:
@@ -226,7 +226,7 @@ def advanced(
         wrong = ordered[0].at if ordered[0].at < state.until else ordered[-1].at
         raise InputError(f"expected observations from {state.until} on and before {until}, got one of {wrong}")
     sampled = [one for one in ordered if one.sampled]
-    series, raised = dict(state.series), list[Raised]()
+    series, raised = dict(state.series), list[RaisedAlarm]()
     for column in _columns(state.series, sampled, how.metrics):
         key = column.series.key
         series[key], alarms = _advance_series(column, series.get(key, SeriesState()), how)
@@ -295,7 +295,7 @@ def _columns(
 _NAMED_DIMENSIONS: Final = tuple(name for name in DIMENSIONS if name not in ("all", "category"))
 
 
-def _advance_series(column: _Column, state: SeriesState, watching: Watching) -> tuple[SeriesState, list[Raised]]:
+def _advance_series(column: _Column, state: SeriesState, watching: Watching) -> tuple[SeriesState, list[RaisedAlarm]]:
     """The state of a series after further observations, and the alarms that they raise."""
     series, values = column.series, column.values
     learned_until, baseline = 0, state.baseline if state.baseline is not None else watching.baseline(series)
@@ -310,7 +310,7 @@ def _advance_series(column: _Column, state: SeriesState, watching: Watching) -> 
     state = replace(state, baseline=baseline)
     designs = {one.value: found for one in Direction if (found := chart_for(series, state, watching, one)) is not None}
     seen, rest = column.observations[learned_until:], values[learned_until:]
-    raised, changes = list[Raised](), dict[str, Any]()
+    raised, changes = list[RaisedAlarm](), dict[str, Any]()
     for direction in Direction:
         design = designs.get(direction.value)
         if design is None:
@@ -322,7 +322,7 @@ def _advance_series(column: _Column, state: SeriesState, watching: Watching) -> 
             observation = seen[crossing.index]
             began = since if crossing.begun is None else seen[crossing.begun].at
             raised.append(
-                Raised(
+                RaisedAlarm(
                     series,
                     direction,
                     observation.at,

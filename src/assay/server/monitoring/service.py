@@ -18,7 +18,7 @@ from assay.monitor import (
     Charts,
     MonitorSettings,
     Observation,
-    Raised,
+    RaisedAlarm,
     Sampling,
     Series,
     SystemChange,
@@ -164,7 +164,7 @@ class Monitor:
         alarms = [self._explain(tenant, one, advanced_charts, windows) for one in raised]
         return StoredState(advanced_charts.until, advanced_charts.wire()), len(observations), alarms
 
-    def _explain(self, tenant: str, raised: Raised, charts: Charts, windows: Windows) -> Alarm:
+    def _explain(self, tenant: str, raised: RaisedAlarm, charts: Charts, windows: Windows) -> Alarm:
         """The alarm with its rate, worst outputs and probable cause."""
         watch = self._settings.watch
         begin = min(raised.since, raised.at) - round(watch.window_hours * _HOUR)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from assay.monitor import Raised, Series
+from assay.monitor import RaisedAlarm, Series
 from assay.store.db import Store
 from assay.store.monitoring import SeriesValue, read_series
 
@@ -60,7 +60,7 @@ class Windows:
         self._store, self._tenant, self._most = store, tenant, most
         self._held: OrderedDict[str, tuple[int, Window]] = OrderedDict()
 
-    def until(self, raised: Raised, begin: int) -> Window:
+    def until(self, raised: RaisedAlarm, begin: int) -> Window:
         """The values of the series of an alarm, from the moment `begin` up to the observation that raised it."""
         key, last = raised.series.key, (raised.at, raised.observation)
         since, window = self._held.pop(key, (begin, Window()))
