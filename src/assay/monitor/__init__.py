@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.monitor.charts import Charts as Charts
     from assay.monitor.charts import RaisedAlarm as RaisedAlarm
     from assay.monitor.charts import SeriesState as SeriesState
-    from assay.monitor.charts import Watching as Watching
+    from assay.monitor.charts import WatchSettings as WatchSettings
     from assay.monitor.charts import advanced as advanced
     from assay.monitor.charts import chart_for as chart_for
     from assay.monitor.charts import rate_json as rate_json
@@ -104,7 +104,7 @@ else:
                 "Charts",
                 "RaisedAlarm",
                 "SeriesState",
-                "Watching",
+                "WatchSettings",
                 "advanced",
                 "chart_for",
                 "rate_of",
@@ -130,5 +130,10 @@ else:
             ),
             ".takeovers": ("MOST_PARTS", "PassingBatch", "TakeOver", "advanced_passing", "varying"),
         },
-        renamed={"Raised": "RaisedAlarm", "Stated": "DesignedChart", "told_rate": "rate_json"},
+        renamed={
+            "Watching": "WatchSettings",
+            "Raised": "RaisedAlarm",
+            "Stated": "DesignedChart",
+            "told_rate": "rate_json",
+        },
     )

@@ -32,7 +32,7 @@ _BASELINE_DIGITS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class WatchSettings:
     """Which series have charts, and how sensitive they are.
 
     Raises:
@@ -205,7 +205,7 @@ class RaisedAlarm:
 
 
 def advanced(
-    state: Charts, observations: Iterable[Observation], until: int, how: Watching
+    state: Charts, observations: Iterable[Observation], until: int, how: WatchSettings
 ) -> tuple[Charts, list[RaisedAlarm]]:
     """Advances the charts by further observations.
 
@@ -295,7 +295,9 @@ def _columns(
 _NAMED_DIMENSIONS: Final = tuple(name for name in DIMENSIONS if name not in ("all", "category"))
 
 
-def _advance_series(column: _Column, state: SeriesState, watching: Watching) -> tuple[SeriesState, list[RaisedAlarm]]:
+def _advance_series(
+    column: _Column, state: SeriesState, watching: WatchSettings
+) -> tuple[SeriesState, list[RaisedAlarm]]:
     """The state of a series after further observations, and the alarms that they raise."""
     series, values = column.series, column.values
     learned_until, baseline = 0, state.baseline if state.baseline is not None else watching.baseline(series)
@@ -353,7 +355,7 @@ def _with_baseline(state: SeriesState) -> SeriesState:
     return replace(state, baseline=baseline, spread=float(f"{max(math.sqrt(variance), 0.01):.{_BASELINE_DIGITS - 1}g}"))
 
 
-def chart_for(of: Series, state: SeriesState, how: Watching, direction: Direction) -> DesignedChart | None:
+def chart_for(of: Series, state: SeriesState, how: WatchSettings, direction: Direction) -> DesignedChart | None:
     """The chart of one side of a series: taken from the state if it was designed for the current settings.
 
     Returns:

@@ -7,7 +7,7 @@ from typing import Final
 from assay.errors import InputError
 from assay.monitor.budgeting import BudgetSettings
 from assay.monitor.cadences import Cadences, read_cadences
-from assay.monitor.charts import Watching
+from assay.monitor.charts import WatchSettings
 from assay.monitor.observations import DIMENSIONS
 from assay.monitor.sampling import Sampling
 from assay.monitor.sections import mapping_of, require_known, section_of
@@ -20,7 +20,7 @@ _HERE: Final = Path()
 class MonitorSettings:
     """All settings of a monitor."""
 
-    watch: Watching = field(default_factory=Watching)
+    watch: WatchSettings = field(default_factory=WatchSettings)
     sampling: Sampling | None = None
     """None: every output is observed, which costs nothing since it was checked anyway."""
     budget: BudgetSettings = field(default_factory=BudgetSettings)
@@ -59,7 +59,7 @@ def monitor_settings(given: object, folder: Path = _HERE) -> MonitorSettings:
         budget["rules"] = tuple(section_of(BurnRule, mapping_of(one, "a rule"), "a rule") for one in budget["rules"])
     sampling = sections.get("sampling")
     return MonitorSettings(
-        section_of(Watching, watch, "watch"),
+        section_of(WatchSettings, watch, "watch"),
         None if sampling is None else section_of(Sampling, mapping_of(sampling, "sampling"), "sampling"),
         section_of(BudgetSettings, budget, "budget"),
         read_cadences(sections.get("schedule"), sections.get("judge"), sections.get("golden"), folder),

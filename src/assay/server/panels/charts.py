@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from assay.monitor import AlarmState, Charts, Series, Watching, chart_for
+from assay.monitor import AlarmState, Charts, Series, WatchSettings, chart_for
 from assay.stats.drift import Direction
 from assay.store.alerts import Alert, Urgency
 from assay.store.monitoring import AlarmRow, read_alarms, read_changes, read_state
@@ -53,7 +53,7 @@ def read_markers(connection: Connection, tenant: str, since: datetime, until: da
     return tuple(Marker(moment_at(row.at), row.kind, row.ref) for row in reversed(found))
 
 
-def read_charts(connection: Connection, tenant: str, watch: Watching | None = None) -> tuple[ChartState, ...]:
+def read_charts(connection: Connection, tenant: str, watch: WatchSettings | None = None) -> tuple[ChartState, ...]:
     """The charts of a tenant that know their baseline; none before the first turn of `assay monitor run`.
 
     Args:
@@ -66,10 +66,10 @@ def read_charts(connection: Connection, tenant: str, watch: Watching | None = No
         return ()
     since = {(row.series, row.direction): moment_at(row.at) for row in read_alarms(connection, tenant, _HOLDING, _MOST)}
     charts = Charts.of_wire(state.body)
-    return tuple(_states(charts, watch or Watching(), since))
+    return tuple(_states(charts, watch or WatchSettings(), since))
 
 
-def _states(charts: Charts, watch: Watching, since: dict[tuple[str, str], datetime]) -> Iterator[ChartState]:
+def _states(charts: Charts, watch: WatchSettings, since: dict[tuple[str, str], datetime]) -> Iterator[ChartState]:
     for key in sorted(charts.series):
         of, state = Series.of_key(key), charts.series[key]
         for direction in Direction:

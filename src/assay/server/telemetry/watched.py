@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from assay.monitor import BudgetSettings, Charts, MonitorSettings, Series, Watching, chart_for
+from assay.monitor import BudgetSettings, Charts, MonitorSettings, Series, WatchSettings, chart_for
 from assay.schema import Category
 from assay.schema.verdict import Stakes
 from assay.stats.drift import Direction, WindowTotals, burn_rate, burns_too_fast, error_budget, hours_left
@@ -169,7 +169,7 @@ class _Budget:
 class _Nearest:
     """Of all charts with the same labels the one that is nearest to its alarm."""
 
-    watch: Watching
+    watch: WatchSettings
     until: float
     """When no more charts are designed."""
     clock: Callable[[], float]
