@@ -5,9 +5,16 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.redteam.search.aiming import Changed as Changed
+    from assay.redteam.search.aiming import RecentChange as RecentChange
     from assay.redteam.search.frontier import Arm as Arm
-    from assay.redteam.search.frontier import Found as Found
+    from assay.redteam.search.frontier import SearchResult as SearchResult
     from assay.redteam.search.frontier import search as search
 else:
-    __all__, __getattr__, __dir__ = lazy(__name__, {".aiming": ("Changed",), ".frontier": ("Arm", "Found", "search")})
+    __all__, __getattr__, __dir__ = lazy(
+        __name__,
+        {".aiming": ("RecentChange",), ".frontier": ("Arm", "SearchResult", "search")},
+        renamed={
+            "Found": "SearchResult",
+            "Changed": "RecentChange",
+        },
+    )

@@ -41,7 +41,7 @@ tool results. A new model or new code may break all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class RecentChange:
     """A recent change of the system under test.
 
     Raises:
@@ -76,7 +76,7 @@ class Aim:
         return not self.documents.isdisjoint(case.lineage.documents)
 
 
-def aim_at(changes: Sequence[Changed], corpus: Corpus) -> Aim:
+def aim_at(changes: Sequence[RecentChange], corpus: Corpus) -> Aim:
     """The categories that changes affect, and the documents that they name by title, path or file name."""
     categories = frozenset(one for change in changes for one in CATEGORIES_BY_KIND[change.kind])
     changes_text = "\n".join(change.words for change in changes).casefold()

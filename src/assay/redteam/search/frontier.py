@@ -21,7 +21,7 @@ from assay.redteam.generate.attacks import RULES, Rule
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.judging import Judgement, Outcome, judge_answers
 from assay.redteam.runs import Answer, RunLog, RunOptions, run_cases
-from assay.redteam.search.aiming import Aim, Changed, aim_at
+from assay.redteam.search.aiming import Aim, RecentChange, aim_at
 from assay.redteam.search.mutations import mutate
 from assay.redteam.targets import Target
 from assay.schema import Evidence
@@ -56,7 +56,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The result of a search."""
 
     cases: tuple[Case, ...]
@@ -80,9 +80,9 @@ def search(
     seed: int = 0,
     options: RunOptions | None = None,
     on_answer: Callable[[Answer], None] | None = None,
-    changes: Sequence[Changed] = (),
+    changes: Sequence[RecentChange] = (),
     version: str = "",
-) -> Found:
+) -> SearchResult:
     """Searches for attacks that break a system.
 
     The search is determined by the documents, the seed and the answers: with the same record it resumes where it
@@ -139,7 +139,7 @@ def search(
                 break
     if not asked:
         raise InputError(_why_nothing(arms))
-    return Found(tuple(asked), tuple(judgements), tuple(arms))
+    return SearchResult(tuple(asked), tuple(judgements), tuple(arms))
 
 
 def _credit(judgement: Judgement, case: Case, arm: Arm, broken: dict[str, list[Case]]) -> None:
