@@ -14,7 +14,7 @@ from assay.guard import Guard
 from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
 from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
 from assay.redteam.judging.decisions import Decision, add_decision, as_decided, digest_of, read_decisions, require_texts
-from assay.redteam.runs import Answer, RunLog, RunOptions, Spent, run_cases
+from assay.redteam.runs import Answer, RunLog, RunOptions, RunUsage, run_cases
 from assay.redteam.scores import Scorecard, read_card, rescore, score
 from assay.redteam.targets import Target
 
@@ -40,7 +40,7 @@ class Campaign:
     judgements: tuple[Judgement, ...]
     """One for each case, in the order of the suite."""
     card: Scorecard
-    spent: Spent
+    spent: RunUsage
     """The calls and tokens that it took."""
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
     from assay.redteam.judging import Judgement
-    from assay.redteam.runs import Answer, Spent
+    from assay.redteam.runs import Answer, RunUsage
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
     from assay.store.db import Store
@@ -129,7 +129,7 @@ def _asking(
     return found.judgements
 
 
-def tell_spent(spent: "Spent") -> None:
+def tell_spent(spent: "RunUsage") -> None:
     """Says what a run took and what it left."""
     about = "" if spent.counted else "about "
     cost = "" if spent.cost is None else f", cost {about}{spent.cost:.4f}"

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from assay.redteam.runs.log import Tokens as Tokens
     from assay.redteam.runs.log import read_record as read_record
     from assay.redteam.runs.running import RunOptions as RunOptions
-    from assay.redteam.runs.running import Spent as Spent
+    from assay.redteam.runs.running import RunUsage as RunUsage
     from assay.redteam.runs.running import run_cases as run_cases
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
             ".log": ("Answer", "Record", "RunLog", "Tokens", "read_record"),
-            ".running": ("RunOptions", "Spent", "run_cases"),
+            ".running": ("RunOptions", "RunUsage", "run_cases"),
+        },
+        renamed={
+            "Spent": "RunUsage",
         },
     )

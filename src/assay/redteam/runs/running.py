@@ -85,7 +85,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class RunUsage:
     """The calls and tokens of a run."""
 
     calls: int
@@ -126,7 +126,7 @@ def run_cases(
     log: RunLog,
     options: RunOptions | None = None,
     on_answer: Callable[[Answer], None] | None = None,
-) -> Spent:
+) -> RunUsage:
     """Asks the cases that have no answer yet and records every call.
 
     Args:
@@ -175,7 +175,7 @@ def run_cases(
                     on_answer(answer)
     used = log.used
     kept = len(cases) - len(open_cases)
-    return Spent(calls, kept, len(open_cases) - calls, used, options.cost(used), log.counted)
+    return RunUsage(calls, kept, len(open_cases) - calls, used, options.cost(used), log.counted)
 
 
 def spread(cases: Sequence[Case]) -> list[Case]:
