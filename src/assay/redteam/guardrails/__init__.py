@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.redteam.guardrails.comparing import Compared as Compared
+    from assay.redteam.guardrails.comparing import GuardrailComparison as GuardrailComparison
     from assay.redteam.guardrails.comparing import compare_guardrails as compare_guardrails
     from assay.redteam.guardrails.effects import Effect as Effect
     from assay.redteam.guardrails.effects import Fate as Fate
@@ -20,9 +20,12 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".comparing": ("Compared", "compare_guardrails"),
+            ".comparing": ("GuardrailComparison", "compare_guardrails"),
             ".effects": ("Effect", "Fate", "effect_of", "fate_of"),
             ".kinds": ("Guardrail", "load_guardrail"),
             ".tables": ("guardrail_json", "guardrail_markdown", "guardrail_text"),
+        },
+        renamed={
+            "Compared": "GuardrailComparison",
         },
     )

@@ -18,7 +18,7 @@ from assay.redteam.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class GuardrailComparison:
     """What one guardrail changes."""
 
     name: str
@@ -42,7 +42,7 @@ def compare_guardrails(
     *,
     version: str = "",
     on_answer: Callable[[Answer], None] | None = None,
-) -> tuple[Campaign, tuple[Compared, ...]]:
+) -> tuple[Campaign, tuple[GuardrailComparison, ...]]:
     """Runs the suite with each guardrail and compares each run with the one without a guardrail.
 
     A guardrail that decides on answers gets the answers of that run, so that both runs are about the same answers. One
@@ -78,7 +78,7 @@ def compare_guardrails(
     return baseline, tuple(comparisons)
 
 
-def _comparison_of(name: str, cases: Sequence[Case], baseline: Campaign, run: Campaign) -> Compared:
+def _comparison_of(name: str, cases: Sequence[Case], baseline: Campaign, run: Campaign) -> GuardrailComparison:
     before = [fate_of(case, judgement) for case, judgement in zip(cases, baseline.judgements, strict=True)]
     after = [fate_of(case, judgement) for case, judgement in zip(cases, run.judgements, strict=True)]
     categories = {}
@@ -88,7 +88,7 @@ def _comparison_of(name: str, cases: Sequence[Case], baseline: Campaign, run: Ca
             [cases[n] for n in members], [before[n] for n in members], [after[n] for n in members]
         )
     by_rules = effect_of(cases, _fates_by_rules(cases, baseline.judgements), _fates_by_rules(cases, run.judgements))
-    return Compared(name, effect_of(cases, before, after), by_rules, categories, run)
+    return GuardrailComparison(name, effect_of(cases, before, after), by_rules, categories, run)
 
 
 def _fates_by_rules(cases: Sequence[Case], judgements: Sequence[Judgement]) -> list[Fate]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from assay.redteam.guardrails.comparing import Compared
+from assay.redteam.guardrails.comparing import GuardrailComparison
 from assay.redteam.guardrails.effects import Effect, Rate
 from assay.redteam.reports.texts import cell, plain
 from assay.redteam.scores import Scorecard
@@ -33,7 +33,7 @@ def _rows(effects: Sequence[tuple[str, Effect]]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def guardrail_text(comparisons: Sequence[Compared]) -> str:
+def guardrail_text(comparisons: Sequence[GuardrailComparison]) -> str:
     """The comparison as aligned columns: judged by the verifier and the rules, then by the rules alone."""
     lines: list[str] = []
     for title, rows in _tables(comparisons):
@@ -43,7 +43,7 @@ def guardrail_text(comparisons: Sequence[Compared]) -> str:
     return "\n".join(lines)
 
 
-def guardrail_markdown(comparisons: Sequence[Compared]) -> str:
+def guardrail_markdown(comparisons: Sequence[GuardrailComparison]) -> str:
     """The comparison as Markdown, overall and by category."""
     lines = ["# Guardrails", ""]
     for title, rows in _tables(comparisons):
@@ -64,7 +64,7 @@ def guardrail_markdown(comparisons: Sequence[Compared]) -> str:
     return "\n".join(lines)
 
 
-def guardrail_json(card: Scorecard, comparisons: Sequence[Compared]) -> str:
+def guardrail_json(card: Scorecard, comparisons: Sequence[GuardrailComparison]) -> str:
     """The comparison as JSON."""
     described = {
         "suite": card.suite,
@@ -85,7 +85,7 @@ def guardrail_json(card: Scorecard, comparisons: Sequence[Compared]) -> str:
     return json.dumps(described) + "\n"
 
 
-def _tables(comparisons: Sequence[Compared]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+def _tables(comparisons: Sequence[GuardrailComparison]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     yield (
         "Judged by the verifier and the rules",
         list(_rows([(comparison.name, comparison.effect) for comparison in comparisons])),
