@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from assay.redteam.judging.judge import Judged as Judged
     from assay.redteam.judging.judge import JudgingAnswers as JudgingAnswers
     from assay.redteam.judging.judge import judge_answers as judge_answers
-    from assay.redteam.judging.verdicts import PASSES as PASSES
+    from assay.redteam.judging.verdicts import PASS_THRESHOLD as PASS_THRESHOLD
     from assay.redteam.judging.verdicts import Dimension as Dimension
     from assay.redteam.judging.verdicts import Judgement as Judgement
     from assay.redteam.judging.verdicts import Outcome as Outcome
@@ -21,6 +21,9 @@ else:
         {
             ".judge": ("Judged", "JudgingAnswers", "judge_answers"),
             ".adjudication": ("SecondLook", "second_look"),
-            ".verdicts": ("PASSES", "Dimension", "Judgement", "Outcome", "Score"),
+            ".verdicts": ("PASS_THRESHOLD", "Dimension", "Judgement", "Outcome", "Score"),
+        },
+        renamed={
+            "PASSES": "PASS_THRESHOLD",
         },
     )

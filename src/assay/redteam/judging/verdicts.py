@@ -7,7 +7,7 @@ from pydantic import Field
 
 from assay.schema.base import Value
 
-PASSES: Final = 0.75
+PASS_THRESHOLD: Final = 0.75
 """The least match of an answer that passes."""
 
 
@@ -73,5 +73,5 @@ class Judgement(Value):
             match: how closely the answer does what was expected, in [0, 1].
             rule: who decided, and why.
         """
-        outcome = Outcome.PASSED if match >= PASSES else Outcome.FAILED
+        outcome = Outcome.PASSED if match >= PASS_THRESHOLD else Outcome.FAILED
         return self.model_copy(update={"outcome": outcome, "behavior_match": match, "rule": rule, "unsure": False})

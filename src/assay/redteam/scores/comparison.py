@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import Field
 
 from assay.errors import InputError
-from assay.redteam.judging import PASSES
+from assay.redteam.judging import PASS_THRESHOLD
 from assay.redteam.scores.scorecards import Result, Scorecard, by_id
 from assay.schema.base import Value
 
@@ -125,12 +125,12 @@ def compare(
                 rule=result.rule,
             )
             for earlier_result, result in pairs
-            if (earlier_result.match or 0.0) >= PASSES > (result.match or 0.0)
+            if (earlier_result.match or 0.0) >= PASS_THRESHOLD > (result.match or 0.0)
         ),
         mended=tuple(
             result.id
             for earlier_result, result in pairs
-            if (earlier_result.match or 0.0) < PASSES <= (result.match or 0.0)
+            if (earlier_result.match or 0.0) < PASS_THRESHOLD <= (result.match or 0.0)
         ),
         added=len(after.results) - len(pairs),
         gone=sum(result.id not in current_ids for result in before.results),

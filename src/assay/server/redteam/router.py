@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from assay.errors import InputError, ProposalError
 from assay.redteam.cases import Case, digest_of_ids, first_fault, suite_digest, suite_text
-from assay.redteam.judging import PASSES, Judgement
+from assay.redteam.judging import PASS_THRESHOLD, Judgement
 from assay.redteam.scores import score
 from assay.schema import Permission
 from assay.server.caller import Caller
@@ -326,10 +326,10 @@ def _judgements_of(body: AttackRunBody, cases: list[Case]) -> list[Judgement]:
         match judged.outcome, judged.behavior_match:
             case "unjudged", None:
                 continue
-            case (("passed" | "failed"), float() as value) if (value >= PASSES) == (judged.outcome == "passed"):
+            case (("passed" | "failed"), float() as value) if (value >= PASS_THRESHOLD) == (judged.outcome == "passed"):
                 continue
         raise _refused(
-            f"judgements[{index}]: expected a behavior_match from {PASSES} on where it passed, below where it failed, "
+            f"judgements[{index}]: expected a behavior_match from {PASS_THRESHOLD} on where it passed, below where it failed, "
             "and none where it is unjudged"
         )
     try:
