@@ -12,7 +12,7 @@ from assay.errors import InputError
 from assay.evaluation.rows import write_file
 from assay.guard import Guard
 from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
-from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
+from assay.redteam.judging import ChunkJudge, Judgement, Outcome, judge_answers
 from assay.redteam.judging.decisions import Decision, add_decision, as_decided, digest_of, read_decisions, require_texts
 from assay.redteam.runs import Answer, RunLog, RunOptions, RunUsage, run_cases
 from assay.redteam.scores import Scorecard, read_card, rescore, score
@@ -54,7 +54,7 @@ def run_campaign(
     reruns: int = 0,
     version: str = "",
     on_answer: Callable[[Answer], None] | None = None,
-    judged: Judged | None = None,
+    judged: ChunkJudge | None = None,
     again: Adjudicator | None = None,
 ) -> Campaign:
     """Runs, judges and scores a suite. Answers that the folder already holds are reused.

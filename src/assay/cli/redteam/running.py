@@ -88,11 +88,11 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     from assay.cli.check import open_guard
     from assay.config import knowledge_file
     from assay.redteam import run_campaign
-    from assay.redteam.judging import JudgingAnswers
+    from assay.redteam.judging import ChunkJudgeFactory
 
     guard = open_guard(settings.policy, settings.verifier)
     on_answer = progress(len(cases))
-    task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
+    task = ChunkJudgeFactory(guard.policy, knowledge_file(settings.policy, os.environ))
     with (
         ending_gently(),
         judging(settings.crew, task, settings.verifier) as judged,

@@ -38,12 +38,12 @@ _DOUBT_EXPECTED: Final = frozenset(
 
 Chunk = list[tuple[Case, Answer | None]]
 """Cases, each with the answer of the target; none where it was not asked."""
-Judged = Callable[[Iterable[Chunk]], Iterator[Sequence[Judgement]]]
+ChunkJudge = Callable[[Iterable[Chunk]], Iterator[Sequence[Judgement]]]
 """Judges chunks and gives their judgements in the same order: a `map` in this process or over workers."""
 
 
 def judge_answers(
-    cases: Sequence[Case], answers: Mapping[str, Answer], guard: Guard, judged: Judged | None = None
+    cases: Sequence[Case], answers: Mapping[str, Answer], guard: Guard, judged: ChunkJudge | None = None
 ) -> Iterator[Judgement]:
     """Judges the answer to each case, in the order of the suite.
 
@@ -51,7 +51,7 @@ def judge_answers(
         cases: the suite.
         answers: the answers by the id of their case; a case without one was not asked.
         guard: the guard whose verifier checks claims; its chat model is never called.
-        judged: judges in place of the guard, made from an equal `JudgingAnswers`; the judgements are the same.
+        judged: judges in place of the guard, made from an equal `ChunkJudgeFactory`; the judgements are the same.
     """
     pairs = ((case, answers.get(case.id)) for case in cases)
     chunks = iter(lambda: list(islice(pairs, BATCH)), [])
@@ -59,7 +59,7 @@ def judge_answers(
 
 
 @dataclass(frozen=True, slots=True)
-class JudgingAnswers:
+class ChunkJudgeFactory:
     """Settings from which a worker makes its judge: called once with its network, it returns a function on chunks."""
 
     policy: Policy
