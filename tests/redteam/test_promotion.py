@@ -9,7 +9,7 @@ from tests.redteam.test_cases import case
 from assay.errors import InputError
 from assay.redteam.cases import read_suite, suite_text
 from assay.redteam.judging import Judgement, Outcome
-from assay.redteam.promotion import Ledger, State, approve, carry_out, propose, reject
+from assay.redteam.promotion import Ledger, State, apply_approvals, approve, propose, reject
 
 CASES = [case(f"Question {number} of the suite, how long is it?", accepted=(f"{number} weeks",)) for number in range(5)]
 OUTCOMES = [Outcome.FAILED, Outcome.PASSED, Outcome.UNJUDGED, Outcome.FAILED, Outcome.FAILED]
@@ -101,9 +101,9 @@ def test_what_was_approved_gets_in_after_a_crash_between_the_two(book: Ledger, t
     suite.write_text(suite_text(CASES[1:2]), encoding="utf-8")
     approve(book, CASES[0].id, "Ann", "", suite)
     suite.write_text(suite_text(CASES[1:2]), encoding="utf-8")  # as if the suite had not been written
-    assert [one.id for one in carry_out(Ledger(tmp_path / "ledger.jsonl"), suite)] == [CASES[0].id]
+    assert [one.id for one in apply_approvals(Ledger(tmp_path / "ledger.jsonl"), suite)] == [CASES[0].id]
     assert [one.id for one in read_suite(suite)] == [CASES[1].id, CASES[0].id]
-    assert carry_out(book, suite) == ()
+    assert apply_approvals(book, suite) == ()
 
 
 @pytest.mark.parametrize("tampering", ["edit", "drop", "swap", "forge"])

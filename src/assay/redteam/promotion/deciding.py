@@ -13,7 +13,7 @@ from assay.redteam.promotion.ledger import Ledger, Proposal, State
 LONGEST_NAME: Final = 200
 
 
-class Book(Protocol):
+class ProposalLog(Protocol):
     """Stores proposals and decisions: a ledger on disk, or a table of a server."""
 
     @property
@@ -27,7 +27,7 @@ class Book(Protocol):
 
 
 def propose(
-    ledger: Book,
+    ledger: ProposalLog,
     cases: Sequence[Case],
     judgements: Sequence[Judgement],
     target: str,
@@ -99,12 +99,14 @@ def approve(ledger: Ledger, proposal: str, by: str, reason: str, suite: Path, ed
         InputError: the name is blank or too long, there is no such open proposal, or the linter rejects the case.
     """
     before = suite_digest(read_suite(suite)) if suite.exists() else None
-    approved = let_in(ledger, proposal, by, reason, edited, suite_before=before)
-    carry_out(ledger, suite)
+    approved = record_approval(ledger, proposal, by, reason, edited, suite_before=before)
+    apply_approvals(ledger, suite)
     return approved
 
 
-def let_in(ledger: Book, proposal: str, by: str, reason: str, edited: Case | None = None, **fields: Any) -> Case:
+def record_approval(
+    ledger: ProposalLog, proposal: str, by: str, reason: str, edited: Case | None = None, **fields: Any
+) -> Case:
     """Records the approval of a case for the static suite; the suite itself is not changed.
 
     Args:
@@ -134,7 +136,7 @@ def let_in(ledger: Book, proposal: str, by: str, reason: str, edited: Case | Non
     return approved
 
 
-def reject(ledger: Book, proposal: str, by: str, reason: str) -> None:
+def reject(ledger: ProposalLog, proposal: str, by: str, reason: str) -> None:
     """Records the rejection of a proposal; its case is not proposed again.
 
     Raises:
@@ -144,7 +146,7 @@ def reject(ledger: Book, proposal: str, by: str, reason: str) -> None:
     ledger.append("rejected", open_proposal.case, proposal=proposal, by=by.strip(), reason=reason)
 
 
-def carry_out(ledger: Ledger, suite: Path) -> tuple[Case, ...]:
+def apply_approvals(ledger: Ledger, suite: Path) -> tuple[Case, ...]:
     """Adds approved cases that the static suite lacks, such as after a crash between the decision and the change.
 
     Returns:
@@ -158,7 +160,7 @@ def carry_out(ledger: Ledger, suite: Path) -> tuple[Case, ...]:
     return missing
 
 
-def _open_proposal(ledger: Book, proposal: str, by: str) -> Proposal:
+def _open_proposal(ledger: ProposalLog, proposal: str, by: str) -> Proposal:
     if not by.strip() or len(by) > LONGEST_NAME:
         raise InputError("expected the name of the person who decides")
     found = ledger.proposals.get(proposal)

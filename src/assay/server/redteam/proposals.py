@@ -1,7 +1,7 @@
 """Promotion over the store of a server: the same functions as on a ledger file, backed by a table.
 
 `assay.redteam.promotion` decides what is proposed and what a decision requires and does to a case. Its events
-(`Book.append`) become rows and entries of the audit log here. State and version are checked within the transaction, so
+(`ProposalLog.append`) become rows and entries of the audit log here. State and version are checked within the transaction, so
 that of two people who decide at the same time one is refused.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 from assay.errors import InputError, ProposalError
 from assay.redteam.cases import Case, digest_of_ids, first_fault
 from assay.redteam.judging import Judgement, Outcome
-from assay.redteam.promotion import Proposal, State, let_in, propose, reject
+from assay.redteam.promotion import Proposal, State, propose, record_approval, reject
 from assay.server.redteam.recording import LONGEST_RULE, LONGEST_TEXT
 from assay.store.db import Store
 from assay.store.redteam import (
@@ -33,8 +33,8 @@ ACTS: Final = ("approve", "edit", "reject")
 LONGEST_REASON: Final = 10_000
 
 
-class StoredBook:
-    """Proposals in a store, as an `assay.redteam.promotion.Book`."""
+class StoredProposalLog:
+    """Proposals in a store, as an `assay.redteam.promotion.ProposalLog`."""
 
     def __init__(self, store: Store, tenant: str, actor: str, run: str | None = None) -> None:
         """A book for the acts of one actor.
@@ -147,7 +147,7 @@ def propose_failures(
         for case, judgement in zip(cases, judgements, strict=True)
         if judgement.outcome is Outcome.FAILED and case.id not in known and _size(case) <= LARGEST_CASE
     ]
-    book = StoredBook(store, tenant, actor, run)
+    book = StoredProposalLog(store, tenant, actor, run)
     propose(
         book,
         [case for case, _ in failed],
@@ -209,13 +209,13 @@ def decide_on(
         raise ProposalError(f"expected one of {', '.join(ACTS)}, got {ascii(act)[:40]}", "refused")
     if (act == "edit") != (edited is not None):
         raise ProposalError("expected the edited case with `edit`, and none without", "refused")
-    book = StoredBook(store, tenant, actor)
+    book = StoredProposalLog(store, tenant, actor)
     book.take(row, version)
     try:
         if act == "reject":
             reject(book, id_, by, reason)
         else:
-            let_in(book, id_, by, reason, edited)
+            record_approval(book, id_, by, reason, edited)
     except InputError as error:
         raise ProposalError(str(error), "decided" if row.state != "open" else "refused") from error
     if book.decided is None:
