@@ -44,7 +44,7 @@ _REVERSING_WORDS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reworded:
+class RewordingResult:
     """A suite, and how many of its cases were reworded."""
 
     cases: tuple[Case, ...]
@@ -58,7 +58,7 @@ class Reworded:
 
 def reword(
     cases: Sequence[Case], model: ChatModel, name: str, on_request: Callable[[int], None] | None = None
-) -> Reworded:
+) -> RewordingResult:
     """Rewords attacks with a chat model, where it keeps what they ask.
 
     Args:
@@ -98,7 +98,7 @@ def reword(
     reworded = {case.id: _with_prompt(case, accepted[case.id], generator) for case in cases if case.id in accepted}
     new_ids = {old: case.id for old, case in reworded.items()}
     suite = tuple(_with_new_parent(reworded.get(case.id, case), new_ids) for case in cases)
-    return Reworded(suite, len(reworded), len(cases) - len(reworded), failure)
+    return RewordingResult(suite, len(reworded), len(cases) - len(reworded), failure)
 
 
 def _ask_model(model: ChatModel, cases: Sequence[Case]) -> Mapping[int, str]:
