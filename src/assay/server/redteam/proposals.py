@@ -1,8 +1,8 @@
 """Promotion over the store of a server: the same functions as on a ledger file, backed by a table.
 
 `assay.redteam.promotion` decides what is proposed and what a decision requires and does to a case. Its events
-(`ProposalLog.append`) become rows and entries of the audit log here. State and version are checked within the transaction, so
-that of two people who decide at the same time one is refused.
+(`ProposalLog.append`) become rows and entries of the audit log here. State and version are checked within the
+transaction, so that of two people who decide at the same time one is refused.
 """
 
 import json
@@ -37,7 +37,7 @@ class StoredProposalLog:
     """Proposals in a store, as an `assay.redteam.promotion.ProposalLog`."""
 
     def __init__(self, store: Store, tenant: str, actor: str, run: str | None = None) -> None:
-        """A book for the acts of one actor.
+        """A log for the acts of one actor.
 
         Args:
             store: the store.
@@ -147,16 +147,16 @@ def propose_failures(
         for case, judgement in zip(cases, judgements, strict=True)
         if judgement.outcome is Outcome.FAILED and case.id not in known and _size(case) <= LARGEST_CASE
     ]
-    book = StoredProposalLog(store, tenant, actor, run)
+    log = StoredProposalLog(store, tenant, actor, run)
     propose(
-        book,
+        log,
         [case for case, _ in failed],
         [judgement for _, judgement in failed],
         target,
         static=approved_suite(store, tenant),
         flaky_too=flaky_too,
     )
-    return book.keep()
+    return log.keep()
 
 
 def _size(case: Case) -> int:
@@ -209,18 +209,18 @@ def decide_on(
         raise ProposalError(f"expected one of {', '.join(ACTS)}, got {ascii(act)[:40]}", "refused")
     if (act == "edit") != (edited is not None):
         raise ProposalError("expected the edited case with `edit`, and none without", "refused")
-    book = StoredProposalLog(store, tenant, actor)
-    book.take(row, version)
+    log = StoredProposalLog(store, tenant, actor)
+    log.take(row, version)
     try:
         if act == "reject":
-            reject(book, id_, by, reason)
+            reject(log, id_, by, reason)
         else:
-            record_approval(book, id_, by, reason, edited)
+            record_approval(log, id_, by, reason, edited)
     except InputError as error:
         raise ProposalError(str(error), "decided" if row.state != "open" else "refused") from error
-    if book.decided is None:
+    if log.decided is None:
         raise ProposalError(f"{id_}: the decision was not stored", "refused")
-    return book.decided
+    return log.decided
 
 
 def edited_case(known: Mapping[str, Any], changes: Mapping[str, Any]) -> Case:

@@ -329,8 +329,8 @@ def _judgements_of(body: AttackRunBody, cases: list[Case]) -> list[Judgement]:
             case (("passed" | "failed"), float() as value) if (value >= PASS_THRESHOLD) == (judged.outcome == "passed"):
                 continue
         raise _refused(
-            f"judgements[{index}]: expected a behavior_match from {PASS_THRESHOLD} on where it passed, below where it failed, "
-            "and none where it is unjudged"
+            f"judgements[{index}]: expected a behavior_match from {PASS_THRESHOLD} on where it passed, below where it "
+            "failed, and none where it is unjudged"
         )
     try:
         return [Judgement.model_validate(judged.model_dump()) for judged in body.judgements]
