@@ -56,7 +56,7 @@ class StoredProposalLog:
         """Adds a stored proposal to decide on.
 
         Args:
-            known: the row of the proposal.
+            row: the row of the proposal.
             version: the version that the person who decides has seen; none if any will do.
         """
         self._version = version
