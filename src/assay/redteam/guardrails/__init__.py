@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.redteam.guardrails.comparing import GuardrailComparison as GuardrailComparison
-    from assay.redteam.guardrails.comparing import compare_guardrails as compare_guardrails
+    from assay.redteam.guardrails.comparison import GuardrailComparison as GuardrailComparison
+    from assay.redteam.guardrails.comparison import compare_guardrails as compare_guardrails
     from assay.redteam.guardrails.effects import Effect as Effect
     from assay.redteam.guardrails.effects import Fate as Fate
     from assay.redteam.guardrails.effects import effect_of as effect_of
@@ -20,7 +20,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".comparing": ("GuardrailComparison", "compare_guardrails"),
+            ".comparison": ("GuardrailComparison", "compare_guardrails"),
             ".effects": ("Effect", "Fate", "effect_of", "fate_of"),
             ".kinds": ("Guardrail", "load_guardrail"),
             ".tables": ("guardrail_json", "guardrail_markdown", "guardrail_text"),

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from assay.redteam.guardrails.comparing import GuardrailComparison
+from assay.redteam.guardrails.comparison import GuardrailComparison
 from assay.redteam.guardrails.effects import Effect, Rate
 from assay.redteam.reports.texts import cell, plain
 from assay.redteam.scores import Scorecard
