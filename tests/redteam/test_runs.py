@@ -18,7 +18,7 @@ from tests.redteam.test_cases import case
 from assay.errors import InputError
 from assay.redteam.cases import Case, Category, suite_digest, suite_text
 from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
-from assay.redteam.runs.running import spread
+from assay.redteam.runs.runner import spread
 from assay.redteam.targets import PythonFunction, Reply, Request
 
 CASES = [case(f"What is the meaning of the number {number}?", accepted=(str(number),)) for number in range(12)]
@@ -290,7 +290,7 @@ import sys
 from pathlib import Path
 from assay.redteam.cases import read_suite, suite_digest
 from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
-from assay.redteam.runs.running import spread
+from assay.redteam.runs.runner import spread
 from assay.redteam.targets import load_target
 cases = read_suite(Path("suite.jsonl"))
 target = load_target("python:system:answer", None, 10, {})
