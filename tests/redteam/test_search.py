@@ -17,7 +17,7 @@ from assay.redteam.generate import write_suite
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.runs import RunOptions
 from assay.redteam.search import RecentChange, SearchResult, search
-from assay.redteam.search.aiming import CATEGORIES_BY_KIND, aim_at
+from assay.redteam.search.aim import CATEGORIES_BY_KIND, aim_at
 from assay.redteam.search.mutations import mutate
 from assay.redteam.targets import Request
 from assay.schema import Evidence

@@ -21,7 +21,7 @@ from assay.redteam.generate.attacks import RULES, Rule
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.judging import Judgement, Outcome, judge_answers
 from assay.redteam.runs import Answer, RunLog, RunOptions, run_cases
-from assay.redteam.search.aiming import Aim, RecentChange, aim_at
+from assay.redteam.search.aim import Aim, RecentChange, aim_at
 from assay.redteam.search.mutations import mutate
 from assay.redteam.targets import Target
 from assay.schema import Evidence
