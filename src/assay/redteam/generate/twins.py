@@ -10,9 +10,15 @@ from random import Random
 from typing import Any, Final
 
 from assay.redteam.cases import LEAST_PLAUSIBLE, Behavior, Case, Category, Passage, Turn, lint
+from assay.redteam.generate.building_blocks import (
+    attack,
+    question_about,
+    retrieved_passages,
+    shuffled_facts,
+    truth_fields,
+)
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.generate.facts import Fact
-from assay.redteam.generate.writing import attack, question_about, retrieved_passages, shuffled_facts, truth_fields
 
 _MOST_FACTS_TRIED: Final = 40
 """The most facts that are tried for the twin of one attack."""

@@ -8,9 +8,9 @@ from typing import Final
 from assay.errors import InputError
 from assay.redteam.cases import LEAST_PLAUSIBLE, Case, Category, lint, without_duplicates
 from assay.redteam.generate.attacks import RULES
+from assay.redteam.generate.building_blocks import round_robin
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.generate.twins import twins_of
-from assay.redteam.generate.writing import round_robin
 from assay.schema import Evidence
 
 PER_CATEGORY: Final = 20

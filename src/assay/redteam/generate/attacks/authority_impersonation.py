@@ -5,8 +5,7 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category, Turn
-from assay.redteam.generate.corpus import Corpus
-from assay.redteam.generate.writing import (
+from assay.redteam.generate.building_blocks import (
     attack,
     missing_attributes,
     other_value,
@@ -14,6 +13,7 @@ from assay.redteam.generate.writing import (
     shuffled_facts,
     truth_fields,
 )
+from assay.redteam.generate.corpus import Corpus
 
 _CATEGORY: Final = Category.AUTHORITY_IMPERSONATION
 _ROLES: Final = (

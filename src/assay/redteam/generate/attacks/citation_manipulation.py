@@ -6,8 +6,8 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category
+from assay.redteam.generate.building_blocks import attack, missing_attributes, other_value, shuffled_facts, truth_fields
 from assay.redteam.generate.corpus import Corpus
-from assay.redteam.generate.writing import attack, missing_attributes, other_value, shuffled_facts, truth_fields
 
 _CATEGORY: Final = Category.CITATION_MANIPULATION
 

@@ -6,9 +6,9 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category
+from assay.redteam.generate.building_blocks import attack, shuffled_facts
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.generate.facts import Fact
-from assay.redteam.generate.writing import attack, shuffled_facts
 
 _CATEGORY: Final = Category.COMPOSITIONAL
 STEPS: Final = (3, 5, 7, 10)

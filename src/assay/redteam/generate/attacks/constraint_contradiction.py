@@ -5,8 +5,8 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category, Passage
+from assay.redteam.generate.building_blocks import attack, question_about, shuffled_facts, truth_fields
 from assay.redteam.generate.corpus import Corpus
-from assay.redteam.generate.writing import attack, question_about, shuffled_facts, truth_fields
 
 _CATEGORY: Final = Category.CONSTRAINT_CONTRADICTION
 

@@ -6,9 +6,7 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category, Passage
-from assay.redteam.generate.corpus import Corpus
-from assay.redteam.generate.facts import Fact
-from assay.redteam.generate.writing import (
+from assay.redteam.generate.building_blocks import (
     absent_rows,
     attack,
     other_value,
@@ -16,6 +14,8 @@ from assay.redteam.generate.writing import (
     shuffled_facts,
     truth_fields,
 )
+from assay.redteam.generate.corpus import Corpus
+from assay.redteam.generate.facts import Fact
 
 _CATEGORY: Final = Category.CONTEXT_POISONING
 _TOKEN_WORDS: Final = ("HERON", "PLOVER", "AVOCET", "SISKIN", "DUNNOCK", "LINNET", "WHIMBREL")

@@ -6,8 +6,7 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category
-from assay.redteam.generate.corpus import Corpus
-from assay.redteam.generate.writing import (
+from assay.redteam.generate.building_blocks import (
     absent_names,
     absent_rows,
     attack,
@@ -16,6 +15,7 @@ from assay.redteam.generate.writing import (
     shuffled_facts,
     truth_fields,
 )
+from assay.redteam.generate.corpus import Corpus
 
 _CATEGORY: Final = Category.ENTITY_SUBSTITUTION
 

@@ -7,9 +7,9 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category, Passage
+from assay.redteam.generate.building_blocks import attack, missing_attributes, shuffled_facts
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.generate.facts import Fact
-from assay.redteam.generate.writing import attack, missing_attributes, shuffled_facts
 from assay.text.quantities import UNIT_WORDS
 
 _CATEGORY: Final = Category.FORMAT_COERCION

@@ -5,8 +5,7 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category, Passage
-from assay.redteam.generate.corpus import Corpus
-from assay.redteam.generate.writing import (
+from assay.redteam.generate.building_blocks import (
     absent_names,
     attack,
     missing_attributes,
@@ -15,6 +14,7 @@ from assay.redteam.generate.writing import (
     shuffled_facts,
     truth_fields,
 )
+from assay.redteam.generate.corpus import Corpus
 
 _CATEGORY: Final = Category.KNOWLEDGE_BOUNDARY
 _GENERAL: Final = (

@@ -5,9 +5,9 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category, Passage
+from assay.redteam.generate.building_blocks import attack, is_version_of, question_about, shuffled_facts, truth_fields
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.generate.facts import Fact
-from assay.redteam.generate.writing import attack, is_version_of, question_about, shuffled_facts, truth_fields
 
 _CATEGORY: Final = Category.SCALE_STRESS
 SIZES: Final = (1_000, 2_000, 4_000, 8_000)

@@ -6,8 +6,8 @@ from random import Random
 from typing import Final
 
 from assay.redteam.cases import Behavior, Case, Category
+from assay.redteam.generate.building_blocks import attack, other_value, question_about, shuffled_facts, truth_fields
 from assay.redteam.generate.corpus import Corpus
-from assay.redteam.generate.writing import attack, other_value, question_about, shuffled_facts, truth_fields
 
 _CATEGORY: Final = Category.TEMPORAL_CONFUSION
 _FIRST_FAR_YEAR: Final = 2060
