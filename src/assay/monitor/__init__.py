@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from assay.monitor.bisection import SearchResult as SearchResult
     from assay.monitor.bisection import Step as Step
     from assay.monitor.bisection import search as search
-    from assay.monitor.budgeting import BudgetReading as BudgetReading
-    from assay.monitor.budgeting import BudgetSettings as BudgetSettings
-    from assay.monitor.budgeting import Consequence as Consequence
-    from assay.monitor.budgeting import read_budget as read_budget
+    from assay.monitor.budget import BudgetReading as BudgetReading
+    from assay.monitor.budget import BudgetSettings as BudgetSettings
+    from assay.monitor.budget import Consequence as Consequence
+    from assay.monitor.budget import read_budget as read_budget
     from assay.monitor.cadences import Cadences as Cadences
     from assay.monitor.cadences import GoldenSet as GoldenSet
     from assay.monitor.cadences import JudgeSampling as JudgeSampling
@@ -93,7 +93,7 @@ else:
                 "Step",
                 "search",
             ),
-            ".budgeting": (
+            ".budget": (
                 "BudgetReading",
                 "BudgetSettings",
                 "Consequence",

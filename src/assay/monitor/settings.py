@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from assay.errors import InputError
-from assay.monitor.budgeting import BudgetSettings
+from assay.monitor.budget import BudgetSettings
 from assay.monitor.cadences import Cadences, read_cadences
 from assay.monitor.charts import WatchSettings
 from assay.monitor.observations import DIMENSIONS

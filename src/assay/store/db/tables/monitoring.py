@@ -44,4 +44,4 @@ consequences = table(
     "name text, active flag, since long, actor text?, body json?, seal bytes?",
     key="name",
 )
-"""What follows from a spent error budget (`assay.monitor.budgeting`), whether it is in force, and since when."""
+"""What follows from a spent error budget (`assay.monitor.budget`), whether it is in force, and since when."""
