@@ -17,7 +17,7 @@ from typing import Any, Final
 from assay.errors import AssayError
 from assay.guard import Guard
 from assay.monitor import MonitorSettings, TimedStep
-from assay.server.cadence.calibrating import tell_calibration
+from assay.server.cadence.calibration_alert import tell_calibration
 from assay.server.cadence.golden import Runs, run_golden, tell_golden
 from assay.server.cadence.judging import judge_outputs, judging_guard
 from assay.server.monitoring.budget import Budgeting
