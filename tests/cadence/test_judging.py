@@ -16,7 +16,7 @@ from tests.verify.judges import judge as scripted
 from assay.config import Guard
 from assay.guard import Guard as CoreGuard
 from assay.monitor import JudgeSampling
-from assay.server.cadence.judging import judge_outputs, judging_guard
+from assay.server.cadence.judge import judge_outputs, judging_guard
 from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.stats.drift import weighted_rate

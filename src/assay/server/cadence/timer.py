@@ -19,7 +19,7 @@ from assay.guard import Guard
 from assay.monitor import MonitorSettings, TimedStep
 from assay.server.cadence.calibration_alert import tell_calibration
 from assay.server.cadence.golden import Runs, run_golden, tell_golden
-from assay.server.cadence.judging import judge_outputs, judging_guard
+from assay.server.cadence.judge import judge_outputs, judging_guard
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.server.panels.watching import tenants
