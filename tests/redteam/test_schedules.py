@@ -20,7 +20,7 @@ from assay.server.monitoring.budget import Budgeting
 from assay.server.redteam import due_runs
 from assay.server.redteam.due_runs import StoppedError, run_due, run_id_of
 from assay.server.redteam.proposals import decide_on
-from assay.server.redteam.recording import card_of
+from assay.server.redteam.rows import card_of
 from assay.server.redteam.schedules import Schedule, read_schedules, schedules_of
 from assay.server.redteam.tasks import schedules_of_server
 from assay.store.alerts import list_alerts

@@ -25,7 +25,7 @@ from assay.redteam.scores import Comparison, Scorecard, compare
 from assay.redteam.targets import Target, estimated_tokens, load_target, request_of
 from assay.redteam.targets.interface import CHARACTERS_PER_TOKEN
 from assay.server.redteam.proposals import approved_suite, propose_failures
-from assay.server.redteam.recording import About, card_of, record_campaign
+from assay.server.redteam.rows import About, card_of, record_campaign
 from assay.server.redteam.schedules import APPROVED, Schedule
 from assay.store.alerts import Alert, Urgency, close_alert, raise_alert
 from assay.store.db import Store, take_lease

@@ -13,7 +13,7 @@ from assay.errors import InputError, ProposalError
 from assay.redteam.cases import Case, digest_of_ids, first_fault
 from assay.redteam.judging import Judgement, Outcome
 from assay.redteam.promotion import Proposal, State, propose, record_approval, reject
-from assay.server.redteam.recording import LONGEST_RULE, LONGEST_TEXT
+from assay.server.redteam.rows import LONGEST_RULE, LONGEST_TEXT
 from assay.store.db import Store
 from assay.store.redteam import (
     APPROVED,

@@ -39,7 +39,7 @@ from assay.server.redteam.bodies import (
 )
 from assay.server.redteam.planned import planned_of
 from assay.server.redteam.proposals import approved_suite, decide_on, edited_case, propose_failures
-from assay.server.redteam.recording import About, record_campaign
+from assay.server.redteam.rows import About, record_campaign
 from assay.server.services import Services, allowed
 from assay.store.records import micros
 from assay.store.redteam import (

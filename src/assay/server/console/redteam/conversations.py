@@ -61,7 +61,7 @@ def conversation(details: Mapping[str, Any], name: str) -> Markup:
     """What was said, as it is kept of a case.
 
     Args:
-        details: the texts (`assay.server.redteam.recording`).
+        details: the texts (`assay.server.redteam.rows`).
         name: of the case, for ids.
     """
     claims = [str(claim) for claim in details.get("wrong_claims") or ()][:_MOST]
