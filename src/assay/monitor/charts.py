@@ -246,16 +246,16 @@ class _Column:
 
 
 def _columns(
-    known: Mapping[str, SeriesState], observations: Sequence[Observation], metrics: Mapping[str, tuple[str, ...]]
+    known_series: Mapping[str, SeriesState], observations: Sequence[Observation], metrics: Mapping[str, tuple[str, ...]]
 ) -> list[_Column]:
     """Observations by series, in the order in which the series first occur."""
     columns = dict[str, _Column]()
     # A category is a rate among all outputs: once it is known, outputs without it count as 0.
     categories: dict[str, dict[str, _Column]] = {metric: {} for metric in metrics}
-    for series in map(Series.of_key, sorted(known)):
+    for series in map(Series.of_key, sorted(known_series)):
         if series.dimension == "category" and series.metric in categories:
             categories[series.metric][series.name] = columns[series.key] = _Column(series)
-    count = len(known)
+    count = len(known_series)
     # Outputs with the same dimensions, categories and metrics belong to the same series.
     columns_by_kind = dict[tuple[Any, ...], list[_Column]]()
     for observation in observations:
@@ -270,7 +270,7 @@ def _columns(
             matching = columns_by_kind[kind] = []
             for series in series_of(observation, metrics):
                 if series.key not in columns:
-                    if series.key not in known:
+                    if series.key not in known_series:
                         if count >= MOST_SERIES:
                             continue
                         count += 1
@@ -311,7 +311,7 @@ def _advance_series(
         return state, []
     state = replace(state, baseline=baseline)
     designs = {one.value: found for one in Direction if (found := chart_for(series, state, watching, one)) is not None}
-    seen, rest = column.observations[learned_until:], values[learned_until:]
+    observations, rest = column.observations[learned_until:], values[learned_until:]
     raised, changes = list[RaisedAlarm](), dict[str, Any]()
     for direction in Direction:
         design = designs.get(direction.value)
@@ -321,8 +321,8 @@ def _advance_series(
         since: int | None = getattr(state, f"since_{direction.value}")
         chart_run = run_chart(design.chart, start, rest, watching.after)
         for crossing in chart_run.crossings:
-            observation = seen[crossing.index]
-            began = since if crossing.begun is None else seen[crossing.begun].at
+            observation = observations[crossing.index]
+            began = since if crossing.begun is None else observations[crossing.begun].at
             raised.append(
                 RaisedAlarm(
                     series,
@@ -341,7 +341,7 @@ def _advance_series(
         if chart_run.after.total == 0:
             since = None
         elif chart_run.begun is not None:
-            since = seen[chart_run.begun].at
+            since = observations[chart_run.begun].at
         changes |= {direction.value: chart_run.after, f"since_{direction.value}": since}
     alarms = state.alarms + len(raised)
     return replace(state, **changes, seen=state.seen + len(rest), designs=designs, alarms=alarms), raised
@@ -374,7 +374,7 @@ def chart_for(of: Series, state: SeriesState, how: WatchSettings, direction: Dir
     learned = how.learns_from(of) if how.baseline(of) is None else 0
     key = (state.baseline, how.shift, how.false_alarm_every, kind, spread, learned)
     known = state.designs.get(direction.value)
-    return known if known is not None and known.asked == key else designed(key, direction)
+    return known if known is not None and known.key == key else designed(key, direction)
 
 
 def rate_of(of: Series, observations: Iterable[Observation]) -> dict[str, Any]:

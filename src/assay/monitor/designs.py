@@ -20,7 +20,8 @@ LONGEST: Final = 1e18
 class DesignedChart:
     """A designed chart with its run lengths."""
 
-    asked: DesignKey
+    key: DesignKey
+    """The inputs of its design."""
     chart: Chart
     arl0: float
     """The mean number of observations between false alarms."""
@@ -32,7 +33,7 @@ class DesignedChart:
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
         return {
-            "asked": list(self.asked),
+            "asked": list(self.key),
             "slack": self.chart.slack,
             "threshold": self.chart.threshold,
             "arl0": self.arl0,

@@ -115,13 +115,18 @@ def search(
     ]
     rng = Random(f"search/{seed}")  # noqa: S311 choices of a test, no secret
     passages = tuple(corpus.passages())
-    asked: list[Case] = []
+    asked_cases: list[Case] = []
     judgements: list[Judgement] = []
     broken: dict[str, list[Case]] = {}
     with RunLog(record, f"search/{seed}", target.name, version) as log:
-        while len(asked) < calls:
+        while len(asked_cases) < calls:
             batch = _batch(
-                arms, broken, passages, {judgement.id for judgement in asked}, rng, min(BATCH, calls - len(asked))
+                arms,
+                broken,
+                passages,
+                {judgement.id for judgement in asked_cases},
+                rng,
+                min(BATCH, calls - len(asked_cases)),
             )
             if not batch:
                 break
@@ -132,14 +137,14 @@ def search(
             batch = [(case, arm) for case, arm in batch if case.id in answers]
             cases = [case for case, _ in batch]
             for (case, arm), judgement in zip(batch, judge_answers(cases, answers, guard), strict=True):
-                asked.append(case)
+                asked_cases.append(case)
                 judgements.append(judgement)
                 _credit(judgement, case, arm, broken)
             if usage.left:
                 break
-    if not asked:
+    if not asked_cases:
         raise InputError(_why_nothing(arms))
-    return SearchResult(tuple(asked), tuple(judgements), tuple(arms))
+    return SearchResult(tuple(asked_cases), tuple(judgements), tuple(arms))
 
 
 def _credit(judgement: Judgement, case: Case, arm: Arm, broken: dict[str, list[Case]]) -> None:

@@ -53,7 +53,7 @@ def judging_guard(guard: Guard) -> Guard:
 def judge_outputs(
     store: Store,
     tenant: str,
-    how: JudgeSampling,
+    sampling: JudgeSampling,
     guard: Guard,
     after: tuple[int, str],
     *,
@@ -65,7 +65,7 @@ def judge_outputs(
     Args:
         store: the store.
         tenant: the tenant.
-        how: which outputs are judged.
+        sampling: which outputs are judged.
         guard: a guard with a judge (`judging_guard`).
         after: moment and id of the last output that was considered.
         runs: runs one check.
@@ -76,14 +76,14 @@ def judge_outputs(
     """
     now, judged, skipped = micros(store.now()), 0, 0
     until = now - SETTLE_S * 1_000_000
-    after = max(after, (now - how.within_s * 1_000_000, ""))
+    after = max(after, (now - sampling.within_s * 1_000_000, ""))
     while True:
         with store.reading(tenant) as connection:
             page = read_judge_candidates(connection, tenant, after, until, PAGE)
         for candidate in page:
-            probability = 1.0 if how.flagged and candidate.flagged else how.fraction
+            probability = 1.0 if sampling.flagged and candidate.flagged else sampling.fraction
             if place(candidate.id, SALT) < probability:
-                if judged >= how.most or not goes_on():
+                if judged >= sampling.most or not goes_on():
                     return JudgedOutputs(after, judged, skipped)
                 try:
                     judged += _judge_once(store, tenant, candidate, probability, guard, runs)

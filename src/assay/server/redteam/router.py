@@ -227,7 +227,7 @@ class _Routes:
         row = self._proposed(caller.tenant, case)
         try:
             edited = edited_case(row.body["case"], body.case) if body.case is not None else None
-            made = decide_on(
+            decided = decide_on(
                 self._store,
                 caller.tenant,
                 case,
@@ -240,8 +240,8 @@ class _Routes:
             )
         except ProposalError as error:
             raise proposal_problem(error) from error
-        response.headers["etag"] = f'"{made.version}"'
-        return ProposalOut.of(made)
+        response.headers["etag"] = f'"{decided.version}"'
+        return ProposalOut.of(decided)
 
     def suite(self, request: Request) -> Response:
         """The approved suite as JSON Lines; its version is the ETag."""

@@ -168,10 +168,10 @@ def posterior(matrix: Floats, vector: Floats, places: RiseHypotheses, sizes: Flo
         places: the hypotheses.
         sizes: the grid of rises, geometrically spaced, or the one rise that is known.
     """
-    whole, first = float(matrix.sum()), float(vector.sum())
+    total_precision, weighted_sum = float(matrix.sum()), float(vector.sum())
     cross = places.shapes @ matrix.sum(axis=1)
-    slope = places.shapes @ vector - cross * first / whole
-    bend = np.einsum("hs,st,ht->h", places.shapes, matrix, places.shapes) - cross**2 / whole
+    slope = places.shapes @ vector - cross * weighted_sum / total_precision
+    bend = np.einsum("hs,st,ht->h", places.shapes, matrix, places.shapes) - cross**2 / total_precision
     allowed = sizes[None, :] >= _SLACK * places.least[:, None] * (1 - 1e-9)
     likelihoods = np.where(allowed, slope[:, None] * sizes - bend[:, None] * sizes**2 / 2, -np.inf)
     prior = np.where(allowed, 1 / sizes, 0.0)
@@ -182,7 +182,15 @@ def posterior(matrix: Floats, vector: Floats, places: RiseHypotheses, sizes: Flo
         evidence = np.logaddexp.reduce(logs, axis=1)
     top = joint.max()
     weights = np.exp(joint - top)
-    return Posterior(likelihoods, evidence, weights / weights.sum(), sizes, first / whole, cross / whole, 1 / whole)
+    return Posterior(
+        likelihoods,
+        evidence,
+        weights / weights.sum(),
+        sizes,
+        weighted_sum / total_precision,
+        cross / total_precision,
+        1 / total_precision,
+    )
 
 
 def expected_information(
