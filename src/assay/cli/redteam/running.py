@@ -124,8 +124,8 @@ def _asking(
 
     found = second_look(cases, judgements, model, name)
     write_text(f"assay: {clean(name)} was asked about {found.asked} answers and decided {found.settled}\n", sys.stderr)
-    if found.failed is not None:
-        write_text(f"assay: some of its verdicts were of no use, the first: {clean(found.failed)[:300]}\n", sys.stderr)
+    if found.failure is not None:
+        write_text(f"assay: some of its verdicts were of no use, the first: {clean(found.failure)[:300]}\n", sys.stderr)
     return found.judgements
 
 

@@ -48,11 +48,11 @@ class RewordingResult:
     """A suite, and how many of its cases were reworded."""
 
     cases: tuple[Case, ...]
-    taken: int
+    reworded: int
     """Cases with a wording by the model."""
-    kept: int
+    unchanged: int
     """Cases that keep their original wording: the model gave none, or asked something else."""
-    failed: str | None = None
+    failure: str | None = None
     """The reason for the first request that failed, if any did."""
 
 

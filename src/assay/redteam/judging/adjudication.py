@@ -49,7 +49,7 @@ class SecondLook:
     """The answers that it was asked about."""
     settled: int = 0
     """How many of these it decided."""
-    failed: str | None = None
+    failure: str | None = None
     """The reason for the first request that failed, if any did."""
 
 
