@@ -2,12 +2,13 @@
 
 Which outputs are judged depends on their ids and on the findings of the path alone, so that replicas agree and the
 sampling probabilities are known. Outputs that cannot be checked again, because they were erased or could not be checked
-in the first place, are skipped and counted. If the judge does not answer, nothing is concluded: the turn ends, and the
-next one continues at that output.
+in the first place, or at which the judge fails while it answers about others, are skipped and counted. If the judge
+does not answer at all, nothing is concluded: the turn ends, and the next one resumes at the first such output.
 """
 
+import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from assay.errors import InputError, VerifierError
@@ -28,6 +29,9 @@ PAGE: Final = 1_000
 """Outputs that one query reads."""
 SALT: Final = "judge"
 """A salt by which the judge samples other outputs than the path does."""
+MOST_FAILURES: Final = 3
+"""The number of outputs in a row that the judge fails at after which it is taken to be down."""
+_log = logging.getLogger("assay.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class JudgedOutputs:
     """Moment and id of the last output that was considered."""
     judged: int = 0
     passed: int = 0
-    """Outputs that were sampled but skipped, because they could not be checked again."""
+    """Outputs that were sampled but skipped, because they could not be checked again or the judge fails at them."""
     unanswered: bool = False
     """Whether the turn ended because the judge did not answer."""
 
@@ -74,7 +78,8 @@ def judge_outputs(
     Raises:
         StoreError: the database cannot be read or written.
     """
-    now, judged, skipped = micros(store.now()), 0, 0
+    turn = _JudgeTurn(store, tenant, guard, runs)
+    now = micros(store.now())
     until = now - SETTLE_S * 1_000_000
     after = max(after, (now - sampling.within_s * 1_000_000, ""))
     while True:
@@ -83,17 +88,68 @@ def judge_outputs(
         for candidate in page:
             probability = 1.0 if sampling.flagged and candidate.flagged else sampling.fraction
             if place(candidate.id, SALT) < probability:
-                if judged >= sampling.most or not goes_on():
-                    return JudgedOutputs(after, judged, skipped)
-                try:
-                    judged += _judge_once(store, tenant, candidate, probability, guard, runs)
-                except InputError:
-                    skipped += 1
-                except VerifierError:
-                    return JudgedOutputs(after, judged, skipped, unanswered=True)
+                if turn.judged >= sampling.most or not goes_on():
+                    return turn.result(after)
+                turn.judge(candidate, probability, after)
+                if len(turn.failed) == MOST_FAILURES:
+                    return turn.result(after)
             after = (candidate.created, candidate.id)
         if len(page) < PAGE:
-            return JudgedOutputs(after, judged, skipped)
+            return turn.result(after)
+
+
+@dataclass(slots=True)
+class _JudgeTurn:
+    """The outputs of one turn.
+
+    A judge that fails may be down, or may fail at one output whenever it is asked about it. In the first case nothing
+    is concluded and the next turn resumes at that output; in the second the output must not hold up all others. So a
+    few more outputs are tried: once the judge answers about one of them, those that it failed at are tried once more
+    and then skipped.
+    """
+
+    store: Store
+    tenant: str
+    guard: Guard
+    runs: Callable[[Callable[[], Any]], Any]
+    judged: int = 0
+    skipped: int = 0
+    failed: list[tuple[JudgeCandidate, float, tuple[int, str]]] = field(default_factory=list)
+    """Outputs that the judge failed at since it last answered, each with its probability and the output before it."""
+
+    def judge(self, candidate: JudgeCandidate, probability: float, before: tuple[int, str]) -> None:
+        """Judges one output.
+
+        Args:
+            candidate: the output.
+            probability: the probability with which it was sampled.
+            before: moment and id of the output before it.
+        """
+        try:
+            answered = _judge_once(self.store, self.tenant, candidate, probability, self.guard, self.runs)
+        except InputError:
+            self.skipped += 1
+            return
+        except VerifierError:
+            self.failed.append((candidate, probability, before))
+            return
+        if answered:
+            self.judged += 1
+            self._retry_failed()
+
+    def _retry_failed(self) -> None:
+        failed, self.failed = self.failed, []
+        for candidate, probability, _ in failed:
+            try:
+                self.judged += _judge_once(self.store, self.tenant, candidate, probability, self.guard, self.runs)
+            except (InputError, VerifierError) as error:
+                _log.warning("the judge fails at the output %s, which is skipped: %s", candidate.id, error)
+                self.skipped += 1
+
+    def result(self, after: tuple[int, str]) -> JudgedOutputs:
+        """The result of the turn, given the last output that was considered."""
+        resume = self.failed[0][2] if self.failed else after
+        return JudgedOutputs(resume, self.judged, self.skipped, unanswered=bool(self.failed))
 
 
 def _judge_once(
