@@ -83,7 +83,7 @@ def estimated_tokens(request: Request) -> int:
 def token_count(value: object) -> int | None:
     """A token count as a target reports it; none where the value is not a plausible count.
 
-    >>> counted(12), counted(-1), counted("12"), counted(True)
+    >>> token_count(12), token_count(-1), token_count("12"), token_count(True)
     (12, None, None, None)
     """
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None

@@ -181,9 +181,9 @@ def _schedule(entry: object, folder: Path) -> Schedule:
 def _in_folder(folder: Path, target: str) -> str:
     """A target with its path, if it has one, relative to a folder.
 
-    >>> _within(Path("/srv"), "python:bot.py:answer"), _within(Path("/srv"), "file:/etc/desk.yaml")
+    >>> _in_folder(Path("/srv"), "python:bot.py:answer"), _in_folder(Path("/srv"), "file:/etc/desk.yaml")
     ('python:/srv/bot.py:answer', 'file:/etc/desk.yaml')
-    >>> _within(Path("/srv"), "python:bot:answer"), _within(Path("/srv"), "http://bot:8080/v1")
+    >>> _in_folder(Path("/srv"), "python:bot:answer"), _in_folder(Path("/srv"), "http://bot:8080/v1")
     ('python:bot:answer', 'http://bot:8080/v1')
     """
     kind, _, rest = target.partition(":")

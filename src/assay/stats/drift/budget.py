@@ -88,7 +88,7 @@ class Budget:
 def error_budget(most: float, window: WindowTotals) -> Budget:
     """The budget of a window.
 
-    >>> error_budget(0.05, Spent(1000, 40)).left
+    >>> error_budget(0.05, WindowTotals(1000, 40)).left
     10.0
 
     Raises:
@@ -102,7 +102,7 @@ def error_budget(most: float, window: WindowTotals) -> Budget:
 def burn_rate(most: float, window: WindowTotals) -> float | None:
     """How many times faster than allowed the budget was spent; none without outputs.
 
-    >>> burn_rate(0.05, Spent(100, 10))
+    >>> burn_rate(0.05, WindowTotals(100, 10))
     2.0
     """
     return None if window.outputs == 0 else window.total / window.outputs / most
@@ -127,7 +127,7 @@ def hours_left(found: Budget, recent: WindowTotals, hours: float) -> float | Non
     Returns:
         The hours, 0 where it is exhausted already; none where it will not be exhausted.
 
-    >>> hours_left(Budget(0.05, 100.0, 90.0), Spent(100, 10), 1)
+    >>> hours_left(Budget(0.05, 100.0, 90.0), WindowTotals(100, 10), 1)
     2.0
     """
     if found.exhausted:

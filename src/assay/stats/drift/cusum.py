@@ -137,7 +137,7 @@ def run_chart(
     The result equals that of `Sum.added` for each observation in turn, but one loop is much faster: a record of years
     has millions of observations.
 
-    >>> passed(Chart(0.25, 0.25, 0.9), Sum(), [1.0, 1.0, 0.0]).crossings
+    >>> run_chart(Chart(0.25, 0.25, 0.9), Sum(), [1.0, 1.0, 0.0]).crossings
     (Crossing(index=1, begun=0, total=1.0, run=2),)
 
     Raises:

@@ -53,7 +53,7 @@ def onset_probabilities(
         begins: for each candidate, the index of the first observation after it.
         weight: the result of `weight_of` for the chart.
 
-    >>> chances = likelihoods(Chart(0.1, 0.2, 5), [0] * 20 + [1] * 20, [5, 20, 35], 2.0)
+    >>> chances = onset_probabilities(Chart(0.1, 0.2, 5), [0] * 20 + [1] * 20, [5, 20, 35], 2.0)
     >>> [round(chance, 3) for chance in chances]
     [0.0, 1.0, 0.0]
 

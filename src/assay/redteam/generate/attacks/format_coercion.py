@@ -18,8 +18,10 @@ _CATEGORY: Final = Category.FORMAT_COERCION
 def _field_for_question(question: str) -> str:
     """The name of the field that a question asks for: its two longest words, without units and repeated stems.
 
-    >>> _key("Within how many days must accidents be reported?"), _key("After how many hours does a link expire?")
-    ('accidents_reported', 'link_expire')
+    >>> _field_for_question("Within how many days must accidents be reported?")
+    'accidents_reported'
+    >>> _field_for_question("After how many hours does a link expire?")
+    'link_expire'
     """
     words: list[str] = []
     for word in re.findall(r"[a-z]{4,}", question.casefold()):
