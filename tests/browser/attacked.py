@@ -11,7 +11,7 @@ from tests.server.attacks import judged, recorded
 from assay.redteam.cases import Behavior, Case, Category, Lineage, Passage, Turn
 from assay.redteam.scores import compare
 from assay.server.redteam.proposals import decide_on
-from assay.server.redteam.recording import card_of
+from assay.server.redteam.rows import card_of
 from assay.store.db import Store
 from assay.store.monitoring import ChangeRow, add_changes
 from assay.store.records import micros

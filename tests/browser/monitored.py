@@ -8,7 +8,7 @@ from tests.knowledge.test_served import configured
 
 from assay.config import Guard
 from assay.models.interface import PairScorer
-from assay.monitor import Charts, MonitorSettings, Series, Watching
+from assay.monitor import Charts, MonitorSettings, Series, WatchSettings
 from assay.policy import preset
 from assay.schema import coerce_evidence
 from assay.server.monitoring.service import Monitor
@@ -89,7 +89,7 @@ def show_monitor(store: Store, clock: Callable[[datetime], None], now: datetime)
         for at, (hours, kind, ref) in enumerate(CHANGES)
     ]
     add_changes(store, "default", rows)
-    Monitor(store, MonitorSettings(Watching(baselines={"bad": 0.2, "score": 0.3}))).run("default")
+    Monitor(store, MonitorSettings(WatchSettings(baselines={"bad": 0.2, "score": 0.3}))).run("default")
     with store.reading("default") as connection:
         state = read_state(connection, "default")
     onset = micros(now - timedelta(hours=30))

@@ -12,7 +12,7 @@ from tests.store.reviewing import ANN, held, reject
 
 from assay.errors import StoreError
 from assay.evaluation.rows import parse_row
-from assay.server.cadence.calibrating import KEY, tell_calibration
+from assay.server.cadence.calibration_alert import KEY, tell_calibration
 from assay.server.monitoring.service import Monitor
 from assay.store.alerts import AlertState, list_alerts
 from assay.store.db import Store

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from tests.cadence.golden_set import SLOT, guard_of, write_rows
 
 from assay.errors import InputError
-from assay.monitor import GoldenSet, MonitorSettings, Watching
+from assay.monitor import GoldenSet, MonitorSettings, WatchSettings
 from assay.policy import Policy
 from assay.server.cadence.golden import run_golden, tell_golden
 from assay.server.monitoring.budget import Budgeting
@@ -24,7 +24,7 @@ from assay.store.db import tables as _tables
 from assay.store.monitoring import REGRESSED, accept_golden, read_golden_runs, read_state
 
 TENANT = "default"
-WATCH = Watching(baseline_of={"golden": 50}, settle_s=0.0)
+WATCH = WatchSettings(baseline_of={"golden": 50}, settle_s=0.0)
 
 
 def observed(store: Store) -> list[Any]:

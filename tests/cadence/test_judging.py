@@ -14,9 +14,10 @@ from tests.server.test_judge import CHECK, JudgeServer, everything, judging, not
 from tests.verify.judges import judge as scripted
 
 from assay.config import Guard
+from assay.errors import VerifierError
 from assay.guard import Guard as CoreGuard
 from assay.monitor import JudgeSampling
-from assay.server.cadence.judging import judge_outputs, judging_guard
+from assay.server.cadence.judge import judge_outputs, judging_guard
 from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.stats.drift import weighted_rate
@@ -83,6 +84,43 @@ def test_a_turn_ends_where_it_has_heard_enough_and_the_next_goes_on_there(tmp_pa
             assert found.judged <= 5
             after, turns = found.after, turns + 1
         assert turns == 3
+
+
+def test_an_output_at_which_the_judge_always_fails_holds_no_other_up(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        recorded(store, clock, 4)
+        calls = 0
+
+        def fails_at_the_first(work: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls in (1, 3):  # the first output, when it is tried and when it is tried again
+                raise VerifierError("the check took longer than 30 seconds")
+            return work()
+
+        how = JudgeSampling(fraction=1.0)
+        found = judge_outputs(store, TENANT, how, guard_by(everything), (0, ""), runs=fails_at_the_first)
+        assert (found.judged, found.passed, found.unanswered) == (3, 1, False)
+        again = judge_outputs(store, TENANT, how, guard_by(everything), found.after)
+        assert (again.judged, again.after) == (0, found.after)
+
+
+def test_a_judge_that_is_down_is_asked_about_few_outputs_and_the_turn_resumes_at_the_first(tmp_path: Path) -> None:
+    clock = Clock()
+    with Store(str(tmp_path / "x.db"), clock=clock) as store:
+        recorded(store, clock, 12)
+        calls = 0
+
+        def fails(_: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            raise VerifierError("the judge did not answer")
+
+        how = JudgeSampling(fraction=1.0)
+        found = judge_outputs(store, TENANT, how, guard_by(everything), (0, ""), runs=fails)
+        assert (found.judged, found.passed, found.unanswered, calls) == (0, 0, True, 3)
+        assert judge_outputs(store, TENANT, how, guard_by(everything), found.after).judged == 12
 
 
 def test_where_the_judge_does_not_answer_nothing_is_concluded() -> None:

@@ -119,6 +119,26 @@ def test_settings_that_cannot_be_are_refused(bad: dict[str, object]) -> None:
         monitor_settings(bad)
 
 
+@pytest.mark.parametrize(
+    "mistyped",
+    [
+        {"budget": {"consequences": ["deployment_freeze"]}},
+        {"budget": {"consequences": {"deployment_freeze": "no"}}},
+        {"budget": {"rules": [{"factor": "much"}]}},
+        {"watch": {"baselines": [0.1]}},
+        {"watch": {"baseline_of": ["golden"]}},
+        {"sampling": {"callers": 3}},
+        {"sampling": {"stakes": ["low", "medium", "high"]}},
+        {"judge": {"flagged": "no"}},
+    ],
+)
+def test_a_setting_of_another_type_is_refused_when_it_is_read_and_not_when_it_is_first_used(
+    mistyped: dict[str, object],
+) -> None:
+    with pytest.raises(InputError):
+        monitor_settings(mistyped)
+
+
 def test_the_section_of_assay_yaml_reaches_the_server_and_the_command(tmp_path: Path) -> None:
     file = tmp_path / "assay.yaml"
     file.write_text(

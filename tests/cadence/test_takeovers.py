@@ -184,6 +184,12 @@ def test_instructions_are_what_stands_before_the_conversation(request_: dict[str
     assert tools_of({"tools": "none"}) == []
 
 
+@pytest.mark.parametrize(("now", "later"), [("It is 10pm.", "It is 11am."), ("Build Z0.", "Build Z7.")])
+def test_a_time_beside_its_digits_is_masked_whole(now: str, later: str) -> None:
+    assert skeleton_of(now) == skeleton_of(later)
+    assert masked(masked(now)) == masked(now)
+
+
 @given(st.text(max_size=300))
 def test_any_text_has_a_skeleton_that_masking_again_leaves_as_it_is(text: str) -> None:
     assert skeleton_of(text) == skeleton_of(text)

@@ -14,7 +14,7 @@ from tests.monitor.recording import Clock, fill
 from assay.errors import VerifierError
 from assay.monitor import MonitorSettings, TimedStep, monitor_settings
 from assay.server.app import Application, create_app
-from assay.server.cadence.timer import AGAIN_S, LEASE_S, Done, Timer
+from assay.server.cadence.timer import LEASE_S, RETRY_S, Done, Timer
 from assay.server.guards import Guards
 from assay.server.settings import ServerSettings
 from assay.store.db import Store
@@ -110,7 +110,7 @@ def test_a_golden_run_whose_leader_is_gone_is_finished_by_another_at_the_next_ro
         assert one.once([TimedStep.GOLDEN]) == []
         assert two.once([TimedStep.GOLDEN]) == []  # the lease is not over yet
         clock.now += timedelta(seconds=LEASE_S + 1)
-        ticks.now += max(LEASE_S, AGAIN_S) + 1
+        ticks.now += max(LEASE_S, RETRY_S) + 1
         (done,) = two.once([TimedStep.GOLDEN])
         assert (done.finished, done.outcome["checked"]) == (True, 8)
         with here.reading(TENANT) as connection:
@@ -126,7 +126,7 @@ def test_a_step_that_fails_keeps_no_other_from_its_turn(tmp_path: Path, clock: C
         assert [one.step for one in timer.once()] == [TimedStep.TURN, TimedStep.BUDGET]
         (tmp_path / "missing.jsonl").write_text(write_rows(tmp_path / "g.jsonl", 2).read_text())
         assert timer.once([TimedStep.GOLDEN]) == []
-        ticks.now += AGAIN_S + 1
+        ticks.now += RETRY_S + 1
         assert [one.finished for one in timer.once([TimedStep.GOLDEN])] == [True]
 
 

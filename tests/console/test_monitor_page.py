@@ -18,7 +18,7 @@ from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
 from assay.errors import StoreError
-from assay.monitor import Charts, MonitorSettings, Series, Watching
+from assay.monitor import Charts, MonitorSettings, Series, WatchSettings
 from assay.schema import PERMISSIONS, Category, Role
 from assay.server.caller import Caller
 from assay.server.monitoring.service import Monitor
@@ -147,7 +147,7 @@ def test_changes_and_control_charts_are_shown_where_somebody_keeps_them(
 
 
 def test_charts_of_the_panel_are_those_of_the_monitor(tmp_path: Path) -> None:
-    watch = Watching(baselines={"bad": 0.05, "score": 0.1})
+    watch = WatchSettings(baselines={"bad": 0.05, "score": 0.1})
     with monitored(tmp_path) as (_, store, _, _):
         monitor = Monitor(store, MonitorSettings(watch))
         monitor.run("default")

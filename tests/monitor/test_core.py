@@ -15,7 +15,7 @@ from assay.monitor import (
     SearchResult,
     Series,
     SystemChange,
-    Watching,
+    WatchSettings,
     advanced,
     attribute,
     place,
@@ -23,7 +23,7 @@ from assay.monitor import (
 )
 from assay.stats.drift import Chart
 
-WATCH = Watching(metrics={"bad": ("all", "category")}, shift=0.2, false_alarm_every=200, baselines={"bad": 0.1})
+WATCH = WatchSettings(metrics={"bad": ("all", "category")}, shift=0.2, false_alarm_every=200, baselines={"bad": 0.1})
 
 
 def seen(number: int, bad: float) -> Observation:

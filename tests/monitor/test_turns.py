@@ -16,7 +16,7 @@ from sqlalchemy import func, insert, select
 from tests.monitor.recording import DAY, KEY, RING, TENANT, Clock, fill, plant, row_of
 from tests.store.making import KEYS
 
-from assay.monitor import MonitorSettings, Sampling, Watching
+from assay.monitor import MonitorSettings, Sampling, WatchSettings
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint
@@ -38,7 +38,7 @@ from assay.store.monitoring import (
 )
 from assay.store.monitoring.observations import mark_late
 
-QUICK = Watching(
+QUICK = WatchSettings(
     metrics={"bad": ("all", "agent", "category")},
     shift=0.1,
     false_alarm_every=5_000,

@@ -9,7 +9,7 @@ from tests.redteam.test_cases import case
 from assay.errors import InputError
 from assay.redteam.cases import read_suite, suite_text
 from assay.redteam.judging import Judgement, Outcome
-from assay.redteam.promotion import Ledger, State, approve, carry_out, propose, reject
+from assay.redteam.promotion import Ledger, State, apply_approvals, approve, propose, reject
 
 CASES = [case(f"Question {number} of the suite, how long is it?", accepted=(f"{number} weeks",)) for number in range(5)]
 OUTCOMES = [Outcome.FAILED, Outcome.PASSED, Outcome.UNJUDGED, Outcome.FAILED, Outcome.FAILED]
@@ -46,6 +46,19 @@ def test_flaky_cases_are_proposed_where_they_are_asked_for(tmp_path: Path) -> No
 def test_nothing_is_proposed_twice_nor_what_the_static_suite_has(book: Ledger, tmp_path: Path) -> None:
     assert propose(book, CASES, JUDGEMENTS, "t") == ()
     assert [one.case for one in propose(Ledger(tmp_path / "l"), CASES, JUDGEMENTS, "t", static=CASES[:1])] == [CASES[3]]
+
+
+def test_of_two_processes_that_decide_at_once_one_is_refused_and_the_ledger_stays_whole(
+    book: Ledger, tmp_path: Path
+) -> None:
+    other = Ledger(tmp_path / "ledger.jsonl")
+    reject(book, CASES[0].id, "Ann Lee", "")
+    with pytest.raises(InputError, match="another process"):
+        reject(other, CASES[3].id, "Bob Stone", "")
+    again = Ledger(tmp_path / "ledger.jsonl")
+    assert again.head == book.head
+    reject(again, CASES[3].id, "Bob Stone", "")
+    assert Ledger(tmp_path / "ledger.jsonl").head == again.head
 
 
 def test_only_a_named_person_lets_a_case_in(book: Ledger, tmp_path: Path) -> None:
@@ -88,9 +101,9 @@ def test_what_was_approved_gets_in_after_a_crash_between_the_two(book: Ledger, t
     suite.write_text(suite_text(CASES[1:2]), encoding="utf-8")
     approve(book, CASES[0].id, "Ann", "", suite)
     suite.write_text(suite_text(CASES[1:2]), encoding="utf-8")  # as if the suite had not been written
-    assert [one.id for one in carry_out(Ledger(tmp_path / "ledger.jsonl"), suite)] == [CASES[0].id]
+    assert [one.id for one in apply_approvals(Ledger(tmp_path / "ledger.jsonl"), suite)] == [CASES[0].id]
     assert [one.id for one in read_suite(suite)] == [CASES[1].id, CASES[0].id]
-    assert carry_out(book, suite) == ()
+    assert apply_approvals(book, suite) == ()
 
 
 @pytest.mark.parametrize("tampering", ["edit", "drop", "swap", "forge"])

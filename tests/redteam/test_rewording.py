@@ -16,7 +16,7 @@ from assay.cli.app import app
 from assay.cli.inputs import read_evidence
 from assay.redteam.cases import Case, lint, read_suite
 from assay.redteam.generate import write_suite
-from assay.redteam.generate.rewording import AT_ONCE, asks_the_same
+from assay.redteam.generate.rewording import BATCH, asks_the_same
 
 POLICIES = Path(__file__).resolve().parents[2] / "examples" / "redteam" / "policies"
 
@@ -45,7 +45,7 @@ def test_a_model_words_the_same_attacks_and_what_is_right_stays(tmp_path: Path) 
     result, seen = written(tmp_path / "suite.jsonl", said)
     assert result.exit_code == 0, result.output
     worded = read_suite(tmp_path / "suite.jsonl")
-    assert len(seen) == -(-len(suite()) // AT_ONCE)
+    assert len(seen) == -(-len(suite()) // BATCH)
     assert f"{len(suite())} are worded by m1; 0 stay" in result.stdout
     for before, after in zip(suite(), worded, strict=True):
         assert after.prompt == f"Quick question: {before.prompt}"
@@ -101,7 +101,7 @@ def test_a_model_that_goes_away_leaves_the_rest_as_the_rules_word_it(tmp_path: P
     assert result.exit_code == 0, result.output
     worded = read_suite(tmp_path / "suite.jsonl")
     new = [one.prompt != before.prompt for one, before in zip(worded, suite(), strict=True)]
-    assert sum(new) == sum(new[: 2 * AT_ONCE]) == 2 * AT_ONCE
+    assert sum(new) == sum(new[: 2 * BATCH]) == 2 * BATCH
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.redteam.test_cases import case
 from assay.errors import InputError
 from assay.redteam.cases import Case, Category, suite_digest, suite_text
 from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
-from assay.redteam.runs.running import spread
+from assay.redteam.runs.runner import spread
 from assay.redteam.targets import PythonFunction, Reply, Request
 
 CASES = [case(f"What is the meaning of the number {number}?", accepted=(str(number),)) for number in range(12)]
@@ -174,7 +174,19 @@ def test_a_call_that_never_ended_counts_with_what_it_sent(tmp_path: Path) -> Non
     with opened(tmp_path) as log:
         log.begin(CASES[0].id, 1, {"id": "a", "prompt": "x" * 400, "turns": [], "context": []})
     with opened(tmp_path) as log:
-        assert log.taken == Tokens(100, 0)
+        assert log.used == Tokens(100, 0)
+
+
+def test_what_a_call_may_use_is_not_worked_out_while_another_answer_is_being_counted(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        found: list[Tokens] = []
+        reader = threading.Thread(target=lambda: found.append(log.expected(10, 64)), daemon=True)
+        with log._lock:  # held while an answer is counted
+            reader.start()
+            reader.join(0.2)
+            assert found == []
+        reader.join(5)
+        assert found == [Tokens(10, 64)]
 
 
 def test_what_was_dropped_has_been_paid_for_all_the_same(tmp_path: Path) -> None:
@@ -182,7 +194,7 @@ def test_what_was_dropped_has_been_paid_for_all_the_same(tmp_path: Path) -> None
         run_cases(CASES[:2], counting_tokens(10, 5), log)
         log.drop(CASES[0].id, 1)
     with opened(tmp_path) as log:
-        assert log.taken == Tokens(20, 10)
+        assert log.used == Tokens(20, 10)
 
 
 def test_a_record_of_another_version_of_the_target_is_refused(tmp_path: Path) -> None:
@@ -205,6 +217,8 @@ def test_a_record_is_read_without_being_opened_for_a_run(tmp_path: Path) -> None
     [
         {"concurrency": 0},
         {"per_second": 0.0},
+        {"per_second": float("nan")},
+        {"most_seconds": float("nan")},
         {"most_cost": 1.0},
         {"most_cost": 1.0, "price_in": 1.0},
         {"price_in": -1.0},
@@ -276,7 +290,7 @@ import sys
 from pathlib import Path
 from assay.redteam.cases import read_suite, suite_digest
 from assay.redteam.runs import RunLog, RunOptions, Tokens, read_record, run_cases
-from assay.redteam.runs.running import spread
+from assay.redteam.runs.runner import spread
 from assay.redteam.targets import load_target
 cases = read_suite(Path("suite.jsonl"))
 target = load_target("python:system:answer", None, 10, {})

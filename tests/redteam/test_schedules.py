@@ -20,7 +20,7 @@ from assay.server.monitoring.budget import Budgeting
 from assay.server.redteam import due_runs
 from assay.server.redteam.due_runs import StoppedError, run_due, run_id_of
 from assay.server.redteam.proposals import decide_on
-from assay.server.redteam.recording import card_of
+from assay.server.redteam.rows import card_of
 from assay.server.redteam.schedules import Schedule, read_schedules, schedules_of
 from assay.server.redteam.tasks import schedules_of_server
 from assay.store.alerts import list_alerts
@@ -304,6 +304,11 @@ def test_schedules_stand_in_assay_yaml_beside_the_policy(tmp_path: Path) -> None
         ({"every": "1d", "most_tokens": 0}, "above 0"),
         ({"every": "1d", "most_cost": 1.5}, "both prices"),
         ({"every": "1d", "price_in": -1}, "prices"),
+        ({"every": "1d", "rate": float("nan")}, "above 0"),
+        ({"every": "1d", "name": None}, "name"),
+        ({"every": "1d", "suite": None}, "suite"),
+        ({"every": "1d", "target": None}, "target"),
+        ({"every": "1d", "tenant": None}, "tenant"),
     ],
 )
 def test_a_schedule_that_is_none_is_refused_with_what_is_wrong(change: dict[str, Any], says: str) -> None:

@@ -12,7 +12,7 @@ from tests.redteam.test_cases import case
 
 from assay.errors import InputError
 from assay.redteam.cases import Case, Category
-from assay.redteam.judging import PASSES, Judgement, Outcome
+from assay.redteam.judging import PASS_THRESHOLD, Judgement, Outcome
 from assay.redteam.scores import Scorecard, compare, read_card, score
 from assay.redteam.scores.comparison import drop_p, holm
 from assay.redteam.scores.scorecards import bootstrap
@@ -25,7 +25,7 @@ CASES = [
 
 
 def judgement(one: Case, match: float | None) -> Judgement:
-    outcome = Outcome.UNJUDGED if match is None else Outcome.PASSED if match >= PASSES else Outcome.FAILED
+    outcome = Outcome.UNJUDGED if match is None else Outcome.PASSED if match >= PASS_THRESHOLD else Outcome.FAILED
     return Judgement(case=one.id, outcome=outcome, behavior_match=match, rule="test")
 
 

@@ -16,9 +16,9 @@ from assay.redteam.cases import Behavior, Case, Category, lint
 from assay.redteam.generate import write_suite
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.runs import RunOptions
-from assay.redteam.search import Changed, Found, search
-from assay.redteam.search.aiming import TOUCHES, aim_at
-from assay.redteam.search.mutations import mutated
+from assay.redteam.search import RecentChange, SearchResult, search
+from assay.redteam.search.aim import CATEGORIES_BY_KIND, aim_at
+from assay.redteam.search.mutations import mutate
 from assay.redteam.targets import Request
 from assay.schema import Evidence
 from assay.testing import FakeScorer
@@ -44,7 +44,7 @@ class Weak:
         return "The result is 7." if "Work this out" in request["prompt"] else "The documents do not say, so I abstain."
 
 
-def found(folder: Path, calls: int, target: Weak | None = None) -> Found:
+def found(folder: Path, calls: int, target: Weak | None = None) -> SearchResult:
     return search(documents(), target or Weak(), Guard(scorer=FakeScorer()), folder / "run.jsonl", calls, seed=2)
 
 
@@ -75,7 +75,7 @@ def test_a_search_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_a_record_of_one_version_is_not_taken_for_that_of_another(tmp_path: Path) -> None:
-    def of(version: str, target: Weak) -> Found:
+    def of(version: str, target: Weak) -> SearchResult:
         guard = Guard(scorer=FakeScorer())
         return search(documents(), target, guard, tmp_path / "run.jsonl", 8, seed=2, version=version)
 
@@ -103,7 +103,7 @@ def sample() -> tuple[Case, ...]:
 def test_a_mutation_keeps_what_is_right_and_is_another_case(at: int, seed: int) -> None:
     case = sample()[at % len(sample())]
     others = [passage for one in sample() for passage in one.evidence]
-    made = mutated(case, others, Random(seed))
+    made = mutate(case, others, Random(seed))
     assert made is not None
     assert made.id != case.id
     for name in ("category", "expected_behavior", "ground_truth", "accepted", "planted", "fields", "evidence"):
@@ -129,7 +129,7 @@ def test_chains_and_long_contexts_have_an_arm_for_each_depth(tmp_path: Path) -> 
     assert len([name for name in names if name.startswith("scale_stress.buried depth ")]) == 5
 
 
-def aimed(folder: Path, calls: int, *changes: Changed) -> Found:
+def aimed(folder: Path, calls: int, *changes: RecentChange) -> SearchResult:
     record = folder / "run.jsonl"
     return search(documents(), Weak(), Guard(scorer=FakeScorer()), record, calls, seed=2, changes=changes)
 
@@ -137,18 +137,18 @@ def aimed(folder: Path, calls: int, *changes: Changed) -> Found:
 def test_a_change_of_the_index_is_attacked_first_where_it_says(tmp_path: Path) -> None:
     named = "cheese.md"
     plain = aimed(tmp_path / "a", 24)
-    told = aimed(tmp_path / "b", 24, Changed("index", f"{named} was replaced"))
+    told = aimed(tmp_path / "b", 24, RecentChange("index", f"{named} was replaced"))
 
-    def about(made: Found) -> int:
+    def about(made: SearchResult) -> int:
         return sum(any(one.endswith(named) for one in case.lineage.documents) for case in made.cases)
 
     assert about(told) > 2 * about(plain)
 
 
 def test_the_first_calls_go_to_the_categories_that_a_change_touches(tmp_path: Path) -> None:
-    touched = TOUCHES["tools"]
+    touched = CATEGORIES_BY_KIND["tools"]
     plain = aimed(tmp_path / "a", 24)
-    told = aimed(tmp_path / "b", 24, Changed("tools", "search v2"))
+    told = aimed(tmp_path / "b", 24, RecentChange("tools", "search v2"))
     shares = [sum(case.category in touched for case in made.cases) for made in (plain, told)]
     assert shares[1] > shares[0]
 
@@ -156,18 +156,18 @@ def test_the_first_calls_go_to_the_categories_that_a_change_touches(tmp_path: Pa
 def test_a_document_is_named_by_its_title_path_or_file_and_not_by_a_part_of_a_word() -> None:
     corpus = Corpus([Evidence(id="wiki/port.md", text="# Harbour\n\nThe port has 4 cranes.")])
     for words in ("port.md replaced", "wiki/port.md", "the HARBOUR page", "new text of port"):
-        assert aim_at([Changed("index", words)], corpus).documents, words
+        assert aim_at([RecentChange("index", words)], corpus).documents, words
     for words in ("report.md replaced", "support", "harbours"):
-        assert not aim_at([Changed("index", words)], corpus).documents, words
+        assert not aim_at([RecentChange("index", words)], corpus).documents, words
 
 
 def test_an_unknown_kind_of_change_is_refused() -> None:
     with pytest.raises(InputError, match="kind of change"):
-        Changed("weather", "rain")
+        RecentChange("weather", "rain")
 
 
 def test_the_kinds_are_those_of_the_change_log() -> None:
-    assert set(TOUCHES) == set(KINDS)
+    assert set(CATEGORIES_BY_KIND) == set(KINDS)
 
 
 def test_a_search_ends_with_its_budget_of_tokens_and_keeps_what_was_asked(tmp_path: Path) -> None:

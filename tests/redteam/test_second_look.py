@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from assay.cli.app import app
 from assay.redteam import read_campaign
 from assay.redteam.cases import Behavior, Category, suite_text
-from assay.redteam.evidence import examined
+from assay.redteam.evidence import run_statement
 from assay.redteam.judging import Judgement, Outcome
 from assay.redteam.scores import Scorecard
 
@@ -86,7 +86,7 @@ def test_a_model_decides_what_is_not_sure_and_is_asked_nothing_else(folder: Path
     assert second.outcome is Outcome.FAILED
     assert len(seen) == 1
     assert seen[0]["response_format"]["type"] == "json_schema"
-    assert examined(folder / "out").passed == 1
+    assert run_statement(folder / "out").passed == 1
 
 
 def test_a_model_that_says_it_does_not_settles_the_failure(folder: Path) -> None:
@@ -127,7 +127,15 @@ def test_a_person_sees_what_is_not_sure_and_decides(folder: Path) -> None:
     summary = Scorecard.model_validate_json((folder / "out" / "summary.json").read_text(encoding="utf-8"))
     assert summary.ars == 0.5
     assert "Ann Lee" in (folder / "out" / "report.html").read_text(encoding="utf-8")
-    assert "decisions.jsonl" in examined(folder / "out").files
+    assert "decisions.jsonl" in run_statement(folder / "out").files
+
+
+def test_a_decision_on_a_run_without_its_summary_is_refused_in_a_sentence(folder: Path) -> None:
+    run(folder)
+    (folder / "out" / "summary.json").unlink()
+    decided = judge(folder, "--case", CASES[0].id, "--match", "1", "--by", "Ann Lee")
+    assert decided.exit_code == 2
+    assert "cannot be read as the summary" in decided.stderr
 
 
 def test_what_a_person_decided_stands_when_the_run_is_made_again_and_no_model_is_asked(folder: Path) -> None:

@@ -200,6 +200,12 @@ def test_the_address_may_be_short_or_whole(endpoint: str, path: str) -> None:
     assert "Authorization" not in Endpoint.seen[0][1]
 
 
+@pytest.mark.parametrize("address", ["http://[::1", "http://desk:port/v1", "http://desk:99999"])
+def test_an_address_that_cannot_be_parsed_is_refused_with_the_reason(address: str) -> None:
+    with pytest.raises(InputError, match="http"):
+        target(address)
+
+
 def test_a_busy_endpoint_is_asked_again(endpoint: str) -> None:
     Endpoint.script = [(429, {}), (200, completion("yes"))]
     assert target(endpoint).ask(REQUEST).text == "yes"

@@ -9,7 +9,7 @@ from assay.redteam.cases import Behavior, Case, Category, Turn, suite_digest
 from assay.redteam.judging import Dimension, Judgement, Outcome, Score
 from assay.redteam.scores import Comparison, Scorecard, score
 from assay.server.redteam.proposals import propose_failures
-from assay.server.redteam.recording import About, record_campaign
+from assay.server.redteam.rows import About, record_campaign
 from assay.store.db import Store
 from assay.store.redteam import AttackRun
 

@@ -212,6 +212,20 @@ def test_mail_goes_out_with_the_same_message_id_however_often(store: Store, cloc
     play(scene)
 
 
+def test_mail_that_cannot_be_sent_as_configured_is_given_up_and_holds_no_other_message_up(store: Store) -> None:
+    async def scene() -> None:
+        async with hook() as there:
+            store.record(held())
+            people = Target(
+                "people", "email", host="m" * 70 + ".example.com", sender="assay@example.com", to=("team@example.com",)
+            )
+            await once(store, people, webhook(there.url))
+            assert sorted(states(store)) == sorted([FAILED, SENT])
+            assert len(there.got) == 1
+
+    play(scene)
+
+
 def test_an_alert_goes_the_ways_that_reviews_go(store: Store) -> None:
     async def scene() -> None:
         async with hook() as programs, hook() as chat, mailbox() as mails:
@@ -300,6 +314,8 @@ def test_a_target_that_is_not_configured_is_told_nothing(store: Store) -> None:
         ({"kind": "webhook", "url": "https://hooks.example.com/x"}, "secret"),
         ({"kind": "webhook", "url": "https://x.example", "secret_env": "NONE"}, "not set"),
         ({"kind": "pigeon", "url": "https://x.example"}, "one of"),
+        ({"kind": "slack", "url": "https://[x.example"}, "of the form"),
+        ({"kind": "slack", "url": "https://x.example:99999"}, "of the form"),
         ({"kind": "slack", "url": "https://x.example", "colour": "red"}, "colour"),
         ({"kind": "slack", "url": "https://x.example", "events": "review.lost"}, "review.lost"),
         ({"kind": "email", "host": "mail.example.com", "sender": "a@b.c", "to": "d@e.f", "security": "none"}, "clear"),

@@ -1,6 +1,6 @@
-"""What changes over time, as numbers: sampling, series with their charts, alarms, causes, bisection, the error budget.
+"""Monitoring of outputs over time: sampling, series and their charts, alarms, causes, bisection, the error budget.
 
-It reads and writes nothing; what it is fed and where it is kept is the work of the store and the server.
+It is pure and does no input or output: the store and the server provide the observations and keep the state.
 """
 
 from typing import TYPE_CHECKING
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from assay.monitor.bisection import SearchResult as SearchResult
     from assay.monitor.bisection import Step as Step
     from assay.monitor.bisection import search as search
-    from assay.monitor.budgeting import BudgetReading as BudgetReading
-    from assay.monitor.budgeting import BudgetSettings as BudgetSettings
-    from assay.monitor.budgeting import Consequence as Consequence
-    from assay.monitor.budgeting import read_budget as read_budget
+    from assay.monitor.budget import BudgetReading as BudgetReading
+    from assay.monitor.budget import BudgetSettings as BudgetSettings
+    from assay.monitor.budget import Consequence as Consequence
+    from assay.monitor.budget import read_budget as read_budget
     from assay.monitor.cadences import Cadences as Cadences
     from assay.monitor.cadences import GoldenSet as GoldenSet
     from assay.monitor.cadences import JudgeSampling as JudgeSampling
     from assay.monitor.cadences import TimedStep as TimedStep
     from assay.monitor.cadences import read_cadences as read_cadences
     from assay.monitor.charts import Charts as Charts
-    from assay.monitor.charts import Raised as Raised
+    from assay.monitor.charts import RaisedAlarm as RaisedAlarm
     from assay.monitor.charts import SeriesState as SeriesState
-    from assay.monitor.charts import Watching as Watching
+    from assay.monitor.charts import WatchSettings as WatchSettings
     from assay.monitor.charts import advanced as advanced
     from assay.monitor.charts import chart_for as chart_for
     from assay.monitor.charts import rate_json as rate_json
     from assay.monitor.charts import rate_of as rate_of
-    from assay.monitor.designs import Stated as Stated
+    from assay.monitor.designs import DesignedChart as DesignedChart
     from assay.monitor.observations import CADENCES as CADENCES
     from assay.monitor.observations import DIMENSIONS as DIMENSIONS
     from assay.monitor.observations import METRICS as METRICS
@@ -93,7 +93,7 @@ else:
                 "Step",
                 "search",
             ),
-            ".budgeting": (
+            ".budget": (
                 "BudgetReading",
                 "BudgetSettings",
                 "Consequence",
@@ -102,15 +102,15 @@ else:
             ".cadences": ("Cadences", "GoldenSet", "JudgeSampling", "TimedStep", "read_cadences"),
             ".charts": (
                 "Charts",
-                "Raised",
+                "RaisedAlarm",
                 "SeriesState",
-                "Watching",
+                "WatchSettings",
                 "advanced",
                 "chart_for",
                 "rate_of",
                 "rate_json",
             ),
-            ".designs": ("Stated",),
+            ".designs": ("DesignedChart",),
             ".observations": (
                 "CADENCES",
                 "DIMENSIONS",
@@ -130,5 +130,10 @@ else:
             ),
             ".takeovers": ("MOST_PARTS", "PassingBatch", "TakeOver", "advanced_passing", "varying"),
         },
-        renamed={"told_rate": "rate_json"},
+        renamed={
+            "Watching": "WatchSettings",
+            "Raised": "RaisedAlarm",
+            "Stated": "DesignedChart",
+            "told_rate": "rate_json",
+        },
     )

@@ -1,4 +1,4 @@
-"""An alarm as people get it: what shifted, by how much, how sure that is, what it was put down to, and what to do."""
+"""Alarms as people see them: what shifted, by how much, how certain that is, the probable cause, and what to do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,21 +7,21 @@ from hashlib import sha256
 from typing import Any, Final
 
 from assay.monitor.attribution import Attribution
-from assay.monitor.charts import Raised
+from assay.monitor.charts import RaisedAlarm
 
 WORST: Final = 5
-"""Outputs that an alarm names."""
+"""The most outputs that an alarm names."""
 
 
 class AlarmState(StrEnum):
-    """What became of an alarm."""
+    """The state of an alarm."""
 
     OPEN = "open"
-    """Nobody has said a word about it."""
+    """Nobody has acknowledged it."""
     ACKNOWLEDGED = "acknowledged"
-    """Somebody has seen it."""
+    """A person has seen it."""
     WITHDRAWN = "withdrawn"
-    """Observations that came late show that it was none."""
+    """Late observations show that it was not an alarm."""
 
 
 ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -60,21 +60,21 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "Was the policy or the verifier changed? Go back to the one before, or accept the run if the change was meant.",
     ),
 }
-"""What to do about each metric, the first first."""
+"""The recommended actions for a rise of each metric, in their order."""
 FALLING: Final = (
     "Things look better than the baseline: see whether the system improved or the checks stopped seeing.",
     "Estimate the baseline anew if it is to stay so.",
 )
-"""What to do where a rate falls."""
+"""The recommended actions where a metric falls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """An alarm with its reasons."""
+    """An alarm with its probable cause and recommended actions."""
 
     id: str
-    """Follows from what raised it, so that it is the same alarm however often it is worked out."""
-    raised: Raised
+    """Derived from the observation that raised it, so that recomputing an alarm gives the same id."""
+    raised: RaisedAlarm
     rate: Mapping[str, Any]
     """The rate since the shift began, with its interval (`assay.monitor.charts.rate_of`)."""
     worst: tuple[str, ...]
@@ -84,8 +84,8 @@ class Alarm:
 
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
-        raised, found = self.raised, self.attribution
-        means = found.means
+        raised, attribution = self.raised, self.attribution
+        means = attribution.means
         return {
             "id": self.id,
             "series": {
@@ -96,7 +96,7 @@ class Alarm:
             "direction": raised.direction.value,
             "at": raised.at,
             "observation": raised.observation,
-            "onset": found.onset,
+            "onset": attribution.onset,
             "baseline": raised.chart.baseline,
             "rate": dict(self.rate),
             "statistic": raised.statistic,
@@ -106,33 +106,33 @@ class Alarm:
             "arl1": raised.arl1,
             "arl0_range": None if raised.arl0_range is None else list(raised.arl0_range),
             "regression": {
-                "sure": found.regression,
+                "sure": attribution.regression,
                 "before": number_or_none(means.before),
                 "after": number_or_none(means.after),
                 "low": means.low,
                 "high": means.high,
             },
             "cause": None
-            if found.cause is None
-            else {**found.cause.change.wire(), "probability": found.cause.probability},
-            "others": [{**one.change.wire(), "probability": one.probability} for one in found.others],
+            if attribution.cause is None
+            else {**attribution.cause.change.wire(), "probability": attribution.cause.probability},
+            "others": [{**one.change.wire(), "probability": one.probability} for one in attribution.others],
             "worst": list(self.worst),
             "actions": list(self.actions),
         }
 
 
-def alarm_of(raised: Raised, rate: Mapping[str, Any], worst: tuple[str, ...], attribution: Attribution) -> Alarm:
-    """An alarm out of what a chart raised and what was found about it."""
+def alarm_of(raised: RaisedAlarm, rate: Mapping[str, Any], worst: tuple[str, ...], attribution: Attribution) -> Alarm:
+    """Combines what a chart raised with its rate, worst outputs and probable cause."""
     actions = ACTIONS.get(raised.series.metric, ()) if raised.direction.value == "up" else FALLING
     return Alarm(alarm_id(raised), raised, rate, worst[:WORST], attribution, actions)
 
 
-def alarm_id(raised: Raised) -> str:
-    """The id of an alarm: 32 hexadecimal digits, the same wherever the same observation raises it."""
+def alarm_id(raised: RaisedAlarm) -> str:
+    """The id of an alarm: 32 hexadecimal digits, derived from the series, the direction and the observation."""
     identity = f"{raised.series.key}\x00{raised.direction.value}\x00{raised.at}\x00{raised.observation}"
     return sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 def number_or_none(value: float) -> float | None:
-    """A mean; none of nothing, which is no number."""
+    """The value; none where it is NaN, such as the mean of no values."""
     return None if value != value else value

@@ -1,9 +1,9 @@
-"""Which change made a series worse: the nearest one before the shift began, with what else changed.
+"""Attributes a shift of a series to the change that most probably caused it.
 
-A shift that a chart finds began, most probably, where its sum was last at nought. The cause that is named is the change
-that makes the observations most probable: for changes that are far apart this is the nearest one before that moment,
-for such that are close together it is better than the nearest (`assay.stats.drift.onset`). Before and after it the
-means are compared by intervals that hold however often one looks.
+A shift found by a chart most probably began where its sum was last zero. The named cause is the change that makes the
+observations most probable: for changes that are far apart this is the nearest one before that moment; for changes that
+are close together it is more accurate than the nearest (`assay.stats.drift.onset`). The means before and after it are
+compared by intervals that are valid however often one looks.
 """
 
 from collections.abc import Sequence
@@ -11,33 +11,34 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.stats.drift import Chart, Difference, difference, likelihoods, onset_index, weight_of
+from assay.stats.drift import Chart, Difference, difference, onset_index, onset_probabilities, weight_of
 
 KINDS: Final = ("prompt", "model", "index", "tools", "policy", "verifier", "code")
-"""What may change."""
+"""The kinds of changes."""
 LONGEST: Final = 500
 """The most characters of a reference or a note."""
 ALPHA: Final = 0.05
-"""The chance that a regression is said to be one and is none, however often one looks."""
+"""The probability of reporting a regression where there is none, however often one looks."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemChange:
-    """Something that was changed in the system that makes outputs.
+    """A change of the system that produces the outputs.
 
     Raises:
-        InputError: its kind is unknown, or it refers to nothing.
+        InputError: its kind is unknown, its reference is blank, or a text is too long.
     """
 
     kind: str
+    """One of `KINDS`."""
     ref: str
-    """What it is now: a version, a digest, a commit."""
+    """The new version, digest or commit."""
     at: int
-    """When, in microseconds since 1970."""
+    """When it was made, in microseconds since 1970."""
     id: str = ""
     note: str = ""
     source: str = "told"
-    """`told` by somebody, or `seen` in what passes through."""
+    """`told` if somebody reported it, `seen` if it was detected in the traffic."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -59,7 +60,7 @@ class SystemChange:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A change that may be the cause, and how probable that is among those of the window."""
+    """A change that may be the cause, with its probability among the changes of the window."""
 
     change: SystemChange
     probability: float
@@ -67,20 +68,20 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What a shift is put down to."""
+    """The probable cause of a shift."""
 
     onset: int
     """When it most probably began, in microseconds since 1970."""
     cause: Cause | None
-    """The change that is named; none where nothing changed in the window."""
+    """The most probable cause; none where nothing changed in the window."""
     others: tuple[Cause, ...]
-    """What else changed in the window, the most probable first."""
+    """The other changes in the window, the most probable first."""
     means: Difference
-    """Before and after the cause, or the onset where there is none."""
+    """The means before and after the cause, or before and after the onset where there is none."""
 
     @property
     def regression(self) -> bool:
-        """Whether the means differ for sure."""
+        """Whether the means differ significantly."""
         return self.means.differs
 
 
@@ -95,16 +96,16 @@ def attribute(
     spread: float | None = None,
     alpha: float = ALPHA,
 ) -> Attribution:
-    """What a shift is put down to.
+    """Attributes a shift to a change.
 
     Args:
-        chart: the chart that alarmed.
-        moments: of the observations of the window, rising.
-        values: the observations themselves; the last one raised the alarm.
-        changes: those of the window.
+        chart: the chart that raised the alarm.
+        moments: the moments of the observations of the window, ascending, in microseconds since 1970.
+        values: the observations; the last one raised the alarm.
+        changes: the changes of the window.
         binary: whether observations are 0 or 1.
-        shift: what the chart is designed for.
-        spread: the standard deviation of observations that are not.
+        shift: the shift that the chart is designed for.
+        spread: the standard deviation of observations that are not binary.
         alpha: see `ALPHA`.
 
     Raises:
@@ -112,22 +113,23 @@ def attribute(
     """
     if len(moments) != len(values) or not moments:
         raise InputError(f"expected a value for each of one or more moments, got {len(values)} for {len(moments)}")
-    begin = min(onset_index(chart, values), len(values) - 1)
-    known = sorted((one for one in changes if one.at <= moments[-1]), key=lambda one: (one.at, one.id))
-    begins = [_first_from(moments, one.at) for one in known]
-    shifted = chart.baseline + (shift if chart.direction.value == "up" else -shift)
-    weight = weight_of(chart, shifted, binary, spread)
-    # Also that nothing that was told of is the cause: then it began where it looks like it.
-    chances = likelihoods(chart, values, begins, weight)
-    causes = [Cause(one, chance) for one, chance in zip(known, chances, strict=True)]
-    # Of equally probable ones, such as two changes without an output between them, the later is the nearest.
-    causes.sort(key=lambda one: (-one.probability, -one.change.at))
-    at = begin if not causes else _first_from(moments, causes[0].change.at)
-    means = difference(values[:at], values[at:], alpha)
-    return Attribution(moments[begin], causes[0] if causes else None, tuple(causes[1:]), means)
+    onset = min(onset_index(chart, values), len(values) - 1)
+    candidates = sorted(
+        (change for change in changes if change.at <= moments[-1]), key=lambda change: (change.at, change.id)
+    )
+    first_indexes = [_index_from(moments, change.at) for change in candidates]
+    shifted_mean = chart.baseline + (shift if chart.direction.value == "up" else -shift)
+    weight = weight_of(chart, shifted_mean, binary, spread)
+    probabilities = onset_probabilities(chart, values, first_indexes, weight)
+    causes = [Cause(change, chance) for change, chance in zip(candidates, probabilities, strict=True)]
+    # Of equally probable changes, such as two without an output between them, the later one is the nearest.
+    causes.sort(key=lambda change: (-change.probability, -change.change.at))
+    split = onset if not causes else _index_from(moments, causes[0].change.at)
+    means = difference(values[:split], values[split:], alpha)
+    return Attribution(moments[onset], causes[0] if causes else None, tuple(causes[1:]), means)
 
 
-def _first_from(moments: Sequence[int], at: int) -> int:
+def _index_from(moments: Sequence[int], at: int) -> int:
     from bisect import bisect_left
 
     return bisect_left(moments, at)

@@ -1,16 +1,16 @@
 """The charts of all series, as one value that is a function of the observations alone.
 
-**Order.** Observations count in the order of their moment, then of their id, whatever order they come in. The state
-holds up to which moment all of them were added. One that comes later although it belongs before that moment is late:
-the state goes back to the last snapshot before it, and all that follows is added again, so that every replica comes to
-the same sums as if it had come in time. What is later than `late_days` is remembered and counts in every rate, and
-moves no chart any more; it is counted as `too_late`.
+**Order.** Observations count in the order of their moment, then of their id, in whatever order they arrive. The state
+records the moment up to which all of them were added. An observation that arrives later but belongs before that moment
+is late: the state goes back to the last snapshot before it and everything after that is added again, so that every
+replica has the same sums as if it had arrived in time. An observation that is later than `late_days` counts in every
+rate but moves no chart; it is counted as `too_late`.
 
-**Baselines.** A series learns from its first observations, or has a baseline by configuration. From then on its two
-charts look for a rise and a fall. How well the baseline is known goes into the run lengths that are stated.
+**Baselines.** A series learns its baseline from its first observations, or has one by configuration. From then on its
+two charts look for a rise and a fall. The uncertainty of the baseline is part of the stated run lengths.
 
-**Cost.** Observations are sorted into columns of their series first; each column then passes its charts in one loop. A
-chart is designed when its baseline becomes known and stands in the state from then on.
+**Cost.** Observations are first sorted into columns by series; each column then passes through its charts in one loop.
+A chart is designed when its baseline becomes known and is kept in the state from then on.
 """
 
 import math
@@ -19,24 +19,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from assay.errors import InputError
-from assay.monitor.designs import Stated, designed
+from assay.monitor.designs import DesignedChart, designed
 from assay.monitor.observations import DIMENSIONS, METRICS, Observation, Series, series_of
-from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, passed, weighted_rate
+from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, run_chart, weighted_rate
 
 MOST_SERIES: Final = 500
-"""Series of one tenant that have charts; names that turn up beyond them have none."""
+"""The most series of one tenant that have charts; further names have none."""
 LEAST_LEARNED: Final = 50
-"""Observations from which a baseline may be learned at the least."""
-_DIGITS: Final = 3
-"""Digits to which a learned baseline is rounded: designs are worked out once for many series."""
+"""The least observations from which a baseline may be learned."""
+_BASELINE_DIGITS: Final = 3
+"""Significant digits of a learned baseline: rounding lets many series share one design."""
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
-    """What is watched, and how closely.
+class WatchSettings:
+    """Which series have charts, and how sensitive they are.
 
     Raises:
-        InputError: a number is out of range, or a metric or policy is unknown.
+        InputError: a number is out of range, or a metric or dimension is unknown.
     """
 
     metrics: Mapping[str, tuple[str, ...]] = field(
@@ -49,23 +49,24 @@ class Watching:
     )
     """The dimensions that have charts, by metric."""
     shift: float = 0.03
-    """The change that is to be found soon."""
+    """The change of the mean that the charts are designed to detect."""
     false_alarm_every: float = 10_000
-    """Observations of a series between two false alarms of one side, in the mean."""
+    """The mean number of observations of a series between two false alarms of one side."""
     baseline_observations: int = 1_000
-    """From how many observations a series learns its baseline."""
+    """The number of observations from which a series learns its baseline."""
     baseline_of: Mapping[str, int] = field(default_factory=dict)
-    """The same by dimension, where it is another number: such as `golden: 200` for a golden set of 200 rows, whose
-    first run is the baseline then."""
+    """Other numbers of observations by dimension: such as `golden: 200` for a golden set of 200 rows, whose first run
+    then is the baseline."""
     baselines: Mapping[str, float] = field(default_factory=dict)
     """Known baselines by the key of a series, or by a metric for all of its series."""
     after: AfterAlarm = AfterAlarm.RESET
+    """What happens to a sum at an alarm."""
     settle_s: float = 60.0
-    """Seconds after which an observation is taken to be the last of its moment."""
+    """Seconds after which no further observation of a moment is expected."""
     late_days: float = 7.0
     """Days for which late observations still move charts."""
     window_hours: float = 168.0
-    """How far back changes are looked for, and means compared."""
+    """The length of the window in which changes are looked for and means are compared, in hours."""
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.metrics) - set(METRICS))
@@ -90,36 +91,38 @@ class Watching:
             raise InputError("expected times of 0 or more")
 
     def learns_from(self, series: Series) -> int:
-        """From how many observations a series learns its baseline."""
+        """The number of observations from which a series learns its baseline."""
         return self.baseline_of.get(series.dimension, self.baseline_observations)
 
     def baseline(self, series: Series) -> float | None:
-        """The baseline of a series, where it is known."""
+        """The configured baseline of a series; none if it has to be learned."""
         return self.baselines.get(series.key, self.baselines.get(series.metric))
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesState:
-    """Where one series stands."""
+    """The state of one series."""
 
     seen: int = 0
-    """Observations of it."""
+    """The number of its observations."""
     total: float = 0.0
-    """The sum of those that the baseline was learned from."""
+    """The sum of the observations that the baseline was learned from."""
     squares: float = 0.0
-    """And of their squares."""
+    """The sum of their squares."""
     baseline: float | None = None
-    """None while it is learned."""
+    """None while it is being learned."""
     spread: float | None = None
+    """The standard deviation of the observations that the baseline was learned from."""
     up: Sum = field(default_factory=Sum)
     down: Sum = field(default_factory=Sum)
     since_up: int | None = None
-    """The moment of the first observation after the upward sum was last at nought: the shift began there, if any."""
+    """The moment of the first observation after the upward sum was last zero: a shift, if any, began there."""
     since_down: int | None = None
+    """The same for the downward sum."""
     alarms: int = 0
-    """How many there were."""
-    designs: Mapping[str, Stated] = field(default_factory=dict)
-    """Its charts by direction, as they were designed; none where the mean cannot move by so much."""
+    """The number of its alarms."""
+    designs: Mapping[str, DesignedChart] = field(default_factory=dict)
+    """Its charts by direction, as designed; none for a direction in which the mean cannot move by the shift."""
 
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
@@ -140,24 +143,24 @@ class SeriesState:
     @classmethod
     def of_wire(cls, wire: Mapping[str, Any]) -> "SeriesState":
         """Out of a JSON value."""
-        designs = {name: Stated.of_wire(one, Direction(name)) for name, one in wire.get("designs", {}).items()}
+        designs = {name: DesignedChart.of_wire(one, Direction(name)) for name, one in wire.get("designs", {}).items()}
         return cls(**{**wire, "up": Sum(*wire["up"]), "down": Sum(*wire["down"]), "designs": designs})
 
 
 @dataclass(frozen=True, slots=True)
 class Charts:
-    """Where all series of a tenant stand."""
+    """The state of all series of a tenant."""
 
     until: int = 0
     """All observations before this moment were added, in microseconds since 1970."""
     observations: int = 0
-    """How many there were."""
+    """The number of observations that were added."""
     unsampled: int = 0
-    """How many of them were not drawn."""
+    """How many of them were not sampled."""
     too_late: int = 0
-    """Observations that came too late to move a chart."""
+    """Observations that arrived too late to move a chart."""
     series: Mapping[str, SeriesState] = field(default_factory=dict)
-    """By key."""
+    """The state of each series, by its key."""
 
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
@@ -177,8 +180,8 @@ class Charts:
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
-    """An alarm as a chart raises it."""
+class RaisedAlarm:
+    """An alarm as raised by a chart."""
 
     series: Series
     direction: Direction
@@ -187,40 +190,46 @@ class Raised:
     observation: str
     """Its id."""
     since: int
-    """When the shift most probably began."""
+    """The moment at which the shift most probably began."""
     chart: Chart
     statistic: float
     """The sum, above the threshold of the chart."""
     run: int
-    """Observations since then."""
+    """The number of observations since then."""
     arl0: float
+    """The mean number of observations between false alarms."""
     arl1: float
+    """The mean number of observations until the alarm if the shift were there from the start."""
     arl0_range: tuple[float, float] | None
+    """The range of `arl0` over the interval of a learned baseline."""
 
 
 def advanced(
-    state: Charts, observations: Iterable[Observation], until: int, how: Watching
-) -> tuple[Charts, list[Raised]]:
-    """The state after further observations, and the alarms that they raise.
+    state: Charts, observations: Iterable[Observation], until: int, how: WatchSettings
+) -> tuple[Charts, list[RaisedAlarm]]:
+    """Advances the charts by further observations.
 
     Args:
-        state: where it stands.
-        observations: those from `state.until` on and before `until`, in any order.
-        until: the moment before which all observations are known now.
-        how: what is watched.
+        state: the state so far.
+        observations: all observations from `state.until` on and before `until`, in any order.
+        until: the moment before which all observations are known now, in microseconds since 1970.
+        how: which series have charts.
+
+    Returns:
+        The new state and the alarms that were raised, in the order of their observations.
 
     Raises:
-        InputError: an observation is of another time.
+        InputError: an observation is outside of these moments.
     """
     ordered = sorted(observations, key=lambda one: (one.at, one.id))
     if ordered and not state.until <= ordered[0].at <= ordered[-1].at < until:
         wrong = ordered[0].at if ordered[0].at < state.until else ordered[-1].at
         raise InputError(f"expected observations from {state.until} on and before {until}, got one of {wrong}")
     sampled = [one for one in ordered if one.sampled]
-    series, raised = dict(state.series), list[Raised]()
+    series, raised = dict(state.series), list[RaisedAlarm]()
     for column in _columns(state.series, sampled, how.metrics):
-        key = column.of.key
-        series[key], alarms = _moved(column, series.get(key, SeriesState()), how)
+        key = column.series.key
+        series[key], alarms = _advance_series(column, series.get(key, SeriesState()), how)
         raised += alarms
     raised.sort(key=lambda one: (one.at, one.observation, one.series.key))
     unsampled = state.unsampled + len(ordered) - len(sampled)
@@ -229,91 +238,98 @@ def advanced(
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The observations of one series, and what they say in it."""
+    """The observations of one series, with their values in it."""
 
-    of: Series
-    seen: list[Observation] = field(default_factory=list)
+    series: Series
+    observations: list[Observation] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
 
 
 def _columns(
-    known: Mapping[str, SeriesState], observations: Sequence[Observation], metrics: Mapping[str, tuple[str, ...]]
+    known_series: Mapping[str, SeriesState], observations: Sequence[Observation], metrics: Mapping[str, tuple[str, ...]]
 ) -> list[_Column]:
-    """Observations by series, the series in the order in which they turn up."""
+    """Observations by series, in the order in which the series first occur."""
     columns = dict[str, _Column]()
-    # A category is a rate among all outputs: those without it count as well, once it is known.
+    # A category is a rate among all outputs: once it is known, outputs without it count as 0.
     categories: dict[str, dict[str, _Column]] = {metric: {} for metric in metrics}
-    for of in map(Series.of_key, sorted(known)):
-        if of.dimension == "category" and of.metric in categories:
-            categories[of.metric][of.name] = columns[of.key] = _Column(of)
-    count = len(known)
-    # Outputs that belong to the same and have the same metrics are of the same series.
-    alike = dict[tuple[Any, ...], list[_Column]]()
-    for one in observations:
-        kind = (one.cadence, *map(one.belongs.get, _NAMED), one.categories, *one.values)
-        found = alike.get(kind)
-        if found is None:
-            found = alike[kind] = []
-            for of in series_of(one, metrics):
-                if of.key not in columns:
-                    if of.key not in known:
+    for series in map(Series.of_key, sorted(known_series)):
+        if series.dimension == "category" and series.metric in categories:
+            categories[series.metric][series.name] = columns[series.key] = _Column(series)
+    count = len(known_series)
+    # Outputs with the same dimensions, categories and metrics belong to the same series.
+    columns_by_kind = dict[tuple[Any, ...], list[_Column]]()
+    for observation in observations:
+        kind = (
+            observation.cadence,
+            *map(observation.belongs.get, _NAMED_DIMENSIONS),
+            observation.categories,
+            *observation.values,
+        )
+        matching = columns_by_kind.get(kind)
+        if matching is None:
+            matching = columns_by_kind[kind] = []
+            for series in series_of(observation, metrics):
+                if series.key not in columns:
+                    if series.key not in known_series:
                         if count >= MOST_SERIES:
                             continue
                         count += 1
-                    columns[of.key] = _Column(of)
-                    if of.dimension == "category":
-                        categories[of.metric][of.name] = columns[of.key]
-                if of.dimension != "category":
-                    found.append(columns[of.key])
-        values = one.values
-        for column in found:
-            column.seen.append(one)
-            column.values.append(values[column.of.metric])
-        if not one.cadence:
+                    columns[series.key] = _Column(series)
+                    if series.dimension == "category":
+                        categories[series.metric][series.name] = columns[series.key]
+                if series.dimension != "category":
+                    matching.append(columns[series.key])
+        values = observation.values
+        for column in matching:
+            column.observations.append(observation)
+            column.values.append(values[column.series.metric])
+        if not observation.cadence:
             for metric, by_name in categories.items():
                 if metric in values:
                     for name, column in by_name.items():
-                        column.seen.append(one)
-                        column.values.append(1.0 if name in one.categories else 0.0)
+                        column.observations.append(observation)
+                        column.values.append(1.0 if name in observation.categories else 0.0)
     return list(columns.values())
 
 
-_NAMED: Final = tuple(name for name in DIMENSIONS if name not in ("all", "category"))
+_NAMED_DIMENSIONS: Final = tuple(name for name in DIMENSIONS if name not in ("all", "category"))
 
 
-def _moved(column: _Column, state: SeriesState, how: Watching) -> tuple[SeriesState, list[Raised]]:
+def _advance_series(
+    column: _Column, state: SeriesState, watching: WatchSettings
+) -> tuple[SeriesState, list[RaisedAlarm]]:
     """The state of a series after further observations, and the alarms that they raise."""
-    of, values = column.of, column.values
-    begin, known = 0, state.baseline if state.baseline is not None else how.baseline(of)
-    while known is None and begin < len(values):
-        value, begin = values[begin], begin + 1
+    series, values = column.series, column.values
+    learned_until, baseline = 0, state.baseline if state.baseline is not None else watching.baseline(series)
+    while baseline is None and learned_until < len(values):
+        value, learned_until = values[learned_until], learned_until + 1
         state = replace(state, seen=state.seen + 1, total=state.total + value, squares=state.squares + value * value)
-        if state.seen >= how.learns_from(of):
-            state = _learned(state)
-            known = state.baseline
-    if known is None or begin == len(values):
+        if state.seen >= watching.learns_from(series):
+            state = _with_baseline(state)
+            baseline = state.baseline
+    if baseline is None or learned_until == len(values):
         return state, []
-    state = replace(state, baseline=known)
-    designs = {one.value: found for one in Direction if (found := chart_for(of, state, how, one)) is not None}
-    seen, rest = column.seen[begin:], values[begin:]
-    raised, changes = list[Raised](), dict[str, Any]()
+    state = replace(state, baseline=baseline)
+    designs = {one.value: found for one in Direction if (found := chart_for(series, state, watching, one)) is not None}
+    observations, rest = column.observations[learned_until:], values[learned_until:]
+    raised, changes = list[RaisedAlarm](), dict[str, Any]()
     for direction in Direction:
         design = designs.get(direction.value)
         if design is None:
             continue
-        before: Sum = getattr(state, direction.value)
+        start: Sum = getattr(state, direction.value)
         since: int | None = getattr(state, f"since_{direction.value}")
-        after = passed(design.chart, before, rest, how.after)
-        for crossing in after.crossings:
-            one = seen[crossing.index]
-            begun = since if crossing.begun is None else seen[crossing.begun].at
+        chart_run = run_chart(design.chart, start, rest, watching.after)
+        for crossing in chart_run.crossings:
+            observation = observations[crossing.index]
+            began = since if crossing.begun is None else observations[crossing.begun].at
             raised.append(
-                Raised(
-                    of,
+                RaisedAlarm(
+                    series,
                     direction,
-                    one.at,
-                    one.id,
-                    one.at if begun is None else begun,
+                    observation.at,
+                    observation.id,
+                    observation.at if began is None else began,
                     design.chart,
                     crossing.total,
                     crossing.run,
@@ -322,27 +338,28 @@ def _moved(column: _Column, state: SeriesState, how: Watching) -> tuple[SeriesSt
                     design.arl0_range,
                 )
             )
-        if after.after.total == 0:
+        if chart_run.after.total == 0:
             since = None
-        elif after.begun is not None:
-            since = seen[after.begun].at
-        changes |= {direction.value: after.after, f"since_{direction.value}": since}
+        elif chart_run.begun is not None:
+            since = observations[chart_run.begun].at
+        changes |= {direction.value: chart_run.after, f"since_{direction.value}": since}
     alarms = state.alarms + len(raised)
     return replace(state, **changes, seen=state.seen + len(rest), designs=designs, alarms=alarms), raised
 
 
-def _learned(state: SeriesState) -> SeriesState:
-    """The state with its baseline: half an observation each of 0 and 1 keeps it off both ends."""
+def _with_baseline(state: SeriesState) -> SeriesState:
+    """The state with its learned baseline. Half an observation each of 0 and 1 is added to keep it away from both."""
     mean = (state.total + 0.5) / (state.seen + 1)
     variance = max(0.0, state.squares / state.seen - (state.total / state.seen) ** 2)
-    baseline = float(f"{mean:.{_DIGITS}g}")
-    return replace(state, baseline=baseline, spread=float(f"{max(math.sqrt(variance), 0.01):.{_DIGITS - 1}g}"))
+    baseline = float(f"{mean:.{_BASELINE_DIGITS}g}")
+    return replace(state, baseline=baseline, spread=float(f"{max(math.sqrt(variance), 0.01):.{_BASELINE_DIGITS - 1}g}"))
 
 
-def chart_for(of: Series, state: SeriesState, how: Watching, direction: Direction) -> Stated | None:
-    """The chart of one side of a series: as it stands in the state, where it was designed for what is watched now.
+def chart_for(of: Series, state: SeriesState, how: WatchSettings, direction: Direction) -> DesignedChart | None:
+    """The chart of one side of a series: taken from the state if it was designed for the current settings.
 
-    None while its baseline is learned, or where it cannot move by so much.
+    Returns:
+        None while the baseline is being learned, or where the mean cannot move by the shift.
     """
     if state.baseline is None:
         return None
@@ -355,24 +372,24 @@ def chart_for(of: Series, state: SeriesState, how: Watching, direction: Directio
         most = math.sqrt(state.baseline * (1 - state.baseline))
         spread = min(0.99 * most, 0.5 * most if state.spread is None else state.spread)
     learned = how.learns_from(of) if how.baseline(of) is None else 0
-    asked = (state.baseline, how.shift, how.false_alarm_every, kind, spread, learned)
-    there = state.designs.get(direction.value)
-    return there if there is not None and there.asked == asked else designed(asked, direction)
+    key = (state.baseline, how.shift, how.false_alarm_every, kind, spread, learned)
+    known = state.designs.get(direction.value)
+    return known if known is not None and known.key == key else designed(key, direction)
 
 
 def rate_of(of: Series, observations: Iterable[Observation]) -> dict[str, Any]:
-    """The rate of a series among all outputs, estimated from those that were drawn, as a JSON value."""
+    """The rate of a series among all outputs, estimated from the sampled ones, as a JSON value."""
     pairs = [(value, one.probability) for one in observations if (value := of.value(one)) is not None]
     return rate_json([value for value, _ in pairs], [chance for _, chance in pairs])
 
 
 def rate_json(values: Sequence[float], probabilities: Sequence[float]) -> dict[str, Any]:
-    """A rate among all outputs, estimated from values and the probabilities they were drawn with, as a JSON value."""
-    found = weighted_rate(values, probabilities)
+    """A rate among all outputs, estimated from sampled values and their sampling probabilities, as a JSON value."""
+    rate = weighted_rate(values, probabilities)
     return {
-        "estimate": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "sampled": found.sampled,
-        "outputs": found.outputs,
+        "estimate": rate.estimate,
+        "low": rate.low,
+        "high": rate.high,
+        "sampled": rate.sampled,
+        "outputs": rate.outputs,
     }

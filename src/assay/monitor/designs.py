@@ -1,4 +1,4 @@
-"""Charts as they were designed: worked out once, and kept with the state of their series."""
+"""Designed charts with their run lengths: computed once, and kept with the state of their series."""
 
 import math
 from collections.abc import Mapping
@@ -9,30 +9,31 @@ from typing import Any, Final
 from assay.stats import wilson
 from assay.stats.drift import Chart, Direction, design_chart
 
-Asked = tuple[float, float, float, str, float | None, int]
-"""What a chart is designed for: the baseline, the shift, the observations between false alarms, `rate` or `score`, the
-standard deviation of a score, and from how many observations the baseline was learned (0 where it is known)."""
+DesignKey = tuple[float, float, float, str, float | None, int]
+"""The inputs of a design: the baseline, the shift, the observations between false alarms, `rate` or `score`, the
+standard deviation of a score, and the number of observations that the baseline was learned from (0 if it is known)."""
 LONGEST: Final = 1e18
-"""Observations; a run length beyond it is stated as this."""
+"""The longest stated run length, in observations; longer ones are stated as this."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """A chart, with what is stated about it."""
+class DesignedChart:
+    """A designed chart with its run lengths."""
 
-    asked: Asked
+    key: DesignKey
+    """The inputs of its design."""
     chart: Chart
     arl0: float
-    """Observations between false alarms, in the mean."""
+    """The mean number of observations between false alarms."""
     arl1: float
-    """Observations until the alarm, were the shift there from the start."""
+    """The mean number of observations until the alarm if the shift were there from the start."""
     arl0_range: tuple[float, float] | None
-    """The interval of `arl0` where the baseline was learned."""
+    """The range of `arl0` over the interval of a learned baseline."""
 
     def wire(self) -> dict[str, Any]:
         """As a JSON value."""
         return {
-            "asked": list(self.asked),
+            "asked": list(self.key),
             "slack": self.chart.slack,
             "threshold": self.chart.threshold,
             "arl0": self.arl0,
@@ -41,23 +42,23 @@ class Stated:
         }
 
     @classmethod
-    def of_wire(cls, wire: Mapping[str, Any], direction: Direction) -> "Stated":
+    def of_wire(cls, wire: Mapping[str, Any], direction: Direction) -> "DesignedChart":
         """Out of a JSON value."""
-        baseline, shift, every, kind, spread, learned = wire["asked"]
-        ends = wire["arl0_range"]
+        baseline, shift, false_alarm_every, kind, spread, learned = wire["asked"]
+        arl0_range = wire["arl0_range"]
         return cls(
-            (baseline, shift, every, kind, spread, learned),
+            (baseline, shift, false_alarm_every, kind, spread, learned),
             Chart(baseline, wire["slack"], wire["threshold"], direction),
             wire["arl0"],
             wire["arl1"],
-            None if ends is None else (ends[0], ends[1]),
+            None if arl0_range is None else (arl0_range[0], arl0_range[1]),
         )
 
 
 @lru_cache(maxsize=4_096)
-def designed(asked: Asked, direction: Direction) -> Stated:
-    """The chart for what is asked. It takes milliseconds for a rate and up to some tenths of a second for a score."""
-    baseline, shift, every, kind, spread, learned = asked
+def designed(key: DesignKey, direction: Direction) -> DesignedChart:
+    """Designs a chart. It takes milliseconds for a rate and up to some tenths of a second for a score."""
+    baseline, shift, false_alarm_every, kind, spread, learned = key
     interval = None
     if learned:
         if kind == "rate":
@@ -65,14 +66,21 @@ def designed(asked: Asked, direction: Direction) -> Stated:
         else:
             half = 1.959964 * (spread or 0.0) / math.sqrt(learned)
             interval = (max(1e-6, baseline - half), min(1 - 1e-6, baseline + half))
-    found = design_chart(
-        baseline, shift, every, kind=kind, direction=direction, spread=spread, baseline_range=interval, curve=False
+    design = design_chart(
+        baseline,
+        shift,
+        false_alarm_every,
+        kind=kind,
+        direction=direction,
+        spread=spread,
+        baseline_range=interval,
+        curve=False,
     )
-    ends = found.arl0_range
-    return Stated(
-        asked,
-        found.chart,
-        min(found.arl0, LONGEST),
-        min(found.arl1, LONGEST),
-        None if ends is None else (min(ends[0], LONGEST), min(ends[1], LONGEST)),
+    arl0_range = design.arl0_range
+    return DesignedChart(
+        key,
+        design.chart,
+        min(design.arl0, LONGEST),
+        min(design.arl1, LONGEST),
+        None if arl0_range is None else (min(arl0_range[0], LONGEST), min(arl0_range[1], LONGEST)),
     )

@@ -1,4 +1,4 @@
-"""What is observed of each output: numbers, and what the output belongs to."""
+"""Observations of outputs: the values of their metrics, and the dimensions they are grouped by."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,73 +14,73 @@ METRICS: Final[Mapping[str, str]] = {
     "unretrieved": "rate",
     "misjudged": "rate",
 }
-"""The metrics, each falling where things get better, and whether a value is 0 or 1 (`rate`) or between (`score`): an
-output with a claim that is contradicted or unsupported; one minus the support of the output; one minus faithfulness;
-one minus the FACTScore; an output that was not emitted; one with a fabricated citation; one for which no evidence was
+"""The metrics, for all of which less is better, and whether a value is 0 or 1 (`rate`) or anything between (`score`):
+an output with a contradicted or unsupported claim; one minus the support of the output; one minus faithfulness; one
+minus the FActScore; an output that was not emitted; one with a fabricated citation; one for which no evidence was
 found; a labelled row that the gate decided wrongly (right and withheld, or wrong and emitted)."""
 
 CADENCES: Final = ("judge", "golden")
-"""What is observed beside the path: outputs that a judge judged again, and rows of the golden set. They count in series
-of their own and in nothing else."""
+"""Observations made outside of the request path: outputs that a judge checked again, and rows of the golden set. They
+count in series of their own and nowhere else."""
 DIMENSIONS: Final = ("all", "agent", "route", "model", "category", "stakes", *CADENCES)
-"""What series are kept by: everything of a tenant together, who asked, by which way it came, which model wrote it, the
-category of what is wrong in it, what hangs on it; and the cadences beside the path."""
+"""The dimensions by which series are kept: all outputs of a tenant, the caller, the route, the model that wrote the
+output, the category of its errors, its stakes; and the cadences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was observed of one output."""
+    """The observation of one output."""
 
     id: str
-    """Of the report."""
+    """The id of its report."""
     at: int
     """When it was recorded, in microseconds since 1970."""
     values: Mapping[str, float]
-    """By metric, in [0, 1]; what could not be observed is left out."""
+    """The values in [0, 1] by metric, without metrics that could not be observed."""
     belongs: Mapping[str, str] = field(default_factory=dict)
-    """By dimension but `all` and `category`."""
+    """Its name in each dimension, except `all` and `category`."""
     categories: tuple[str, ...] = ()
-    """The categories of what is wrong in it."""
+    """The categories of its errors."""
     probability: float = 1.0
-    """With which it was drawn."""
+    """The probability with which it was sampled."""
     sampled: bool = True
-    """Whether it was drawn; one that was not has no values that count."""
+    """Whether it was sampled; the values of unsampled outputs do not count."""
     cadence: str = ""
-    """One of `CADENCES`; empty for an output as it was checked in the path."""
+    """One of `CADENCES`; empty for a check in the request path."""
 
     def value(self, metric: str) -> float | None:
-        """The value of a metric; none where it was not observed."""
+        """The value of a metric; none where it was not observed or the output not sampled."""
         return self.values.get(metric) if self.sampled else None
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Series:
-    """One line of observations."""
+    """A series of observations: one metric for one name of a dimension."""
 
     dimension: str
     name: str
-    """Which one of the dimension; empty for `all`."""
+    """The name within the dimension; empty for `all`."""
     metric: str
 
     @property
     def key(self) -> str:
-        """A name for it, which `of_key` reads again."""
+        """Its key, which `of_key` parses."""
         return f"{self.metric}|{self.dimension}|{self.name}"
 
     @classmethod
     def of_key(cls, key: str) -> "Series":
-        """The series of a name."""
+        """The series of a key."""
         metric, dimension, name = key.split("|", 2)
         return cls(dimension, name, metric)
 
     def value(self, one: Observation) -> float | None:
-        """What an observation says in this series; none where it is not of it."""
+        """The value of an observation in this series; none where it does not belong to it."""
         if one.cadence != (self.dimension if self.dimension in CADENCES else ""):
             return None
         if one.cadence:
             return one.value(self.metric)
         if self.dimension == "category":
-            # A rate among all outputs: those without it count as 0.
+            # A category is a rate among all outputs: outputs without it count as 0.
             return None if one.value(self.metric) is None else float(self.name in one.categories)
         if self.dimension != "all" and one.belongs.get(self.dimension) != self.name:
             return None
@@ -88,11 +88,11 @@ class Series:
 
 
 def series_of(one: Observation, metrics: Mapping[str, tuple[str, ...]]) -> Iterator[Series]:
-    """The series that an observation makes known, of those that are watched.
+    """The series that an observation belongs to.
 
     Args:
         one: the observation.
-        metrics: the dimensions that are watched, by metric.
+        metrics: the dimensions that have series, by metric.
     """
     for metric, dimensions in metrics.items():
         if one.value(metric) is None:

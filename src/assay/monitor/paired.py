@@ -1,9 +1,9 @@
-"""Whether a run over the same rows is worse than the one it is compared with, and whether that is more than chance.
+"""Whether a run is significantly worse than a reference run over the same rows.
 
-Rows are compared one by one, so that what is hard in a set counts for neither side. Of the rows that differ, as many
-should be worse as better where nothing changed: the exact sign test (Dixon and Mood 1946; for outcomes of 0 and 1 it is
-McNemar's). A set is checked again every night; the n-th comparison with a reference is given 6 / (pi n)^2 of the level,
-which sums to the level however long it goes on.
+Rows are compared one by one, so that the difficulty of a row counts for neither side. If nothing changed, as many of
+the rows that differ should be worse as better: the exact sign test (Dixon and Mood 1946; for outcomes of 0 and 1 it is
+McNemar's). As a set is checked repeatedly, the n-th comparison with a reference gets 6 / (pi n)^2 of the level, which
+sums to the level over any number of comparisons.
 """
 
 import math
@@ -14,30 +14,32 @@ from typing import Any, Final
 from assay.errors import InputError
 
 LISTED: Final = 20
-"""Rows that are named."""
+"""The most worse rows that are named."""
 _SAME: Final = 1e-9
+"""Differences up to this count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """What a run came to beside its reference, in one metric."""
+    """The comparison of a run with its reference in one metric."""
 
     rows: int
-    """Rows with a value in both."""
+    """The number of rows with a value in both."""
     worse: tuple[int, ...]
     """The positions of rows that are worse now."""
     better: tuple[int, ...]
     before: float | None
-    """The mean in the reference; none without rows."""
+    """The mean of the reference; none without rows."""
     after: float | None
+    """The mean of the run; none without rows."""
     p: float
-    """How probable at least so many worse rows are where nothing changed."""
+    """The probability of at least this number of worse rows if nothing changed."""
     level: float
-    """The share of the level that this comparison has."""
+    """The significance level of this comparison."""
 
     @property
     def regressed(self) -> bool:
-        """Whether it is worse for sure."""
+        """Whether the run is significantly worse."""
         return self.p <= self.level
 
     def wire(self) -> dict[str, Any]:
@@ -56,7 +58,11 @@ class PairedComparison:
 
 
 def sign_test(worse: int, better: int) -> float:
-    """The one-sided p-value of so many worse ones among those that differ.
+    """The one-sided p-value of the sign test.
+
+    Args:
+        worse: how many rows are worse.
+        better: how many are better.
 
     >>> sign_test(0, 0), sign_test(5, 0), round(sign_test(8, 2), 5)
     (1.0, 0.03125, 0.05469)
@@ -73,13 +79,17 @@ def sign_test(worse: int, better: int) -> float:
 
 
 def level_of(alpha: float, number: int) -> float:
-    """The share of a level that the n-th comparison has, n from 1.
+    """The significance level of the n-th comparison with a reference, so that all of them together keep a level.
+
+    Args:
+        alpha: the level of all comparisons together.
+        number: n, from 1.
 
     >>> round(level_of(0.05, 1), 5), round(sum(level_of(0.05, n) for n in range(1, 10_000)), 4)
     (0.0304, 0.05)
 
     Raises:
-        InputError: there is no such comparison.
+        InputError: the number is below 1, or the level is not between 0 and 1.
     """
     if number < 1 or not 0 < alpha < 1:
         raise InputError(f"expected a comparison from 1 up and a level between 0 and 1, got {number} and {alpha}")
@@ -89,13 +99,13 @@ def level_of(alpha: float, number: int) -> float:
 def compare_rows(
     before: Mapping[int, float | None], after: Mapping[int, float | None], alpha: float, number: int
 ) -> PairedComparison:
-    """Compare two runs over the same rows, by their positions; a larger value is worse.
+    """Compares two runs over the same rows; a larger value is worse.
 
     Args:
-        before: the reference.
-        after: the run.
+        before: the values of the reference, by the position of the row.
+        after: the values of the run.
         alpha: the level of all comparisons with this reference together.
-        number: which one this is, from 1.
+        number: the number of this comparison, from 1.
     """
     pairs = [
         (place, float(first), float(second))

@@ -1,8 +1,8 @@
-"""Which outputs are looked at more closely: by what hangs on them, the same on every replica and at every replay.
+"""Sampling of outputs by their stakes, deterministic on every replica and at every replay.
 
-Whether an output is drawn follows from its run id and nothing else: SHA-256 of the id, under a salt that may be changed
-to draw anew, is a number that is as good as random and the same everywhere. An output that is drawn at one rate is
-drawn at every higher one, so that more sampling adds outputs and takes none away.
+Whether an output is sampled depends on its run id alone: SHA-256 of the id, with a salt that may be changed to sample
+other outputs, is a pseudo-random number that is the same everywhere. An output that is sampled at one rate is sampled
+at every higher rate, so that raising a rate only adds outputs.
 """
 
 from collections.abc import Mapping
@@ -18,22 +18,22 @@ _RANGE: Final = 2.0**64
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The rates at which outputs are drawn.
+    """The rates at which outputs are sampled.
 
     Raises:
-        InputError: a rate is not above 0 and up to 1, or names unknown stakes.
+        InputError: a rate is not above 0 and at most 1, or the rates by stakes do not cover exactly the known stakes.
     """
 
     stakes: Mapping[str, float] = field(default_factory=lambda: {"high": 1.0, "medium": 0.1, "low": 0.01})
-    """By stakes; each of them has one."""
+    """The rate for each of the stakes."""
     severity: Mapping[str, float] = field(default_factory=dict)
-    """By the level of the worst finding; the larger rate counts."""
+    """Rates by the level of the worst finding; the larger of both rates counts."""
     callers: Mapping[str, float] = field(default_factory=dict)
-    """By the name of the caller, in place of that by stakes."""
+    """Rates by the name of the caller, instead of the rate by stakes."""
     salt: str = ""
-    """Draws other outputs."""
+    """Changing it samples other outputs."""
     times: float = 1.0
-    """By what all rates are multiplied, up to 1: more where the error budget is spent."""
+    """The factor by which all rates are multiplied, up to a rate of 1; above 1 while the error budget is spent."""
 
     def __post_init__(self) -> None:
         if set(self.stakes) != set(STAKES):
@@ -43,7 +43,7 @@ class Sampling:
             raise InputError("expected rates above 0 up to 1: what is never drawn says nothing of those it stands for")
 
     def probability(self, stakes: str, severity: str | None = None, caller: str | None = None) -> float:
-        """How probable it is that an output is drawn.
+        """The probability with which an output is sampled.
 
         >>> Sampling().probability("medium"), Sampling(severity={"critical": 1.0}).probability("low", "critical")
         (0.1, 1.0)
@@ -58,7 +58,7 @@ class Sampling:
         return min(1.0, rate * self.times)
 
     def draws(self, run: str, probability: float) -> bool:
-        """Whether a run is drawn at a probability.
+        """Whether a run is sampled at a given probability.
 
         >>> Sampling().draws("0" * 32, 1.0)
         True
@@ -67,5 +67,5 @@ class Sampling:
 
 
 def place(run: str, salt: str = "") -> float:
-    """The number in [0, 1) that a run id stands for."""
+    """The pseudo-random number in [0, 1) of a run id."""
     return int.from_bytes(sha256(f"{salt}\x00{run}".encode("utf-8", "backslashreplace")).digest()[:8]) / _RANGE

@@ -1,9 +1,9 @@
-"""When timed work is due: an interval, or a cron expression of five fields in UTC.
+"""Plans of timed work: an interval, or a cron expression of five fields in UTC.
 
-`every: 15m` is due at whole multiples of the interval since 1970, so that all replicas mean the same moments. A cron
+`every: 15m` is due at whole multiples of the interval since 1970, so that all replicas agree on the moments. A cron
 expression has minute, hour, day of the month, month and day of the week (0 or 7 is Sunday); each field is `*`, a
-number, a range `a-b`, either with a step `/n`, or a list of these with commas. Names, `@daily` and the extensions of
-single programs are refused. As in crontab(5), where both days are restricted, one of them is enough.
+number, a range `a-b`, either with a step `/n`, or a comma-separated list of these. Names, `@daily` and extensions of
+particular programs are refused. As in crontab(5), where both days are restricted, one of them is enough.
 """
 
 import re
@@ -44,7 +44,7 @@ class Every:
             raise InputError(f"expected an interval from 1s to 31d, got {self.seconds} seconds")
 
     def last(self, now: datetime) -> datetime:
-        """The latest moment that is due and not after `now`."""
+        """The latest due moment up to `now`."""
         stamp = int(now.timestamp())
         return datetime.fromtimestamp(stamp - stamp % self.seconds, UTC)
 
@@ -61,17 +61,21 @@ class Cron:
     weekdays: frozenset[int]
     """0 is Sunday."""
     either: bool
-    """Whether a day is due that fits one of the two fields of days."""
+    """Whether a day that matches one of the two fields of days is enough."""
 
     def on(self, day: datetime) -> bool:
-        """Whether anything is due on a day."""
+        """Whether the day is one on which work is due."""
         if day.month not in self.months:
             return False
         of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
         return (of_month or of_week) if self.either else (of_month and of_week)
 
     def last(self, now: datetime) -> datetime:
-        """The latest moment that is due and not after `now`."""
+        """The latest due moment up to `now`.
+
+        Raises:
+            InputError: the expression is never due.
+        """
         now = now.astimezone(UTC)
         times = sorted(((hour, minute) for hour in self.hours for minute in self.minutes), reverse=True)
         day = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -90,10 +94,10 @@ When = Every | Cron
 
 
 def read_when(given: object, what: str) -> When:
-    """A plan as settings have it: a cron expression, or a mapping with `every`.
+    """Parses a plan of the settings: a cron expression, or a mapping with `every`.
 
     Args:
-        given: the value.
+        given: the value of the setting.
         what: the name of the setting, for messages.
 
     >>> read_when({"every": "15m"}, "turn")
@@ -102,7 +106,7 @@ def read_when(given: object, what: str) -> When:
     '2026-02-27T02:30:00+00:00'
 
     Raises:
-        InputError: it is neither.
+        InputError: it is neither, or is never due.
     """
     if isinstance(given, Mapping) and set(given) == {"every"}:
         return Every(read_seconds(given["every"], what))
@@ -117,28 +121,32 @@ def read_when(given: object, what: str) -> When:
             f"expected {what} as a cron expression of five fields (minute hour day month weekday), "
             f"got {ascii(given)[:60]}"
         )
-    found = [_field(text, what, *about) for text, about in zip(fields, _FIELDS, strict=True)]
-    made = Cron(
+    field_values = [_field(text, what, *about) for text, about in zip(fields, _FIELDS, strict=True)]
+    cron = Cron(
         " ".join(fields),
-        found[0],
-        found[1],
-        found[2],
-        found[3],
-        frozenset(one % 7 for one in found[4]),
+        field_values[0],
+        field_values[1],
+        field_values[2],
+        field_values[3],
+        frozenset(one % 7 for one in field_values[4]),
         fields[2][0] != "*" and fields[4][0] != "*",
     )
-    made.last(datetime(2400, 1, 1, tzinfo=UTC))
-    return made
+    cron.last(datetime(2400, 1, 1, tzinfo=UTC))
+    return cron
 
 
 def read_seconds(given: object, what: str) -> int:
-    """A length of time: whole seconds, or a text with a unit `s`, `m`, `h` or `d`.
+    """Parses a duration of up to 31 days, in seconds: a whole number, or a text with a unit `s`, `m`, `h` or `d`.
+
+    Args:
+        given: the value of the setting.
+        what: the name of the setting, for messages.
 
     >>> read_seconds("2h", "x"), read_seconds(30, "x")
     (7200, 30)
 
     Raises:
-        InputError: it is none.
+        InputError: it is not such a duration.
     """
     if isinstance(given, int) and not isinstance(given, bool) and 0 < given <= LONGEST_S:
         return given
@@ -149,7 +157,7 @@ def read_seconds(given: object, what: str) -> int:
 
 
 def _field(text: str, what: str, name: str, low: int, high: int) -> frozenset[int]:
-    found: set[int] = set()
+    values: set[int] = set()
     for part in text.split(","):
         match = _PART.fullmatch(part)
         if match is None:
@@ -159,5 +167,5 @@ def _field(text: str, what: str, name: str, low: int, high: int) -> frozenset[in
         end = high if star or (step and not last) else int(last or first)
         if not low <= begin <= end <= high or step == "0" or (step is not None and int(step) == 0):
             raise InputError(f"{what}: expected the {name} from {low} to {high}, rising, got {ascii(part)[:40]}")
-        found.update(range(begin, end + 1, int(step or 1)))
-    return frozenset(found)
+        values.update(range(begin, end + 1, int(step or 1)))
+    return frozenset(values)

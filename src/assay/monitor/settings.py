@@ -1,55 +1,54 @@
-"""The settings of a monitor: one mapping, as a file in YAML has it."""
+"""The settings of a monitor, read from a mapping such as a YAML file contains."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from assay.errors import InputError
-from assay.monitor.budgeting import BudgetSettings
+from assay.monitor.budget import BudgetSettings
 from assay.monitor.cadences import Cadences, read_cadences
-from assay.monitor.charts import Watching
+from assay.monitor.charts import WatchSettings
 from assay.monitor.observations import DIMENSIONS
 from assay.monitor.sampling import Sampling
+from assay.monitor.sections import mapping_of, require_known, section_of
 from assay.stats.drift import AfterAlarm, BurnRule
 
-T = TypeVar("T")
 _HERE: Final = Path()
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorSettings:
-    """All of it."""
+    """All settings of a monitor."""
 
-    watch: Watching = field(default_factory=Watching)
+    watch: WatchSettings = field(default_factory=WatchSettings)
     sampling: Sampling | None = None
-    """None: every output is looked at, which costs nothing where it was checked anyway."""
+    """None: every output is observed, which costs nothing since it was checked anyway."""
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     cadences: Cadences = field(default_factory=Cadences)
-    """What is done by a clock."""
+    """The timed work."""
 
 
 SECTIONS: Final = frozenset({"watch", "sampling", "budget", "schedule", "judge", "golden"})
 
 
 def monitor_settings(given: object, folder: Path = _HERE) -> MonitorSettings:
-    """Settings out of a mapping with the sections `watch`, `sampling`, `budget`, `schedule`, `judge` and `golden`.
+    """Reads settings from a mapping with the sections `watch`, `sampling`, `budget`, `schedule`, `judge` and `golden`.
 
     Args:
         given: the mapping.
-        folder: where paths in it begin.
+        folder: the folder that relative paths refer to.
 
     Raises:
-        InputError: a section or setting is unknown, or is not what it should be.
+        InputError: a section or setting is unknown or invalid.
 
     >>> monitor_settings({"watch": {"shift": 0.05}, "budget": {"most": 0.1}}).watch.shift
     0.05
     """
-    sections = _mapping(given, "the settings")
-    _known(sections, set(SECTIONS), "sections")
-    watch, budget = dict(_mapping(sections.get("watch"), "watch")), dict(_mapping(sections.get("budget"), "budget"))
+    sections = mapping_of(given, "the settings")
+    require_known(sections, set(SECTIONS), "sections")
+    watch, budget = dict(mapping_of(sections.get("watch"), "watch")), dict(mapping_of(sections.get("budget"), "budget"))
     if "metrics" in watch:
-        watch["metrics"] = {str(name): _dimensions(of) for name, of in _mapping(watch["metrics"], "metrics").items()}
+        watch["metrics"] = {str(name): _dimensions(of) for name, of in mapping_of(watch["metrics"], "metrics").items()}
     if "after" in watch:
         if watch["after"] not in list(AfterAlarm):
             raise InputError(f"expected after: {' or '.join(AfterAlarm)}, got {ascii(watch['after'])[:40]}")
@@ -57,36 +56,14 @@ def monitor_settings(given: object, folder: Path = _HERE) -> MonitorSettings:
     if "rules" in budget:
         if not isinstance(budget["rules"], list | tuple):
             raise InputError("expected a list of rules of burn rates")
-        budget["rules"] = tuple(_made(BurnRule, _mapping(one, "a rule"), "a rule") for one in budget["rules"])
+        budget["rules"] = tuple(section_of(BurnRule, mapping_of(one, "a rule"), "a rule") for one in budget["rules"])
     sampling = sections.get("sampling")
     return MonitorSettings(
-        _made(Watching, watch, "watch"),
-        None if sampling is None else _made(Sampling, _mapping(sampling, "sampling"), "sampling"),
-        _made(BudgetSettings, budget, "budget"),
+        section_of(WatchSettings, watch, "watch"),
+        None if sampling is None else section_of(Sampling, mapping_of(sampling, "sampling"), "sampling"),
+        section_of(BudgetSettings, budget, "budget"),
         read_cadences(sections.get("schedule"), sections.get("judge"), sections.get("golden"), folder),
     )
-
-
-def _made(kind: type[T], given: Mapping[str, Any], what: str) -> T:
-    _known(given, {one.name for one in fields(kind)}, f"settings of {what}")  # type: ignore[arg-type]  # dataclasses all
-    try:
-        return kind(**given)
-    except TypeError as error:
-        raise InputError(f"{what}: a setting has a value of another kind than it should have: {error}") from error
-
-
-def _mapping(value: object, what: str) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise InputError(f"expected {what} to be a mapping of names, got {type(value).__name__}")
-    return value
-
-
-def _known(given: Mapping[str, Any], known: set[str], what: str) -> None:
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise InputError(f"expected {what} among {', '.join(sorted(known))}; got {ascii(', '.join(unknown))[:200]}")
 
 
 def _dimensions(value: object) -> tuple[str, ...]:

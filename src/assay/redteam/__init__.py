@@ -1,4 +1,4 @@
-"""The red team: attacks written from a corpus, run against a system, judged by the verifier and scored by category."""
+"""The red team: writes attacks from a corpus, runs them against a system, judges the answers and scores them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A campaign: a suite against a target, recorded, judged and scored; failures asked again where that is wanted."""
+"""A campaign: one run of a suite against a target, recorded, judged and scored; failed cases may be asked again."""
 
 import json
 import time
@@ -12,31 +12,36 @@ from assay.errors import InputError
 from assay.evaluation.rows import write_file
 from assay.guard import Guard
 from assay.redteam.cases import Case, read_suite, suite_digest, suite_text
-from assay.redteam.judging import Judged, Judgement, Outcome, judge_answers
+from assay.redteam.judging import ChunkJudge, Judgement, Outcome, judge_answers
 from assay.redteam.judging.decisions import Decision, add_decision, as_decided, digest_of, read_decisions, require_texts
-from assay.redteam.runs import Answer, RunLog, RunOptions, Spent, run_cases
+from assay.redteam.runs import Answer, RunLog, RunOptions, RunUsage, run_cases
 from assay.redteam.scores import Scorecard, read_card, rescore, score
 from assay.redteam.targets import Target
 
 RECORD: Final = "run.jsonl"
-"""The record of calls, in the folder of a campaign."""
+"""The file of calls in the folder of a campaign."""
 JUDGEMENTS: Final = "judgements.jsonl"
+"""The file of judgements, one a line in the order of the suite."""
 SUITE: Final = "suite.jsonl"
+"""The file of the cases that were run."""
 SUMMARY: Final = "summary.json"
+"""The file of the scorecard."""
 
 
-Again = Callable[[Sequence[Case], Sequence[Judgement]], Sequence[Judgement]]
-"""Looks again at the judgements of a suite that are not sure."""
+Adjudicator = Callable[[Sequence[Case], Sequence[Judgement]], Sequence[Judgement]]
+"""Settles judgements that are unsure: takes the suite and its judgements, returns the judgements in the same order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What came of it."""
+    """The result of a run."""
 
     cases: tuple[Case, ...]
     judgements: tuple[Judgement, ...]
+    """One for each case, in the order of the suite."""
     card: Scorecard
-    spent: Spent
+    spent: RunUsage
+    """The calls and tokens that it took."""
 
 
 def run_campaign(
@@ -49,57 +54,66 @@ def run_campaign(
     reruns: int = 0,
     version: str = "",
     on_answer: Callable[[Answer], None] | None = None,
-    judged: Judged | None = None,
-    again: Again | None = None,
+    judged: ChunkJudge | None = None,
+    again: Adjudicator | None = None,
 ) -> Campaign:
-    """Runs, judges and scores a suite; what the folder already holds of the same suite and target is not run again.
+    """Runs, judges and scores a suite. Answers that the folder already holds are reused.
 
     Args:
         cases: the suite.
         target: the system under test.
-        guard: what judges.
+        guard: the guard that judges the answers.
         folder: where the record, the judgements and the summary are kept.
-        options: concurrency, rate and budget of the run, its reruns among it.
-        reruns: how many more times a case that failed is asked. The score stays that of the first trial, since asking
-            only failures again would raise it; a case that passes in another trial is marked flaky.
+        options: concurrency, rate and budget of the run, including its reruns.
+        reruns: how often a failed case is asked again. The score stays that of the first trial, since repeating only
+            failures would raise it; a case that passes in a later trial is marked flaky.
         version: the version of the target, as its owner declares it.
-        on_answer: is called with each answer as it comes.
-        judged: who judges in place of the guard; see `judge_answers`.
-        again: looks again at judgements that are not sure (`assay.redteam.judging.adjudication`). What people decided
-            of answers of this folder stands before it (`decide`).
+        on_answer: called with each answer as it arrives.
+        judged: judges in place of the guard; see `judge_answers`.
+        again: settles judgements that are unsure (`assay.redteam.judging.adjudication`). Decisions that people made on
+            answers of this folder (`decide`) take precedence.
 
     Raises:
-        InputError: the folder is of another suite, target or version, or cannot be written to.
+        InputError: the folder belongs to another suite, target or version, or cannot be written to.
     """
     options = options or RunOptions()
     digest = suite_digest(cases)
-    until = None if options.most_seconds is None else time.monotonic() + options.most_seconds
+    deadline = None if options.most_seconds is None else time.monotonic() + options.most_seconds
     with RunLog(folder / RECORD, digest, target.name, version) as log:
         spent = run_cases(cases, target, log, options, on_answer)
-        first = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
-        judgements = _settled(cases, list(judge_answers(cases, first, guard, judged)), read_decisions(folder), again)
+        first_answers = {case: answer for (case, trial), answer in log.answers.items() if trial == 1}
+        judgements = _adjudicated(
+            cases, list(judge_answers(cases, first_answers, guard, judged)), read_decisions(folder), again
+        )
         for trial in range(2, 2 + reruns):
-            failed = [at for at, one in enumerate(judgements) if one.outcome is Outcome.FAILED and not one.flaky]
-            repeated = [cases[at] for at in failed]
-            left = None if options.most_calls is None else max(0, options.most_calls - spent.calls)
-            seconds = None if until is None else max(0.0, until - time.monotonic())
-            within = replace(options, trial=trial, most_calls=left, most_seconds=seconds)
-            more = run_cases(repeated, target, log, within, on_answer)
-            spent = replace(more, calls=spent.calls + more.calls, kept=spent.kept, left=spent.left)
+            failed_at = [
+                at
+                for at, judgement in enumerate(judgements)
+                if judgement.outcome is Outcome.FAILED and not judgement.flaky
+            ]
+            retried = [cases[at] for at in failed_at]
+            calls_left = None if options.most_calls is None else max(0, options.most_calls - spent.calls)
+            seconds_left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            trial_options = replace(options, trial=trial, most_calls=calls_left, most_seconds=seconds_left)
+            trial_usage = run_cases(retried, target, log, trial_options, on_answer)
+            spent = replace(trial_usage, calls=spent.calls + trial_usage.calls, kept=spent.kept, left=spent.left)
             answers = {case: answer for (case, number), answer in log.answers.items() if number == trial}
-            for at, one in zip(failed, judge_answers(repeated, answers, guard, judged), strict=True):
-                asked = judgements[at].trials + (one.outcome is not Outcome.UNJUDGED)
-                flaky = one.outcome is Outcome.PASSED
-                judgements[at] = judgements[at].model_copy(update={"trials": asked, "flaky": flaky})
+            for at, judgement in zip(failed_at, judge_answers(retried, answers, guard, judged), strict=True):
+                trials = judgements[at].trials + (judgement.outcome is not Outcome.UNJUDGED)
+                flaky = judgement.outcome is Outcome.PASSED
+                judgements[at] = judgements[at].model_copy(update={"trials": trials, "flaky": flaky})
     card = keep(folder, cases, judgements, target, guard, version)
     return Campaign(tuple(cases), tuple(judgements), card, spent)
 
 
-def _settled(
-    cases: Sequence[Case], judgements: Sequence[Judgement], decisions: Sequence[Decision], again: Again | None
+def _adjudicated(
+    cases: Sequence[Case],
+    judgements: Sequence[Judgement],
+    decisions: Sequence[Decision],
+    adjudicate: Adjudicator | None,
 ) -> list[Judgement]:
-    decided = [as_decided(one, decisions) for one in judgements]
-    return list(decided if again is None else again(cases, decided))
+    decided = [as_decided(judgement, decisions) for judgement in judgements]
+    return list(decided if adjudicate is None else adjudicate(cases, decided))
 
 
 def keep(
@@ -110,7 +124,7 @@ def keep(
     guard: Guard,
     version: str = "",
 ) -> Scorecard:
-    """Scores what was judged and writes it into a folder, as a run leaves it.
+    """Scores judgements and writes the suite, the judgements and the summary into a folder.
 
     Raises:
         InputError: the folder cannot be written to.
@@ -126,60 +140,64 @@ def keep(
         policy=guard.policy.digest,
     )
     write_file(folder / SUITE, suite_text(cases))
-    _write(folder, judgements, card)
+    _write_results(folder, judgements, card)
     return card
 
 
-def _write(folder: Path, judgements: Sequence[Judgement], card: Scorecard) -> None:
-    write_file(folder / JUDGEMENTS, "".join(one.model_dump_json() + "\n" for one in judgements))
+def _write_results(folder: Path, judgements: Sequence[Judgement], card: Scorecard) -> None:
+    write_file(folder / JUDGEMENTS, "".join(judgement.model_dump_json() + "\n" for judgement in judgements))
     write_file(folder / SUMMARY, json.dumps(card.model_dump(mode="json"), indent=1) + "\n")
 
 
 def decide(folder: Path, case: str, match: float, by: str, reason: str, now: datetime) -> Scorecard:
-    """Has a person decide what an answer of a run is worth; the run is scored anew.
+    """Records a person's decision on one answer of a run and recomputes the scores.
 
     Args:
-        folder: that of the run.
+        folder: the folder of the run.
         case: the id of the case.
         match: how closely the answer does what was expected, in [0, 1].
-        by: who decides, in at most 200 characters.
-        reason: why, in at most 2,000.
-        now: the time, with its zone.
+        by: the name of the person who decides, at most 200 characters.
+        reason: why, at most 2,000 characters.
+        now: the current time, with its time zone.
 
     Raises:
-        InputError: there is no such case or no answer to it, the match is out of range, nobody decides, or the name or
-            the reason is too long or no Unicode text.
+        InputError: the folder cannot be read, there is no such case or no answer to it, the match is out of range, the
+            name is blank, or the name or the reason is too long or not Unicode text.
     """
     require_texts(by, reason)
     if not 0 <= match <= 1:
         raise InputError(f"expected a match in [0, 1], got {match}")
     cases, judgements = read_campaign(folder)
-    answer = next((one.answer for one in judgements if one.case == case), None)
+    answer = next((judgement.answer for judgement in judgements if judgement.case == case), None)
     if answer is None:
         raise InputError(f"{folder}: expected a case that was answered, got {case!r}")
-    before = read_card((folder / SUMMARY).read_text(encoding="utf-8"), str(folder / SUMMARY))
-    at = now.astimezone(UTC).isoformat(timespec="seconds")
-    made = Decision(case=case, answer=digest_of(answer), behavior_match=match, by=by, reason=reason, at=at)
-    add_decision(folder, made)
-    decided = [as_decided(one, (made,)) if one.case == case else one for one in judgements]
-    card = rescore(before, cases, decided)
-    _write(folder, decided, card)
+    try:
+        summary = (folder / SUMMARY).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{folder / SUMMARY}: cannot be read as the summary of a run: {error}") from error
+    previous_card = read_card(summary, str(folder / SUMMARY))
+    decided_at = now.astimezone(UTC).isoformat(timespec="seconds")
+    decision = Decision(case=case, answer=digest_of(answer), behavior_match=match, by=by, reason=reason, at=decided_at)
+    add_decision(folder, decision)
+    decided = [as_decided(judgement, (decision,)) if judgement.case == case else judgement for judgement in judgements]
+    card = rescore(previous_card, cases, decided)
+    _write_results(folder, decided, card)
     return card
 
 
 def read_campaign(folder: Path) -> tuple[tuple[Case, ...], tuple[Judgement, ...]]:
-    """The suite and the judgements of a campaign that has ended.
+    """Reads the suite and the judgements of a campaign that has ended.
 
     Raises:
-        InputError: the folder is none of a campaign, or is damaged.
+        InputError: the folder holds no campaign, or is damaged.
     """
     cases = read_suite(folder / SUITE)
     try:
-        # Not `splitlines`: U+2028 and its like stand within a JSON string as they are.
+        # Not `splitlines`: a JSON string may contain U+2028 and other line separators unescaped.
         lines = (folder / JUDGEMENTS).read_text(encoding="utf-8").split("\n")
         judgements = tuple(Judgement.model_validate_json(line) for line in lines if line.strip())
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / JUDGEMENTS}: cannot be read as the judgements of a run: {error}") from error
-    if [one.case for one in judgements] != [case.id for case in cases]:
+    if [judgement.case for judgement in judgements] != [case.id for case in cases]:
         raise InputError(f"{folder}: the judgements are not of the suite beside them; run it again")
     return cases, judgements

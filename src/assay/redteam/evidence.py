@@ -1,9 +1,9 @@
-"""Documented testing: what was run when, against which version, with what result, signed with the project's keys.
+"""Documented testing: a signed statement of what was run when, against which version and with what result.
 
-Before anything is signed the folder of a run is held against itself: the suite against the record, the answers of the
-judgements against the record, the summary against the judgements. The statement carries digests of the files, so that
-whoever has them can do all of that again. Scores stand in it as text, since its canonical JSON (RFC 8785) holds texts
-and whole numbers alone.
+Before anything is signed, the folder of a run is checked for consistency: the suite against the record, the judged
+answers against the record, and the summary against the judgements. The statement contains digests of the files, so
+that anyone who has the files can repeat these checks. Scores are written as text, since its canonical JSON (RFC 8785)
+is restricted to text and whole numbers.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ from assay.redteam.scores import Scorecard, read_card, rescore
 from assay.schema.base import Value
 
 DOMAIN: Final = b"assay redteam evidence 1\n"
-"""Stands before the signed bytes, so that a signature over anything else is never one of such a statement."""
-LONGEST: Final = 8_000_000
-"""Bytes of a signed statement that are read."""
+"""The prefix of the signed bytes, so that no signature over anything else is valid for such a statement."""
+LARGEST_STATEMENT: Final = 8_000_000
+"""The most bytes of a signed statement that are read."""
 _FILES: Final = (RECORD, SUITE, JUDGEMENTS, SUMMARY)
 
 
@@ -42,7 +42,7 @@ class CategoryResult(Value):
 
 
 class RunStatement(Value):
-    """One run."""
+    """What is stated about one run."""
 
     folder: str
     """The name of its folder."""
@@ -51,13 +51,13 @@ class RunStatement(Value):
     ended: str
     target: str
     target_version: str
-    """As it was declared; empty where it was not."""
+    """As its owner declared it; empty if it was not declared."""
     suite: str
     """The digest of the suite."""
     policy: str
-    """The digest of the policy that it was judged by."""
+    """The digest of the policy that it was judged under."""
     verifier: str
-    """The digest of what judged."""
+    """The digest of the verifier that judged it."""
     calls: int
     cases: int
     passed: int
@@ -65,7 +65,7 @@ class RunStatement(Value):
     unjudged: int
     flaky: int
     ars: str | None
-    """To four places; none where nothing was judged."""
+    """To four decimal places; none where nothing was judged."""
     low: str | None
     high: str | None
     categories: dict[str, CategoryResult]
@@ -74,52 +74,54 @@ class RunStatement(Value):
 
 
 class Statement(Value):
-    """What is signed."""
+    """The statement that is signed."""
 
     form: Literal["assay redteam evidence 1"] = "assay redteam evidence 1"
     assay: str
     """The version of assay that examined the runs."""
     by: str = Field(max_length=200)
-    """Who answers for it, as given."""
+    """Who is responsible for the statement, as they name themselves."""
     issued_at: str
     key_id: str
     runs: tuple[RunStatement, ...]
 
 
 def export(folders: Sequence[Path], key: SigningKey, by: str, now: datetime) -> str:
-    """A signed statement of runs that have ended, canonical JSON on one line.
+    """Signs a statement about runs that have ended: canonical JSON on one line.
 
     Args:
-        folders: those of runs (`--out`).
-        key: what signs.
-        by: who answers for it.
-        now: the time, with its zone.
+        folders: the folders of the runs (`--out`).
+        key: the signing key.
+        by: who is responsible for the statement.
+        now: the current time, with its time zone.
 
     Raises:
-        InputError: a folder is none of a run, or does not agree with itself.
+        InputError: a folder holds no run or is inconsistent, or two folders have the same name.
         ReceiptError: it cannot be signed.
     """
-    runs = tuple(examined(folder) for folder in folders)
-    if len({one.folder for one in runs}) != len(runs):
+    runs = tuple(run_statement(folder) for folder in folders)
+    if len({run.folder for run in runs}) != len(runs):
         raise InputError("two folders have one name: they could not be told apart in the statement")
-    stated = Statement(assay=__version__, by=by, issued_at=instant(now), key_id=key.key_id, runs=runs)
-    plain = stated.model_dump(mode="json")
-    return canonical({"statement": plain, "signature": key.sign(DOMAIN + canonical(plain)).hex()}).decode()
+    statement = Statement(assay=__version__, by=by, issued_at=instant(now), key_id=key.key_id, runs=runs)
+    statement_json = statement.model_dump(mode="json")
+    return canonical(
+        {"statement": statement_json, "signature": key.sign(DOMAIN + canonical(statement_json)).hex()}
+    ).decode()
 
 
-def examined(folder: Path) -> RunStatement:
-    """What is to be stated of a run, once its folder agrees with itself.
+def run_statement(folder: Path) -> RunStatement:
+    """The statement about a run, after its folder was found consistent.
 
     Raises:
-        InputError: it does not.
+        InputError: the folder is inconsistent or cannot be read.
     """
     cases, judgements = read_campaign(folder)
     record = read_record(folder / RECORD)
-    card = read_card(_bytes(folder / SUMMARY).decode("utf-8", "replace"), str(folder / SUMMARY))
+    card = read_card(_read_bytes(folder / SUMMARY).decode("utf-8", "replace"), str(folder / SUMMARY))
     for problem in _disagreements(cases, judgements, record, card):
         raise InputError(f"{folder}: {problem}; run it again before it is shown to anybody")
     categories = {
-        name: CategoryResult(ars=_figure(mean.ars), cases=mean.cases, passed=mean.passed, unjudged=mean.unjudged)
+        name: CategoryResult(ars=_decimal_text(mean.ars), cases=mean.cases, passed=mean.passed, unjudged=mean.unjudged)
         for name, mean in card.categories.items()
     }
     return RunStatement(
@@ -137,16 +139,16 @@ def examined(folder: Path) -> RunStatement:
         failed=card.cases - card.passed - card.unjudged,
         unjudged=card.unjudged,
         flaky=card.flaky,
-        ars=_figure(card.ars),
-        low=_figure(card.low),
-        high=_figure(card.high),
+        ars=_decimal_text(card.ars),
+        low=_decimal_text(card.low),
+        high=_decimal_text(card.high),
         categories=categories,
-        files={name: _digest(folder / name) for name in (*_FILES, *_decided(folder))},
+        files={name: _digest(folder / name) for name in (*_FILES, *_decision_files(folder))},
     )
 
 
-def _decided(folder: Path) -> tuple[str, ...]:
-    """The file of what people decided, where anybody did."""
+def _decision_files(folder: Path) -> tuple[str, ...]:
+    """The file of decisions, if the folder has one."""
     return (DECISIONS,) if (folder / DECISIONS).exists() else ()
 
 
@@ -155,28 +157,28 @@ def _disagreements(
 ) -> Iterator[str]:
     if record.suite != suite_digest(cases):
         yield "the record is of another suite than the one beside it"
-    for one in judgements:
-        said = record.answers.get((one.case, 1))
-        if one.outcome is not Outcome.UNJUDGED and (said is None or said.text is None):
-            yield f"the case {one.case} is judged, and the record has no answer of it"
-        elif said is not None and one.answer is not None and said.text != one.answer:
-            yield f"the answer that was judged in the case {one.case} is not the one of the record"
+    for judgement in judgements:
+        recorded = record.answers.get((judgement.case, 1))
+        if judgement.outcome is not Outcome.UNJUDGED and (recorded is None or recorded.text is None):
+            yield f"the case {judgement.case} is judged, and the record has no answer of it"
+        elif recorded is not None and judgement.answer is not None and recorded.text != judgement.answer:
+            yield f"the answer that was judged in the case {judgement.case} is not the one of the record"
     if (record.suite, record.target, record.version) != (card.suite, card.target, card.target_version):
         yield "the summary is of another suite, target or version than the record"
-    again = rescore(card, cases, judgements)
-    if again != card:
+    recomputed = rescore(card, cases, judgements)
+    if recomputed != card:
         yield "the summary is not what the judgements come to"
 
 
-def _figure(value: float | None) -> str | None:
+def _decimal_text(value: float | None) -> str | None:
     return None if value is None else f"{value:.4f}"
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(_bytes(path)).hexdigest()
+    return hashlib.sha256(_read_bytes(path)).hexdigest()
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
@@ -184,71 +186,76 @@ def _bytes(path: Path) -> bytes:
 
 
 def verify(text: str | bytes, ring: KeyRing, folders: Sequence[Path] = ()) -> tuple[Statement | None, tuple[str, ...]]:
-    """The statement, and all that does not hold; nothing where it does.
+    """Verifies a signed statement.
 
     Args:
-        text: what `export` gave.
-        ring: the public keys that are trusted.
-        folders: the runs that it is about, where they are at hand: their files are held against the statement.
+        text: the output of `export`.
+        ring: the trusted public keys.
+        folders: the folders of its runs, if available: their files are checked against the statement.
+
+    Returns:
+        The statement, none where it cannot be read, and the problems found: none where everything holds.
     """
     try:
-        stated, plain, signature = _read(text)
+        statement, statement_json, signature = _parse(text)
     except ReceiptError as error:
         return None, (str(error),)
-    problems = [*_of_key(stated, plain, signature, ring)]
+    problems = [*_key_problems(statement, statement_json, signature, ring)]
     if folders:
-        problems += _of_folders(stated, folders)
-    return stated, tuple(problems)
+        problems += _folder_problems(statement, folders)
+    return statement, tuple(problems)
 
 
-def _read(text: str | bytes) -> tuple[Statement, Any, str]:
-    value = read_json(text, "the evidence", LONGEST)
-    given = text.encode() if isinstance(text, str) else bytes(text)
+def _parse(text: str | bytes) -> tuple[Statement, Any, str]:
+    value = read_json(text, "the evidence", LARGEST_STATEMENT)
+    written = text.encode() if isinstance(text, str) else bytes(text)
     is_object = isinstance(value, dict) and set(value) == {"statement", "signature"}
     if not is_object or not isinstance(value["signature"], str):
         raise ReceiptError("expected an object with a statement and a signature")
-    if given.removesuffix(b"\n") != canonical(value):
+    if written.removesuffix(b"\n") != canonical(value):
         raise ReceiptError("expected the evidence in the form in which it was written, got another spacing or order")
     try:
-        stated = Statement.model_validate_json(canonical(value["statement"]))
+        statement = Statement.model_validate_json(canonical(value["statement"]))
     except ValidationError as error:
         raise ReceiptError(f"expected a statement of runs, but {faults(error)}") from error
-    return stated, value["statement"], value["signature"]
+    return statement, value["statement"], value["signature"]
 
 
-def _of_key(stated: Statement, plain: Any, signature: str, ring: KeyRing) -> Iterator[str]:
-    key = ring.find(stated.key_id)
+def _key_problems(statement: Statement, statement_json: Any, signature: str, ring: KeyRing) -> Iterator[str]:
+    key = ring.find(statement.key_id)
     if key is None:
         yield "the ring does not hold the key that the statement names"
         return
     try:
-        raw = bytes.fromhex(signature)
+        signature_bytes = bytes.fromhex(signature)
     except ValueError:
-        raw = b""
-    if len(raw) != 64 or not fits(bytes.fromhex(key.public), raw, DOMAIN + canonical(plain)):
+        signature_bytes = b""
+    if len(signature_bytes) != 64 or not fits(
+        bytes.fromhex(key.public), signature_bytes, DOMAIN + canonical(statement_json)
+    ):
         yield f"the signature is not one of the key {key.key_id} over this statement: one was changed"
     if key.state is KeyState.REVOKED:
         yield f"the key {key.key_id} was revoked"
-    if key.retired is not None and stated.issued_at > key.retired:
-        yield f"issued at {stated.issued_at}, when the key {key.key_id} was retired since {key.retired}"
-    if stated.issued_at < key.created:
-        yield f"issued at {stated.issued_at}, before the key {key.key_id} was created at {key.created}"
+    if key.retired is not None and statement.issued_at > key.retired:
+        yield f"issued at {statement.issued_at}, when the key {key.key_id} was retired since {key.retired}"
+    if statement.issued_at < key.created:
+        yield f"issued at {statement.issued_at}, before the key {key.key_id} was created at {key.created}"
 
 
-def _of_folders(stated: Statement, folders: Sequence[Path]) -> Iterator[str]:
-    found = {folder.resolve().name: folder for folder in folders}
-    for name in sorted(set(found) - {one.folder for one in stated.runs}):
+def _folder_problems(statement: Statement, folders: Sequence[Path]) -> Iterator[str]:
+    by_name = {folder.resolve().name: folder for folder in folders}
+    for name in sorted(set(by_name) - {run.folder for run in statement.runs}):
         yield f"the statement says nothing of the run {name}"
-    for one in stated.runs:
-        folder = found.get(one.folder)
+    for run in statement.runs:
+        folder = by_name.get(run.folder)
         if folder is None:
-            yield f"the run {one.folder} is not among the folders"
+            yield f"the run {run.folder} is not among the folders"
             continue
         try:
-            changed = [name for name, digest in one.files.items() if _digest(folder / name) != digest]
+            changed = [name for name, digest in run.files.items() if _digest(folder / name) != digest]
             if changed:
-                yield f"the run {one.folder}: {', '.join(changed)} changed since it was signed"
-            elif examined(folder) != one:
-                yield f"the run {one.folder}: its files come to another result than the one that was signed"
+                yield f"the run {run.folder}: {', '.join(changed)} changed since it was signed"
+            elif run_statement(folder) != run:
+                yield f"the run {run.folder}: its files come to another result than the one that was signed"
         except InputError as error:
             yield str(error)

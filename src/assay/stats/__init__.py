@@ -1,7 +1,7 @@
-"""Numbers in, numbers out: metrics, calibration and intervals.
+"""Statistics as pure functions of numbers: metrics, calibration, intervals, thresholds and their guarantees.
 
-`assay.stats.metrics` needs nothing but the standard library; `classification` and `calibration` import numpy, so they
-are not imported here.
+`assay.stats.metrics` needs only the standard library; modules that import numpy, such as `classification` and
+`calibration`, are loaded on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -15,25 +15,25 @@ MEDIUM_RISK: Final = 0.4
 
 @dataclass(frozen=True, slots=True)
 class FieldVote:
-    """What the samples say of one field."""
+    """The vote of the samples on one field."""
 
     path: str
     """The JSON Pointer of the field."""
     value: Any
-    """What most say; none where no value has a majority."""
+    """The majority value; none where no value has a majority."""
     share: float
-    """The share of the samples that say the commonest value, absent ones counted as a value of their own."""
+    """The share of the samples with the most common value; absence counts as a value of its own."""
     agreement: float | None
-    """The share of pairs of samples that agree; none for fewer than two."""
+    """The share of pairs of samples that agree; none for fewer than two samples."""
     decided: bool
-    """Whether at least ceil(k / 2) samples say it and no other value is said as often."""
+    """Whether at least ceil(k / 2) of k samples have that value and no other value is as common."""
     absent: bool = False
-    """Whether what most say is that there is no such field."""
+    """Whether the majority has no such field."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldAgreement:
-    """What the samples say of all fields."""
+    """The votes of the samples on all fields."""
 
     fields: tuple[FieldVote, ...]
     """In the order of their pointers."""
@@ -42,12 +42,12 @@ class FieldAgreement:
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """The fields without a majority: high risk, to be flagged."""
+        """The fields without a majority, which are to be flagged as high risk."""
         return tuple(vote.path for vote in self.fields if not vote.decided)
 
 
 def samples_wanted(risk: float, low: float = LOW_RISK, medium: float = MEDIUM_RISK) -> int:
-    """How many samples to draw: 1 below `low`, 3 below `medium`, else 5 (docs/concepts.md#self-consistency).
+    """The number of samples to draw: 1 below `low`, 3 below `medium`, else 5 (docs/concepts.md#self-consistency).
 
     Args:
         risk: the estimated probability of a hallucination, in [0, 1].
@@ -66,10 +66,10 @@ def samples_wanted(risk: float, low: float = LOW_RISK, medium: float = MEDIUM_RI
 
 
 def vote_fields(documents: Sequence[Any]) -> FieldAgreement:
-    """The majority of each field over documents of JSON values, and how far they agree.
+    """The majority value of each field over JSON documents, and how far the documents agree.
 
-    A field is a leaf: a text, number, truth value, null, or an empty list or object. `1` and `true` are different, as
-    are `1` and `"1"`; `1` and `1.0` are not.
+    A field is a leaf: a string, number, boolean, null, or an empty list or object. `1` and `true` are different, as are
+    `1` and `"1"`; `1` and `1.0` are equal.
 
     Raises:
         InputError: there is no document.
@@ -88,7 +88,7 @@ def vote_fields(documents: Sequence[Any]) -> FieldAgreement:
 
 
 class _Absent:
-    """A field that a document has not."""
+    """The value of a field that a document does not have."""
 
 
 _ABSENT: Final = _Absent()
@@ -106,8 +106,8 @@ def _vote(path: str, values: Sequence[Any]) -> FieldVote:
     pairs = [first == second for first, second in combinations(keys, 2)]
     agreement = sum(pairs) / len(pairs) if pairs else None
     absent = decided and value is _ABSENT
-    said = value if decided and not absent else None
-    return FieldVote(path, said, most / len(values), agreement, decided, absent)
+    majority = value if decided and not absent else None
+    return FieldVote(path, majority, most / len(values), agreement, decided, absent)
 
 
 def _key(value: Any) -> Hashable:
@@ -119,7 +119,7 @@ def _key(value: Any) -> Hashable:
 
 
 def _leaves(document: Any) -> list[tuple[str, Any]]:
-    """The leaves with their pointers, without recursion, so that nesting is no matter."""
+    """The leaves with their pointers, found without recursion, so that deep nesting does no harm."""
     found: list[tuple[str, Any]] = []
     waiting: list[tuple[str, Any]] = [("", document)]
     while waiting:

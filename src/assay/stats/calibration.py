@@ -1,8 +1,8 @@
-"""Whether probabilities mean what they say, and models that make them do so.
+"""Measures of calibration, and models that calibrate scores.
 
-A probability is calibrated if, of all claims that get it, that share is true. Outcomes are true or 1 where the event
-came about. All fits are deterministic: the same numbers give the same coefficients. `InputError` is raised for empty
-columns, different lengths, probabilities outside [0, 1] and numbers that are not finite.
+A probability is calibrated if, of all claims that get it, that share is true. An outcome is true or 1 where the event
+occurred. All fits are deterministic: the same numbers give the same coefficients. `InputError` is raised for empty
+columns, columns of different lengths, probabilities outside [0, 1] and numbers that are not finite.
 """
 
 import itertools
@@ -17,11 +17,11 @@ from assay.errors import InputError
 Floats = NDArray[np.float64]
 
 LOG_LOSS_FLOOR = 1e-15
-"""How near to 0 or 1 a probability may come in the log loss, which is infinite at a certain error."""
+"""The least distance of a probability from 0 and 1 in the log loss, which would be infinite for a certain error."""
 MAX_STEPS = 100
-"""The most Newton steps of a fit; ten are usual."""
+"""The most Newton steps of a fit; ten are typical."""
 STEP_TOLERANCE = 1e-9
-"""A fit has converged when no coefficient changes by more."""
+"""A fit has converged when no coefficient changes by more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Bin:
     """One bin of a reliability diagram."""
 
     low: float
-    """The least probability that belongs in it."""
+    """The lower end, which belongs to the bin."""
     high: float
-    """The greatest; it belongs in the next bin, except in the last."""
+    """The upper end, which belongs to the next bin, except for the last one."""
     count: int
     mean_probability: float | None
-    """The mean of what was said; none where the bin is empty."""
+    """The mean predicted probability; none where the bin is empty."""
     frequency: float | None
-    """The share that came about; none where the bin is empty."""
+    """The share of events that occurred; none where the bin is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class LogisticModel:
     coefficients: tuple[float, ...]
     intercept: float
     converged: bool
-    """Whether the last step was below the tolerance; a fit that did not converge should not be used."""
+    """Whether the last step was below the tolerance. A fit that did not converge must not be used."""
     steps: int
 
     def predict(self, features: ArrayLike) -> Floats:
@@ -60,12 +60,12 @@ class LogisticModel:
 
 @dataclass(frozen=True, slots=True)
 class IsotonicModel:
-    """A rising step function with straight lines between its corners."""
+    """A nondecreasing, piecewise linear function from scores to probabilities."""
 
     scores: tuple[float, ...]
-    """The corners' scores, rising."""
+    """The scores of its corners, ascending."""
     probabilities: tuple[float, ...]
-    """The corners' probabilities, never falling."""
+    """The probabilities of its corners, never decreasing."""
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Probabilities by interpolation; constant beyond the corners."""
@@ -87,38 +87,38 @@ def sigmoid(values: ArrayLike) -> Floats:
 
 
 def reliability(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> tuple[Bin, ...]:
-    """The reliability diagram over `bins` bins of equal width.
+    """The reliability diagram with bins of equal width.
 
     >>> [(bin.count, bin.frequency) for bin in reliability([0.1, 0.2, 0.9], [0, 0, 1], bins=2)]
     [(2, 0.0), (1, 1.0)]
     """
-    said, came = _columns(probabilities, outcomes)
+    predicted, observed = _columns(probabilities, outcomes)
     _require_positive("bins", bins)
     edges = np.linspace(0, 1, bins + 1)
-    index = np.minimum(np.searchsorted(edges, said, side="right") - 1, bins - 1)
+    index = np.minimum(np.searchsorted(edges, predicted, side="right") - 1, bins - 1)
     return tuple(
-        _bin(float(edges[number]), float(edges[number + 1]), said[index == number], came[index == number])
+        _bin(float(edges[number]), float(edges[number + 1]), predicted[index == number], observed[index == number])
         for number in range(bins)
     )
 
 
 def adaptive_reliability(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> tuple[Bin, ...]:
-    """The reliability diagram over at most `bins` bins with as nearly the same number of rows as ties allow.
+    """The reliability diagram with at most `bins` bins, each with as nearly the same number of rows as ties allow.
 
-    Rows of one probability share a bin, so that the order of rows does not matter.
+    Rows of the same probability share a bin, so that the order of rows does not matter.
 
     >>> [bin.count for bin in adaptive_reliability([0.1, 0.1, 0.8, 0.9], [0, 0, 1, 1], bins=2)]
     [2, 2]
     """
-    said, came = _columns(probabilities, outcomes)
+    predicted, observed = _columns(probabilities, outcomes)
     _require_positive("bins", bins)
-    order = np.argsort(said, kind="stable")
-    said, came = said[order], came[order]
-    # A cut moves down to the first row of its probability.
-    wanted = np.searchsorted(said, said[np.arange(1, bins) * len(said) // bins], side="left")
-    cuts = [0, *np.unique(wanted[wanted > 0]).tolist(), len(said)]
+    order = np.argsort(predicted, kind="stable")
+    predicted, observed = predicted[order], observed[order]
+    # Each cut moves down to the first row of the same probability.
+    starts = np.searchsorted(predicted, predicted[np.arange(1, bins) * len(predicted) // bins], side="left")
+    cuts = [0, *np.unique(starts[starts > 0]).tolist(), len(predicted)]
     return tuple(
-        _bin(float(said[start]), float(said[end - 1]), said[start:end], came[start:end])
+        _bin(float(predicted[start]), float(predicted[end - 1]), predicted[start:end], observed[start:end])
         for start, end in itertools.pairwise(cuts)
     )
 
@@ -137,7 +137,7 @@ def ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> float:
 def adaptive_ece(probabilities: ArrayLike, outcomes: ArrayLike, bins: int = 10) -> float:
     """The expected calibration error over bins of equal count, in [0, 1] (Nixon et al. 2019).
 
-    It is not fooled where nearly all probabilities lie in one bin of equal width.
+    It is meaningful even where nearly all probabilities fall into one bin of equal width.
 
     >>> round(adaptive_ece([0.9, 0.9, 0.1, 0.1], [1, 1, 0, 0], bins=2), 3)
     0.1
@@ -151,19 +151,19 @@ def brier(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
     >>> brier([0.5, 1.0], [1, 1])
     0.125
     """
-    said, came = _columns(probabilities, outcomes)
-    return float(np.mean((said - came) ** 2))
+    predicted, observed = _columns(probabilities, outcomes)
+    return float(np.mean((predicted - observed) ** 2))
 
 
 def log_loss(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
-    """The mean of -log of the probability of what came about, 0 or more; `LOG_LOSS_FLOOR` keeps it finite.
+    """The mean of -log of the probability of the outcome that occurred, 0 or more; `LOG_LOSS_FLOOR` keeps it finite.
 
     >>> round(log_loss([0.5, 0.5], [1, 0]), 4)
     0.6931
     """
-    said, came = _columns(probabilities, outcomes)
-    said = np.clip(said, LOG_LOSS_FLOOR, 1 - LOG_LOSS_FLOOR)
-    return float(-np.mean(came * np.log(said) + (1 - came) * np.log1p(-said)))
+    predicted, observed = _columns(probabilities, outcomes)
+    predicted = np.clip(predicted, LOG_LOSS_FLOOR, 1 - LOG_LOSS_FLOOR)
+    return float(-np.mean(observed * np.log(predicted) + (1 - observed) * np.log1p(-predicted)))
 
 
 def fit_logistic(
@@ -171,17 +171,17 @@ def fit_logistic(
 ) -> LogisticModel:
     """Logistic regression by Newton's method (iteratively reweighted least squares).
 
-    It minimises  sum of w_i * log loss_i + l2 / 2 * |coefficients|^2 ; the intercept is not held back. Steps that do
-    not lower that are halved. Features should be of similar size for `l2` to hold all of them back alike.
+    It minimises  sum of w_i * log loss_i + l2 / 2 * |coefficients|^2 ; the intercept is not penalised. Steps that do
+    not lower this are halved. Features should be of similar scale, so that `l2` penalises them alike.
 
     Args:
         features: of shape (rows, columns), or (rows,) for one column.
         outcomes: 0 or 1, or any target between, for each row.
         l2: the strength of the penalty, 0 or more. At 0, separable rows have no finite solution.
-        weights: how much each row counts, 0 or more; all alike by default.
+        weights: the weight of each row, 0 or more; equal by default.
 
     Raises:
-        InputError: also where only one outcome occurs, which gives no finite intercept.
+        InputError: also where only one outcome occurs, since there is no finite intercept then.
 
     >>> model = fit_logistic([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1])
     >>> model.converged, round(model.intercept, 6), round(model.coefficients[0], 3)
@@ -210,15 +210,16 @@ def fit_logistic(
 def fit_platt(scores: ArrayLike, outcomes: ArrayLike) -> LogisticModel:
     """Platt scaling: a logistic curve over one score, with Platt's targets against overconfidence (Platt 1999).
 
-    Positives aim at (P + 1) / (P + 2) and negatives at 1 / (N + 2), so that separable rows have a finite solution.
+    The target of positives is (P + 1) / (P + 2) and that of negatives 1 / (N + 2), so that even separable rows have a
+    finite solution.
 
     >>> fit_platt([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).coefficients[0] > 0
     True
     """
-    came = _outcomes(outcomes)
-    positives = float(came.sum())
-    negatives = len(came) - positives
-    targets = np.where(came == 1, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    observed = _outcomes(outcomes)
+    positives = float(observed.sum())
+    negatives = len(observed) - positives
+    targets = np.where(observed == 1, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     return fit_logistic(np.asarray(scores, dtype=np.float64).reshape(-1), targets, l2=0.0)
 
 
@@ -227,7 +228,7 @@ def fit_temperature(logits: ArrayLike, outcomes: ArrayLike) -> float:
 
     Args:
         logits: of shape (rows, classes), or (rows,) for the log odds of one event.
-        outcomes: for each row the number of the true class, or whether the event came about.
+        outcomes: for each row the number of the true class, or whether the event occurred.
 
     Returns:
         T in [0.01, 100], found by golden section over log T to six digits; 1 where the logits are right already.
@@ -253,20 +254,20 @@ def fit_temperature(logits: ArrayLike, outcomes: ArrayLike) -> float:
 
 
 def fit_isotonic(scores: ArrayLike, outcomes: ArrayLike) -> IsotonicModel:
-    """Isotonic regression by pooling adjacent violators: the rising function with the least squared error.
+    """Isotonic regression by pooling adjacent violators: the nondecreasing function with the least squared error.
 
-    Rows of one score count as one with their mean. O(n log n). It needs a few hundred rows to be of use.
+    Rows of the same score count as one with their mean. O(n log n). It needs a few hundred rows to be useful.
 
     >>> fit_isotonic([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).probabilities
     (0.0, 0.5, 0.5, 1.0)
     """
-    values, came = np.asarray(scores, dtype=np.float64).reshape(-1), _outcomes(outcomes)
-    _same_length(values, came)
+    values, observed = np.asarray(scores, dtype=np.float64).reshape(-1), _outcomes(outcomes)
+    _same_length(values, observed)
     if not np.isfinite(values).all():
         raise InputError("expected finite scores, got NaN or infinity")
     distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    sums = np.bincount(inverse.reshape(-1), weights=came)
-    # Each block: sum of outcomes, rows, first and last index of its scores.
+    sums = np.bincount(inverse.reshape(-1), weights=observed)
+    # Each block has its sum of outcomes, its number of rows, and the first and last index of its scores.
     blocks: list[tuple[float, int, int, int]] = []
     for index in range(len(distinct)):
         block = (float(sums[index]), int(counts[index]), index, index)
@@ -295,13 +296,13 @@ def _newton(
         gradient = design.T @ (counts * (chance - targets)) + penalty * point
         curvature = counts * chance * (1 - chance)
         hessian = (design * curvature[:, None]).T @ design + np.diag(penalty)
-        # Least squares rather than a solve: a constant column without a penalty has no unique solution.
+        # Least squares rather than solving: for a constant column without a penalty the solution is not unique.
         direction = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
         size = 1.0
         while objective(point - size * direction) > value and size > STEP_TOLERANCE:
             size /= 2
         if size <= STEP_TOLERANCE:
-            # No step along the Newton direction is lower: the minimum, as far as numbers can tell.
+            # No step along the Newton direction lowers the objective: the minimum, to numerical precision.
             return point, bool(np.abs(gradient).max() < 1e-4 * max(1.0, float(counts.sum()))), step
         point = point - size * direction
         value = objective(point)
@@ -326,10 +327,10 @@ def _golden_section(loss: Callable[[float], float], low: float, high: float) -> 
     return (low + high) / 2
 
 
-def _bin(low: float, high: float, said: Floats, came: Floats) -> Bin:
-    if not len(said):
+def _bin(low: float, high: float, predicted: Floats, observed: Floats) -> Bin:
+    if not len(predicted):
         return Bin(low, high, 0, None, None)
-    return Bin(low, high, len(said), float(said.mean()), float(came.mean()))
+    return Bin(low, high, len(predicted), float(predicted.mean()), float(observed.mean()))
 
 
 def _weighted_gap(bins: tuple[Bin, ...]) -> float:
@@ -343,16 +344,16 @@ def _weighted_gap(bins: tuple[Bin, ...]) -> float:
 
 
 def _columns(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Floats, Floats]:
-    said, came = _unit_interval("probabilities", probabilities), _outcomes(outcomes)
-    _same_length(said, came)
-    return said, came
+    predicted, observed = _unit_interval("probabilities", probabilities), _outcomes(outcomes)
+    _same_length(predicted, observed)
+    return predicted, observed
 
 
 def _outcomes(outcomes: ArrayLike) -> Floats:
-    came = _unit_interval("outcomes", outcomes)
-    if not np.isin(came, (0, 1)).all():
+    observed = _unit_interval("outcomes", outcomes)
+    if not np.isin(observed, (0, 1)).all():
         raise InputError("expected outcomes of 0 and 1, got others")
-    return came
+    return observed
 
 
 def _unit_interval(name: str, values: ArrayLike) -> Floats:

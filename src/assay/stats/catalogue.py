@@ -1,6 +1,7 @@
-"""What every metric is: formula, source, range and undefined case, as data, so that the documentation cannot drift.
+"""The definition of every metric as data: formula, source, range and undefined case, from which its page is rendered.
 
-`docs/metrics.md` is `render()`; a test compares the two, and that every public function of the two modules is listed.
+`docs/metrics.md` is the output of `render()`. A test compares the two and checks that every public function of the
+metric modules is listed.
 """
 
 from dataclasses import dataclass
@@ -8,17 +9,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One figure and how it is computed."""
+    """The definition of one metric."""
 
     name: str
     """Its name in a report."""
     function: str
-    """The function, as module and name below `assay.stats`."""
+    """Its function, as module and name within `assay.stats`."""
     formula: str
     source: str
+    """The publication or page of the documentation that defines it."""
     range: str
     undefined: str
-    """When it has no value."""
+    """The cases in which it has no value."""
 
 
 OUTPUT: tuple[Definition, ...] = (

@@ -11,10 +11,10 @@ Pair = tuple[float, float]
 
 
 def noisy_or(causes: Sequence[Pair]) -> float:
-    """P(H) = 1 - product of (1 - P(H | cause) P(cause)): the chance that at least one cause led to it.
+    """P(H) = 1 - product of (1 - P(H | cause) P(cause)): the probability that at least one cause led to it.
 
     Raises:
-        ValueError: a number is no probability.
+        ValueError: a number is not a probability.
 
     >>> round(noisy_or([(0.5, 0.8), (0.5, 0.8)]), 2)
     0.64
@@ -26,13 +26,13 @@ def noisy_or(causes: Sequence[Pair]) -> float:
 
 
 def shares(causes: Sequence[Pair]) -> list[float]:
-    """The part that each cause has in the noisy-or: -log(1 - q) over the sum of them, q = P(H | cause) P(cause).
+    """The share of each cause in the noisy-or: -log(1 - q) divided by the sum over causes, q = P(H | cause) P(cause).
 
-    The logarithms of the product's factors add up, so the parts are the same in whichever order causes are taken; they
-    add up to 1, or are all 0 where no cause is there. Certain causes share everything among them.
+    The logarithms of the factors of the product are additive, so the shares do not depend on the order of the causes.
+    They sum to 1, or are all 0 where no cause is present. If some causes are certain, these share everything equally.
 
     Raises:
-        ValueError: a number is no probability.
+        ValueError: a number is not a probability.
 
     >>> shares([(0.5, 1.0), (0.5, 1.0), (0.0, 1.0)])
     [0.5, 0.5, 0.0]
@@ -56,19 +56,19 @@ def effective_attention(
     tau_end: float = 3_000.0,
     base: float = 0.2,
 ) -> float:
-    """The attention that a passage gets, as a part of the most that one can get, from 0 to 1.
+    """The attention that a passage gets, relative to the largest that a passage can get, from 0 to 1.
 
-    start * exp(-p / tau_start) + end * exp(-(L - p) / tau_end) + base, over the larger one of its two ends. The
-    constants are of the form of the published curves and fitted to no model.
+    start * exp(-p / tau_start) + end * exp(-(L - p) / tau_end) + base, divided by the larger of its values at the two
+    ends. The constants follow the shape of published curves and are not fitted to any model.
 
     Args:
         position: tokens before the passage.
         length: tokens of the whole context.
-        start: weight of the beginning.
-        end: weight of the end.
-        tau_start: tokens in which the weight of the beginning falls to a third.
+        start: the weight of the beginning.
+        end: the weight of the end.
+        tau_start: the tokens over which the weight of the beginning falls to 1/e, about a third.
         tau_end: the same for the end.
-        base: what every place gets.
+        base: the weight that every position has.
 
     Raises:
         ValueError: the position is outside of the context.

@@ -1,8 +1,9 @@
-"""How well scores and decisions tell two classes apart: rates, ranks, curves, thresholds and their uncertainty.
+"""How well scores and decisions separate two classes: rates, ranks, curves, thresholds and their uncertainty.
 
-The positive class is the caller's choice; a higher score means more positive, and a row is predicted positive from the
-threshold on. Where a figure has no value, such as a rate over no rows, it is undefined with a reason and never 0 or
-NaN. All functions raise `InputError` for columns of different lengths and for numbers that are not finite.
+The positive class is the caller's choice; a higher score means more positive, and a row is predicted positive if its
+score is at least the threshold. Where a figure has no value, such as a rate over no rows, it is undefined with a reason
+and never 0 or NaN. All functions raise `InputError` for columns of different lengths and for numbers that are not
+finite.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -25,7 +26,7 @@ _NO_NEGATIVE = "no row is negative"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Rows by what they are and what was predicted."""
+    """The counts of rows by label and prediction."""
 
     true_positive: int
     false_positive: int
@@ -35,12 +36,12 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points of a curve by falling threshold; a row is positive from the threshold on."""
+    """The points of a curve, by descending threshold."""
 
     x: Floats
     y: Floats
     thresholds: Floats
-    """One for each point; infinite where nothing is predicted positive."""
+    """The threshold of each point; infinite where nothing is predicted positive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,11 @@ class Interval:
     low: float | None
     """The lower bound; none where the figure was undefined on all resamples."""
     high: float | None
+    """The upper bound; none in the same case."""
     level: float
     """The nominal coverage, such as 0.95."""
     resamples: int
-    """The resamples on which the figure had a value; the interval is made of those."""
+    """The number of resamples on which the figure had a value, from which the interval is computed."""
 
 
 def confusion(labels: ArrayLike, predicted: ArrayLike) -> Confusion:
@@ -174,8 +176,8 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> Metric:
 def auprc(labels: ArrayLike, scores: ArrayLike) -> Metric:
     """Average precision: the sum over thresholds of (R_k - R_{k-1}) P_k, rows of one score entering together.
 
-    In [0, 1]; the share of positives for chance. Undefined where no row is positive. It does not interpolate, so it
-    is not too bright on ties as the trapezoidal rule is.
+    In [0, 1]; the share of positives for chance. Undefined where no row is positive. It does not interpolate, so it is
+    not too optimistic on ties, as the trapezoidal rule is.
 
     >>> round(auprc([False, False, True, True], [0.1, 0.4, 0.35, 0.8]).value, 3)
     0.833
@@ -207,7 +209,7 @@ def roc_curve(labels: ArrayLike, scores: ArrayLike) -> Curve | None:
 
 
 def precision_recall_curve(labels: ArrayLike, scores: ArrayLike) -> Curve | None:
-    """Recall (x) against precision (y) by falling threshold; none where no row is positive.
+    """Recall (x) against precision (y), by descending threshold; none where no row is positive.
 
     >>> curve = precision_recall_curve([True, False], [0.9, 0.1])
     >>> curve.x.tolist(), curve.y.tolist()
@@ -225,8 +227,8 @@ def choose_threshold(
 ) -> tuple[float, float] | None:
     """The threshold with the best balanced accuracy or F1, and that figure.
 
-    Every distinct score is tried as "positive from here on". The threshold returned lies half-way to the next lower
-    score, where it is least sensitive to noise; of equally good ones the highest is taken, which predicts least.
+    Every distinct score is tried as a threshold. The threshold returned is midway to the next lower score, where it is
+    least sensitive to noise. Of equally good ones the highest is chosen, which predicts the fewest positives.
 
     Returns:
         The threshold and the figure, or none where the figure is undefined on these rows.
@@ -248,7 +250,7 @@ def choose_threshold(
     if best + 1 < len(thresholds):
         lower = float(thresholds[best + 1])
         middle = lower + (threshold - lower) / 2
-        # Neighbouring floats have no middle: it would take in the lower score.
+        # Neighbouring floats have no middle: the threshold would include the lower score.
         threshold = middle if middle > lower else threshold
     return threshold, float(figures[best])
 
@@ -257,8 +259,8 @@ def span_f1(predicted: Sequence[Iterable[tuple[int, int]]], expected: Sequence[I
     """Precision, recall and F1 over characters, pooled over texts (as the RAGTruth benchmark scores spans).
 
     Args:
-        predicted: for each text the half-open ranges of characters predicted; overlapping ones count once.
-        expected: for each text the ranges that are right.
+        predicted: for each text the half-open ranges of characters that were predicted; overlaps count once.
+        expected: for each text the correct ranges.
 
     Returns:
         Each in [0, 1]; precision is undefined where nothing was predicted, recall where nothing was expected, F1 where
@@ -297,13 +299,13 @@ def bootstrap_interval(
     """The percentile bootstrap interval of a figure, over rows or over whole documents.
 
     Args:
-        statistic: the figure on the rows of these indices, which may repeat.
-        rows: how many rows there are.
+        statistic: computes the figure on the rows with the given indices, which may repeat.
+        rows: the number of rows.
         rng: the source of randomness; the same state gives the same interval.
-        n: how many resamples to draw.
+        n: the number of resamples.
         level: the nominal coverage, above 0 and below 1.
-        groups: for each row its document. Rows of one document fail together, so whole documents are drawn; without
-            that the interval is too narrow.
+        groups: the document of each row. Rows of one document are correlated, so whole documents are resampled;
+            otherwise the interval would be too narrow.
 
     Raises:
         InputError: there are no rows, `n` or `level` is out of range, or `groups` has another length.
@@ -331,7 +333,7 @@ def _row_sampler(rows: int, rng: np.random.Generator) -> Callable[[], NDArray[np
 def _group_sampler(rows: int, groups: Sequence[Hashable], rng: np.random.Generator) -> Callable[[], NDArray[np.intp]]:
     if len(groups) != rows:
         raise InputError(f"expected a group for each of {rows} rows, got {len(groups)}")
-    # By first appearance and not by hash, so that the same rows give the same interval in every process.
+    # In order of first appearance rather than of hashes, so that the interval is the same in every process.
     members: dict[Hashable, list[int]] = {}
     for row, group in enumerate(groups):
         members.setdefault(group, []).append(row)
@@ -344,7 +346,7 @@ def _group_sampler(rows: int, groups: Sequence[Hashable], rng: np.random.Generat
 
 
 def _cumulative(truth: Flags, values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Positives and negatives at or above each distinct score, by falling score, and the scores."""
+    """The positives and negatives at or above each distinct score, by descending score, and the scores."""
     order = np.argsort(-values, kind="stable")
     ordered, hits = values[order], np.cumsum(truth[order])
     last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)

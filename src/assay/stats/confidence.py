@@ -1,9 +1,8 @@
-"""Several signals of confidence as one calibrated probability, and entropy from log-probabilities.
+"""Combines several signals of confidence into one calibrated probability, and computes entropy from probabilities.
 
-docs/concepts.md#abstention:  conf = w_1 G + w_2 (1 - H) + w_3 SC + w_4 retrieval_quality , to which coverage and
-hedging are added. A weighted mean of signals is no probability; a curve that was fitted on labelled outputs turns it
-into one. A signal that is missing is left out and the other weights are scaled up: it never counts as a number, such as
-0.5.
+docs/concepts.md#abstention:  conf = w_1 G + w_2 (1 - H) + w_3 SC + w_4 retrieval_quality , extended by coverage and
+hedging. A weighted mean of signals is not a probability; a curve fitted on labelled outputs turns it into one. A
+missing signal is left out and the other weights are scaled up: it is never replaced by a number such as 0.5.
 """
 
 import math
@@ -15,9 +14,9 @@ from assay.errors import InputError
 from assay.stats.calibration import LogisticModel, fit_platt
 
 SIGNALS: Final = ("groundedness", "certainty", "consistency", "retrieval_quality", "coverage", "directness")
-"""The signals by name, each in [0, 1], more is better: how far the evidence supports the output, one minus the
-normalised entropy, how far the model agrees with itself, how well the best passage fits the question, how much of the
-question all passages cover, and one minus how much the wording holds back."""
+"""The names of the signals, each in [0, 1], more is better: how far the evidence supports the output, one minus the
+normalised entropy, how consistent the model is with itself, how well the best passage fits the question, how much of
+the question all passages cover, and one minus how much the wording hedges."""
 WEIGHTS: Final[Mapping[str, float]] = {
     "groundedness": 0.45,
     "certainty": 0.1,
@@ -28,15 +27,16 @@ WEIGHTS: Final[Mapping[str, float]] = {
 }
 """The weights before any fit, by judgement; `assay calibrate` fits others to labelled outputs."""
 LEAST_ROWS: Final = 50
-"""Labelled outputs that a fit takes at least, with ten of each sort."""
+"""The least labelled outputs of a fit, with at least ten right and ten wrong ones."""
 _LEAST_OF_A_SORT: Final = 10
+"""The least right outputs, and the least wrong outputs, of a fit."""
 FLOOR: Final = 0.01
-"""How near to 0 or 1 the weighted mean may come before its logit is taken."""
+"""The least distance of the weighted mean from 0 and 1 when its logit is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceModel:
-    """Weights, and the curve that makes their mean a probability.
+    """The weights of the signals, and the curve that turns their weighted mean into a probability.
 
     Raises:
         InputError: a weight is unknown, negative or not finite, all are 0, or the curve falls.
@@ -44,10 +44,10 @@ class ConfidenceModel:
 
     weights: tuple[tuple[str, float], ...] = tuple(WEIGHTS.items())
     slope: float | None = None
-    """Of the logistic curve over the logit of the mean; none where nothing was fitted."""
+    """The slope of the logistic curve over the logit of the mean; none where nothing was fitted."""
     intercept: float = 0.0
     rows: int = 0
-    """Labelled outputs that the curve was fitted on."""
+    """The number of labelled outputs that the curve was fitted on."""
 
     def __post_init__(self) -> None:
         values = [weight for _, weight in self.weights]
@@ -60,11 +60,11 @@ class ConfidenceModel:
 
     @property
     def calibrated(self) -> bool:
-        """Whether it gives probabilities rather than a mean."""
+        """Whether it gives probabilities rather than plain means."""
         return self.slope is not None
 
     def raw(self, signals: Mapping[str, float | None]) -> float | None:
-        """The weighted mean of the signals that are there, in [0, 1]; none where none that weighs is.
+        """The weighted mean of the present signals, in [0, 1]; none where no signal with a weight is present.
 
         >>> ConfidenceModel().raw({"groundedness": 0.9, "consistency": None})
         0.9
@@ -72,13 +72,13 @@ class ConfidenceModel:
         for name, value in signals.items():
             if value is not None and not 0 <= value <= 1:
                 raise InputError(f"expected the signal {name} in [0, 1], got {value}")
-        there = [(w, v) for name, w in self.weights if (v := signals.get(name)) is not None and w > 0]
-        total = math.fsum(weight for weight, _ in there)
+        present = [(w, v) for name, w in self.weights if (v := signals.get(name)) is not None and w > 0]
+        total = math.fsum(weight for weight, _ in present)
         if not total:
             return None
-        # Equal signals give exactly their value, whatever the weights lose in their last bit.
-        mean = math.fsum(weight * value for weight, value in there) / total
-        return min(max(mean, min(value for _, value in there)), max(value for _, value in there))
+        # Equal signals give exactly their common value, whatever the rounding of the weights.
+        mean = math.fsum(weight * value for weight, value in present) / total
+        return min(max(mean, min(value for _, value in present)), max(value for _, value in present))
 
     def confidence(self, signals: Mapping[str, float | None]) -> float | None:
         """The confidence, in [0, 1]: a probability where the model is fitted, else the mean itself.
@@ -94,16 +94,16 @@ class ConfidenceModel:
 def fit_confidence(
     rows: Sequence[Mapping[str, float | None]], right: Sequence[bool], weights: Mapping[str, float] = WEIGHTS
 ) -> ConfidenceModel:
-    """The curve that makes the weighted mean a probability of being right (Platt scaling over its logit).
+    """Fits the curve that turns the weighted mean into a probability of being right (Platt scaling over its logit).
 
     Args:
         rows: the signals of labelled outputs.
-        right: for each whether it is free of hallucinations.
-        weights: of the signals.
+        right: for each output whether it is free of hallucinations.
+        weights: the weights of the signals.
 
     Raises:
-        InputError: there are too few rows or too few of a sort, an output has no signal, or more of the signals goes
-            with fewer right outputs.
+        InputError: there are too few rows, too few right or too few wrong ones, an output has no signal with a weight,
+            or the share of right outputs falls where the signals rise.
 
     >>> rows = [{"groundedness": n / 100} for n in range(100)]
     >>> model = fit_confidence(rows, [n >= 50 for n in range(100)])
@@ -115,32 +115,32 @@ def fit_confidence(
             f"expected at least {LEAST_ROWS} labelled outputs, {_LEAST_OF_A_SORT} right and {_LEAST_OF_A_SORT} wrong, "
             f"got {len(rows)} with {sum(right)} right"
         )
-    plain = ConfidenceModel(tuple(weights.items()))
-    means = [plain.raw(row) for row in rows]
-    known = [_logit(mean) for mean in means if mean is not None]
-    if len(known) < len(rows):
-        raise InputError(f"{len(rows) - len(known)} of {len(rows)} outputs have none of the signals that weigh")
-    curve: LogisticModel = fit_platt(known, [int(one) for one in right])
+    unfitted = ConfidenceModel(tuple(weights.items()))
+    means = [unfitted.raw(row) for row in rows]
+    logits = [_logit(mean) for mean in means if mean is not None]
+    if len(logits) < len(rows):
+        raise InputError(f"{len(rows) - len(logits)} of {len(rows)} outputs have none of the signals that weigh")
+    curve: LogisticModel = fit_platt(logits, [int(one) for one in right])
     if not curve.converged or curve.coefficients[0] <= 0:
         raise InputError("more of the signals goes with fewer right outputs: they say nothing of these labels")
-    return ConfidenceModel(plain.weights, float(curve.coefficients[0]), float(curve.intercept), len(rows))
+    return ConfidenceModel(unfitted.weights, float(curve.coefficients[0]), float(curve.intercept), len(rows))
 
 
 def normalised_entropy(tokens: Sequence[Sequence[float]]) -> float | None:
     """The mean entropy of an answer's tokens, each divided by the largest that it could be, in [0, 1].
 
-    H(token) = -sum of p ln p over the likeliest tokens at its place and one more outcome that has the rest, over
-    ln(number of outcomes). Where only the token's own probability is known, the outcomes are it and all others, and
-    the entropy is too low rather than too high.
+    H(token) = -sum of p ln p over the likeliest tokens at its position and one more outcome with the remaining
+    probability, divided by ln(number of outcomes). Where only the probability of the token itself is known, the
+    outcomes are the token and all others, and the entropy is underestimated rather than overestimated.
 
     Args:
-        tokens: for each token the probabilities of the likeliest tokens at its place.
+        tokens: for each token the probabilities of the likeliest tokens at its position.
 
     Returns:
         None for an answer without tokens.
 
     Raises:
-        InputError: a probability is not in [0, 1], or a place's add up to more than 1.
+        InputError: a probability is not in [0, 1], or those of a position sum to more than 1.
 
     >>> normalised_entropy([[1.0], [0.5]])
     0.5
@@ -159,5 +159,5 @@ def _entropy(place: Sequence[float]) -> float:
 
 
 def _logit(value: float) -> float:
-    held = min(max(value, FLOOR), 1 - FLOOR)
-    return math.log(held / (1 - held))
+    clipped = min(max(value, FLOOR), 1 - FLOOR)
+    return math.log(clipped / (1 - clipped))

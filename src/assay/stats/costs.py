@@ -1,17 +1,18 @@
-"""What thresholds cost on labelled rows, and how leaks are traded for false abstentions.
+"""The cost of thresholds on labelled rows, and the trade-off between leaks and false abstentions.
 
-Thresholds are those with the least loss
+The chosen thresholds minimise the loss
 
     L = leak * leaks + false_block * false blocks + abstention * abstentions
 
-where a leak is a hallucinated output that passes, a false block a right one that is withheld, and an abstention any
-output that neither passes nor is withheld: it is revised, caveated or shown to a person. What passes and is right, and
-what is withheld and is wrong, costs nothing.
+where a leak is a hallucinated output that passes, a false block is a right output that is withheld, and an abstention
+is an output that neither passes nor is withheld: it is revised, caveated or shown to a person. Right outputs that pass
+and wrong outputs that are withheld cost nothing.
 
-The loss of docs/concepts.md#abstention counts rates: theta* = argmin lambda_1 FalseAbstentionRate + lambda_2
-HallucinationLeakRate, each a share of the outputs of its own sort. `Costs.rates` does that: right and hallucinated rows
-then weigh the same in total, however many there are of each. With lambda_1 the cost of a false block, lambda_2 that of
-a leak, and abstentions as dear as false blocks, so that none is worth while, it is that loss but for a factor of two.
+The loss of docs/concepts.md#abstention is defined on rates: theta* = argmin lambda_1 FalseAbstentionRate + lambda_2
+HallucinationLeakRate, each a share of the right or of the hallucinated outputs. `Costs.rates` does that: right and
+hallucinated rows then have the same total weight, however many there are of each. With lambda_1 as the cost of a false
+block, lambda_2 as that of a leak, and abstentions as expensive as false blocks, so that none is worthwhile, it equals
+that loss up to a factor of two.
 """
 
 import math
@@ -24,7 +25,7 @@ from assay.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one error of each sort costs, in any unit.
+    """The cost of one error of each kind, in any unit.
 
     Raises:
         InputError: a cost is negative or not finite, or all are 0.
@@ -37,7 +38,8 @@ class Costs:
     abstention: float = 1.0
     """An output that is neither passed nor withheld."""
     rates: bool = False
-    """Whether right and hallucinated rows weigh a half each, as in a loss of rates, rather than each row the same."""
+    """Whether right rows and hallucinated rows have half of the weight each, as in a loss on rates; otherwise all rows
+    have the same weight."""
 
     def __post_init__(self) -> None:
         values = (self.leak, self.false_block, self.abstention)
@@ -47,26 +49,26 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How far one labelled row gets."""
+    """The outcome of one labelled row as a function of the thresholds."""
 
     wrong: bool
     """Whether it is a hallucination."""
     passes: float
     """The strictest threshold that it passes; minus infinity where it passes none."""
     blocked: float
-    """The least threshold of withholding at which it is withheld; infinity where it never is."""
+    """The least block threshold at which it is withheld; infinity where it never is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A pair of thresholds and what it does to the rows."""
+    """A pair of thresholds and its effect on the rows."""
 
     threshold: float
-    """From here on an output passes."""
+    """The least score of an output that passes."""
     block_threshold: float
-    """Below it an output is withheld."""
+    """The score below which an output is withheld."""
     loss: float
-    """The mean loss of a row; where rates count, half the sum of the mean losses of a right and of a wrong one."""
+    """The mean loss of a row; where rates count, the mean of the mean losses of right and of wrong rows."""
     leaks: int
     false_blocks: int
     abstentions: int
@@ -75,7 +77,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """One point of the curve."""
+    """One point of the trade-off curve."""
 
     threshold: float
     leak: float | None
@@ -87,7 +89,7 @@ class TradeOff:
 
 
 def trade_off(outcomes: Sequence[Outcome], grid: Sequence[float]) -> tuple[TradeOff, ...]:
-    """Leak against false abstention over the thresholds, from the loosest to the strictest.
+    """Leaks against false abstentions for each threshold, from the loosest to the strictest.
 
     >>> rows = [Outcome(True, 0.4, 0.5), Outcome(False, 0.9, math.inf)]
     >>> [(point.threshold, point.leak, point.false_abstention) for point in trade_off(rows, [0.3, 0.5, 1.0])]
@@ -110,9 +112,9 @@ def trade_off(outcomes: Sequence[Outcome], grid: Sequence[float]) -> tuple[Trade
 
 
 def cheapest(outcomes: Sequence[Outcome], costs: Costs, grid: Sequence[float], block_grid: Sequence[float]) -> Choice:
-    """The pair of thresholds with the least loss on the rows, the second at most as high as the first.
+    """The pair of thresholds with the least loss on the rows, where the block threshold is at most the other one.
 
-    Of equally cheap pairs the one with the stricter threshold is taken, then the one that withholds less.
+    Of equally cheap pairs the one with the stricter threshold is chosen, then the one that withholds less.
 
     Raises:
         InputError: there are no rows, or no pair of thresholds.
@@ -128,14 +130,14 @@ def cheapest(outcomes: Sequence[Outcome], costs: Costs, grid: Sequence[float], b
     emitting = [(_emit_loss(outcomes, costs, weights, t), -t) for t in sorted(set(grid))]
     blocking = [(_block_loss(outcomes, costs, weights, b), b) for b in sorted(set(block_grid))]
     best: tuple[float, float, float] | None = None
-    least: tuple[float, float] | None = None
-    at = 0
+    cheapest_block: tuple[float, float] | None = None
+    index = 0
     for loss, negative in emitting:
-        while at < len(blocking) and blocking[at][1] <= -negative:
-            least = blocking[at] if least is None else min(least, blocking[at])
-            at += 1
-        if least is not None:
-            pair = (round(loss + least[0], 9), negative, least[1])
+        while index < len(blocking) and blocking[index][1] <= -negative:
+            cheapest_block = blocking[index] if cheapest_block is None else min(cheapest_block, blocking[index])
+            index += 1
+        if cheapest_block is not None:
+            pair = (round(loss + cheapest_block[0], 9), negative, cheapest_block[1])
             best = pair if best is None else min(best, pair)
     if best is None:
         raise InputError("expected a threshold of withholding at or below one of passing, got none")
@@ -143,7 +145,7 @@ def cheapest(outcomes: Sequence[Outcome], costs: Costs, grid: Sequence[float], b
 
 
 def counted(outcomes: Sequence[Outcome], costs: Costs, threshold: float, block_threshold: float) -> Choice:
-    """What a pair of thresholds does to the rows.
+    """The effect of a pair of thresholds on the rows.
 
     Raises:
         InputError: there are no rows.
@@ -163,7 +165,7 @@ def counted(outcomes: Sequence[Outcome], costs: Costs, threshold: float, block_t
 
 
 def weights_of(costs: Costs, right: float) -> tuple[float, float]:
-    """What a right and a hallucinated row weigh in the loss, their mean over the rows 1 where there are both.
+    """The weights of a right and of a hallucinated row in the loss; their mean over all rows is 1 if there are both.
 
     Args:
         costs: whether rates count.
@@ -178,15 +180,15 @@ def weights_of(costs: Costs, right: float) -> tuple[float, float]:
 
 
 def answer_thresholds(costs: Costs, right: float = 0.5) -> tuple[float, float]:
-    """From which probability of being right on an answer is given, and below which it is held back.
+    """The probability of being right from which an answer is given, and the one below which it is withheld.
 
-    With a probability p of being right, giving it costs (1 - p) * leak, giving it with a caveat costs an abstention
-    whichever it is, and holding it back costs p * false_block. Where a caveat is never the cheapest of the three, both
-    thresholds are the probability at which the other two cost the same.
+    With a probability p of being right, giving an answer costs (1 - p) * leak, giving it with a caveat costs an
+    abstention in either case, and withholding it costs p * false_block. Where a caveat is never the cheapest of the
+    three, both thresholds are the probability at which the other two cost the same.
 
     Args:
-        costs: what errors cost.
-        right: the share of right outputs among those that the probability was fitted on; counts only for rates.
+        costs: the costs of errors.
+        right: the share of right outputs among those that the probability was fitted on; used only for rates.
 
     >>> answer_thresholds(Costs(leak=10, false_block=4, abstention=1))
     (0.9, 0.25)
@@ -215,7 +217,7 @@ def _right_share(outcomes: Sequence[Outcome]) -> float:
 
 
 def _emit_loss(outcomes: Sequence[Outcome], costs: Costs, weights: tuple[float, float], threshold: float) -> float:
-    """What passing from here on adds to the loss in which every row abstains."""
+    """The change of the loss if rows pass from a threshold on, compared with all rows abstaining."""
     passed = [row.wrong for row in outcomes if row.passes >= threshold]
     wrong = sum(passed)
     return weights[1] * wrong * (costs.leak - costs.abstention) - weights[0] * (len(passed) - wrong) * costs.abstention

@@ -11,19 +11,19 @@ def joint_support(scores: Sequence[float], independence: float = 1.0) -> float:
 
     P = product over j of s_j ^ g
 
-    At g = 1 claims are right or wrong independently of each other. Those of one answer are not: a passage that was
-    misread takes several with it, and a verifier that doubts one sentence of a writer doubts the next. A smaller g says
-    so. P never rises where a score falls, nor where a claim is added, and never lies above the weakest claim.
+    At g = 1 the claims are independent of each other. Those of one answer are not: one misread passage makes several
+    claims wrong, and a verifier that doubts one sentence of an author also doubts the next. A smaller g models this. P
+    never rises when a score falls or a claim is added, and never exceeds the score of the weakest claim.
 
     Args:
-        scores: for each claim its probability of support, at the share of supported claims in use; at least one.
+        scores: the probability of support of each claim, at the prior share of supported claims; at least one.
         independence: g, in (0, 1].
 
     Returns:
-        A value in [0, 1], of a single claim its own score.
+        A value in [0, 1]; for a single claim its own score.
 
     Raises:
-        InputError: there is no score, one is no probability, or the exponent is not in (0, 1].
+        InputError: there is no score, a score is not a probability, or the exponent is not in (0, 1].
 
     >>> joint_support([0.9, 0.8])
     0.72

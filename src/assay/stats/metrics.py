@@ -1,8 +1,7 @@
-"""The metrics of one output: pure functions from numbers to a value in [0, 1], or to the reason why there is none.
+"""The metrics of one output: pure functions from numbers to a value in [0, 1], or to the reason why it is undefined.
 
-`docs/metrics.md` shows all formulas with their sources in one table. Sums are exact (`math.fsum`), so that the order of
-claims does not change a report. Every function raises `InputError` for a number outside [0, 1], NaN included: a metric
-of impossible numbers would be worse than none.
+`docs/metrics.md` lists all formulas with their sources. Sums are exact (`math.fsum`), so that the order of claims does
+not change a report. Every function raises `InputError` for numbers outside [0, 1], including NaN.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +23,7 @@ def faithfulness(scores: Sequence[float]) -> Metric:
         scores: for each claim the greatest probability with which some evidence entails it.
 
     Returns:
-        A value in [0, 1], 1 if all claims are entailed for certain; undefined without claims.
+        A value in [0, 1], 1 if all claims are certainly entailed; undefined without claims.
 
     >>> faithfulness([1.0, 0.5]).value
     0.75
@@ -36,7 +35,7 @@ def faithfulness(scores: Sequence[float]) -> Metric:
 
 
 def weighted_faithfulness(scores: Sequence[float], weights: Sequence[float]) -> Metric:
-    """Faithfulness in which graver claims count more (docs/concepts.md#metrics).
+    """Faithfulness with claims weighted by their severity (docs/concepts.md#metrics).
 
     F_w = sum of w_j * s_j / sum of w_j, with w_j = sev(c_j)
 
@@ -81,13 +80,13 @@ def groundedness(scores: Sequence[float], threshold: float) -> Metric:
 def attribution_precision(
     exists: Sequence[bool], matches: Sequence[bool | None], entails: Sequence[bool | None]
 ) -> dict[str, Metric]:
-    """How many citations are valid, and at which of three steps the others fail (docs/concepts.md#citations).
+    """The share of valid citations, and of those that pass each of three steps (docs/concepts.md#citations).
 
     AP_existence = existing / cited, AP_accuracy = matching / existing, AP_entailment = entailing / matching, and
     AP = AP_existence * AP_accuracy * AP_entailment = valid / cited.
 
-    A step that could not be checked leaves undefined what counts it: a citation that nobody verified is neither
-    precise nor imprecise. A step after a failed one is not looked at.
+    Where a step could not be checked, the metrics that depend on it are undefined: a citation that was not verified is
+    neither precise nor imprecise. Steps after a failed one are ignored.
 
     Args:
         exists: for each cited claim, whether the source is among the evidence.
@@ -96,7 +95,7 @@ def attribution_precision(
 
     Returns:
         `attribution_precision`, `attribution_existence`, `attribution_accuracy`, `attribution_entailment`, each in
-        [0, 1]; undefined where nothing reaches the step or part of what does was not checked.
+        [0, 1]; undefined where no citation reaches the step or some that do were not checked.
 
     Raises:
         InputError: the three differ in length.
@@ -166,7 +165,7 @@ def self_consistency(agreements: Sequence[float]) -> Metric:
     """The mean agreement of the model with itself over the claims that were probed (docs/concepts.md#metrics, SC).
 
     Returns:
-        A value in [0, 1]; undefined where nothing was probed. To take 1 then would be a measurement that nobody made.
+        A value in [0, 1]; undefined where nothing was probed, rather than 1, which nobody measured.
 
     >>> self_consistency([1.0, 0.5]).value
     0.75
@@ -176,20 +175,20 @@ def self_consistency(agreements: Sequence[float]) -> Metric:
 
 
 MOST_COUNTED = 10
-"""Claims beyond it change no answer's support: there are no labelled answers of more to tell whether they should."""
+"""The most claims that count in an answer's support: there are no labelled answers with more to calibrate on."""
 
 
 def answer_support(scores: Sequence[float]) -> Metric:
-    """How well the evidence supports an answer as a whole: its weakest claim, measured as the weakest of so many.
+    """How well the evidence supports an answer as a whole: the score of its weakest claim, corrected for their number.
 
-    S = n m / (n m + 1 - m), with m = min s_j and n = min(N, 10): the odds of the weakest claim, n times
+    S = n m / (n m + 1 - m), with m = min s_j and n = min(N, 10): the odds of the weakest claim, multiplied by n
 
-    A right claim scores low now and then, so that the weakest of many is weak in right answers too. With its odds
-    multiplied by the number of claims, one threshold is right for answers of every length. Of a single claim it is the
-    claim's own score. It never falls where a claim's score rises.
+    A right claim scores low now and then, so that the weakest of many claims has a low score even in right answers.
+    With its odds multiplied by the number of claims, one threshold is suitable for answers of any length. For a single
+    claim it is the claim's own score. It never falls when a claim's score rises.
 
     Args:
-        scores: for each claim its calibrated probability of support.
+        scores: the calibrated probability of support of each claim.
 
     Returns:
         A value in [0, 1]; undefined without claims.
@@ -204,7 +203,7 @@ def answer_support(scores: Sequence[float]) -> Metric:
         return Metric(undefined=NO_CLAIMS)
     weakest = min(scores)
     grown = min(len(scores), MOST_COUNTED) * weakest
-    # Exactly the claim's score where it is alone: 1 - m rounds, and thresholds are met at equality.
+    # For a single claim exactly its score: 1 - m is rounded, and a score equal to a threshold has to meet it.
     return Metric(value=weakest if len(scores) == 1 else grown / (grown + 1 - weakest))
 
 
@@ -228,11 +227,11 @@ def coverage_rate(checked: int, unchecked: int) -> Metric:
 
 
 def composite_hallucination_score(values: Mapping[str, Metric], weights: Mapping[str, float]) -> Metric:
-    """One figure out of several metrics: 0 for no sign of hallucination, near 1 for severe (docs/concepts.md#metrics).
+    """One figure from several metrics: 0 for no sign of hallucination, near 1 for severe (docs/concepts.md#metrics).
 
     H = 1 - (w_F F + w_A AP + w_G G + w_S SC), with the weights of the metrics that have a value scaled to sum to 1.
-    An undefined metric is left out; to count absent citations and probes as 1 would make an output look
-    better for not being tested.
+    An undefined metric is left out: counting missing citations or probes as 1 would make an output look better for not
+    being tested.
 
     Args:
         values: metrics by name; names without a weight are left out.
@@ -260,7 +259,7 @@ def composite_hallucination_score(values: Mapping[str, Metric], weights: Mapping
 
 
 def _share(flags: Sequence[bool | None], undefined: str) -> Metric:
-    """The share of true ones; undefined if there are none or some are unknown."""
+    """The share of true flags; undefined if there are none or some are unknown."""
     if unknown := sum(flag is None for flag in flags):
         return Metric(undefined=f"{unknown} of {len(flags)} could not be checked")
     return _ratio(sum(map(bool, flags)), len(flags), undefined)
@@ -269,7 +268,7 @@ def _share(flags: Sequence[bool | None], undefined: str) -> Metric:
 def _ratio(part: float, whole: float, undefined: str) -> Metric:
     if whole <= 0:
         return Metric(undefined=undefined)
-    # Rounding may carry a weighted mean of ones past 1 in the last bit.
+    # Rounding may make a weighted mean of ones exceed 1 in the last bit.
     return Metric(value=min(1.0, part / whole))
 
 

@@ -1,4 +1,4 @@
-"""The share of supported claims where nobody labelled any, from what a calibrated verifier says of them."""
+"""Estimates the share of supported claims without labels, from the scores of a calibrated verifier."""
 
 import math
 from collections.abc import Sequence
@@ -9,38 +9,41 @@ from assay.errors import InputError
 _MOST_ROUNDS = 2_000
 _SETTLED = 1e-7
 _LEAST = 1e-3
-"""The estimate stays this far from 0 and 1, where a prior says that nothing can be right or nothing wrong."""
+"""The least distance of the estimate from 0 and 1, where the prior would rule out right or wrong claims."""
 _CHI_SQUARED_95 = 3.841458820694124
 """The 95th percentile of the chi-squared distribution with one degree of freedom."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriorEstimate:
-    """A share with its likelihood interval."""
+    """The estimated share of supported claims, with its likelihood interval."""
 
     prior: float
+    """The estimated share."""
     low: float
-    """The least share whose likelihood is within the 95% interval."""
+    """The lower end of the 95% interval."""
     high: float
+    """The upper end of the 95% interval."""
     claims: int
+    """The number of scores."""
     rounds: int
-    """Rounds of expectation and maximisation until it settled."""
+    """The rounds of expectation and maximisation until convergence."""
 
 
 def estimate_prior(scores: Sequence[float], fitted: float) -> PriorEstimate:
     """The share of supported claims under which the scores are most likely.
 
-    Expectation and maximisation over the probabilities that a classifier gives at the share of its training rows, each
-    round correcting them to the last estimate and taking their mean (Saerens, Latinne and Decaestecker 2002, "Adjusting
-    the outputs of a classifier to new a priori probabilities", Neural Computation 14, algorithm 1). The interval is
-    that of the likelihood ratio. It holds as far as supported and other claims score in use as they do in training.
+    Expectation and maximisation on the probabilities of a classifier that was fitted at another share: each round
+    corrects them to the last estimate and takes their mean (Saerens, Latinne and Decaestecker 2002, "Adjusting the
+    outputs of a classifier to new a priori probabilities", Neural Computation 14, algorithm 1). The interval is that of
+    the likelihood ratio. It is valid if supported and other claims score in use as they did in training.
 
     Args:
         scores: the probability of support of each claim, at the share `fitted`; at least one.
         fitted: the share of supported claims among the rows that the verifier was fitted on, in (0, 1).
 
     Raises:
-        InputError: there is no score, or a value is out of its range.
+        InputError: there is no score, or a value is out of range.
 
     >>> round(estimate_prior([0.95] * 90 + [0.05] * 10, 0.5).prior, 2)
     0.94
@@ -49,7 +52,7 @@ def estimate_prior(scores: Sequence[float], fitted: float) -> PriorEstimate:
         raise InputError(f"expected one score in [0, 1] or more, got {len(scores)} scores")
     if not 0 < fitted < 1:
         raise InputError(f"expected the share of the fitted rows in (0, 1), got {fitted:g}")
-    # The likelihood ratio of each score: how much more often supported claims score so.
+    # The relative likelihoods of each score under supported and under other claims.
     pairs = [(score / fitted, (1 - score) / (1 - fitted)) for score in scores]
     prior, rounds = fitted, 0
     for rounds in range(1, _MOST_ROUNDS + 1):  # noqa: B007 the number of the last round is reported
@@ -65,7 +68,7 @@ def estimate_prior(scores: Sequence[float], fitted: float) -> PriorEstimate:
     best = likelihood(prior)
 
     def edge(outside: float) -> float:
-        """Where the likelihood, which is concave in the share, leaves the interval on the way to `outside`."""
+        """The share between the estimate and `outside` where the likelihood, which is concave, leaves the interval."""
         if 2 * (best - likelihood(outside)) <= _CHI_SQUARED_95:
             return outside
         inside = prior

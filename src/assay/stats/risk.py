@@ -1,27 +1,28 @@
-"""Thresholds with a guarantee, from labelled rows and exact binomial tails.
+"""Thresholds with a statistical guarantee, from labelled rows and exact binomial tails.
 
 A row passes a threshold t if its level is at least t: the level is the strictest threshold that it passes. The risk
 R(t) is the share of hallucinated outputs that pass, and falls as t rises. Two methods choose t from n hallucinated
-rows of which k(t) pass. They promise different things:
+rows of which k(t) pass. They give different guarantees:
 
 learn_then_test (Angelopoulos et al. 2021, "Learn then Test")
-    P over the rows that were drawn { R(t) <= alpha } >= 1 - delta. The high-probability guarantee: of all sets of rows
-    that might have been drawn, all but a share delta give a threshold that holds. It tests H_t: R(t) > alpha from the
-    strictest threshold on, by the exact binomial tail p(t) = P{ Bin(n, alpha) <= k(t) }, and stops at the first
+    P over samples of rows { R(t) <= alpha } >= 1 - delta. The high-probability guarantee: of all samples that might
+    have been drawn, all but a share delta give a threshold whose risk is at most alpha. It tests H_t: R(t) > alpha from
+    the strictest threshold on, by the exact binomial tail p(t) = P{ Bin(n, alpha) <= k(t) }, and stops at the first
     p(t) > delta (fixed sequence testing). As k(t) never falls on the way, this is also the upper confidence bound of
     Bates et al. 2021 ("Distribution-free, risk-controlling prediction sets") with the bound of Clopper and Pearson.
 
     With a horizon m it is about a number rather than a rate: of the next m hallucinated outputs at most floor(alpha
-    m) pass. The binomial tail gives way to that of drawing without replacement, p(t) = P{ Hyp(n + m, k(t) + J, n) <=
-    k(t) } with J = floor(alpha m) + 1: by exchangeability, the chance that at most k(t) of the n known rows come before
-    the J-th of the m new ones. Stricter than the rate, since m rows scatter too; the same for large m.
+    m) pass. The binomial tail is replaced by that of drawing without replacement, p(t) = P{ Hyp(n + m, k(t) + J, n) <=
+    k(t) } with J = floor(alpha m) + 1: by exchangeability, the probability that at most k(t) of the n known rows come
+    before the J-th of the m new ones. It is stricter than the rate, since m rows scatter too; for large m it is the
+    same.
 
 conformal_risk_control (Angelopoulos et al. 2022, "Conformal Risk Control")
-    E[ R(t) ] <= alpha, the mean over the rows that were drawn. It says nothing of the one set at hand: about half of
-    all sets may exceed alpha. It takes the loosest t with (k(t) + 1) / (n + 1) <= alpha.
+    E[ R(t) ] <= alpha, the mean over samples of rows. It says nothing about the sample at hand: about half of all
+    samples may exceed alpha. It chooses the loosest t with (k(t) + 1) / (n + 1) <= alpha.
 
-Both need rows that are exchangeable with those to come, independent of each other for the first, and thresholds that
-were laid down before the rows were seen. Rows that share a document are not independent of each other.
+Both require rows that are exchangeable with future ones (the first also requires independent rows) and thresholds that
+were fixed before the rows were seen. Rows that share a document are not independent.
 """
 
 import math
@@ -40,27 +41,27 @@ _BISECTIONS = 60
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What can be promised with n hallucinated rows."""
+    """A threshold with its guarantee, or the reason why there is none."""
 
     method: Method
     alpha: float
     """The share of hallucinated outputs that may pass."""
     delta: float | None
-    """How often the promise may fail, over sets of rows that might have been drawn; none for a promise in the mean."""
+    """The share of samples of rows for which the guarantee may fail; none for a guarantee in the mean."""
     rows: int
-    """Hallucinated rows that it rests on."""
+    """The number of hallucinated rows that it is based on."""
     least_rows: int
-    """How many it takes at least, if none of them passes."""
+    """The least number of rows that it needs, if none of them passes."""
     threshold: float | None
-    """The loosest threshold that is certified; none where the data do not allow any."""
+    """The loosest threshold with the guarantee; none where the data do not allow any."""
     passed: int | None
-    """Hallucinated rows that pass it."""
+    """The hallucinated rows that pass it."""
     upper_bound: float | None
     """The largest risk that is compatible with the rows at confidence 1 - delta; none without a delta."""
     refused: str | None = None
     """Why there is no threshold."""
     horizon: int | None = None
-    """How many hallucinated outputs to come the promise is about; none where it is about their rate."""
+    """The number of future hallucinated outputs that it is about; none where it is about their rate."""
 
     @property
     def holds(self) -> bool:
@@ -85,9 +86,8 @@ def binomial_cdf(successes: int, trials: int, chance: float) -> float:
         return 1.0
     if chance == 1:
         return 0.0
-    if (
-        successes > trials * chance
-    ):  # the shorter tail is summed: fewer terms, and none of them is lost beside a large one
+    # The shorter tail is summed: it has fewer terms, and none of them is lost beside a large one.
+    if successes > trials * chance:
         return 1.0 - binomial_cdf(trials - successes - 1, trials, 1 - chance)
     yes, no = math.log(chance), math.log1p(-chance)
     total = math.lgamma(trials + 1)
@@ -99,10 +99,10 @@ def binomial_cdf(successes: int, trials: int, chance: float) -> float:
 
 
 def hypergeometric_cdf(successes: int, population: int, marked: int, drawn: int) -> float:
-    """P{ of `drawn` of a population, `marked` of which are marked, at most `successes` are marked }.
+    """P{ at most `successes` of `drawn` items are marked }, drawn from a population with `marked` marked ones.
 
     Raises:
-        InputError: more are marked or drawn than there are.
+        InputError: more items are marked or drawn than there are.
 
     >>> round(hypergeometric_cdf(0, 4, 2, 2), 6)
     0.166667
@@ -147,9 +147,9 @@ def upper_bound(successes: int, trials: int, delta: float) -> float:
 
 
 def least_rows(alpha: float, delta: float | None) -> int:
-    """How many hallucinated rows a guarantee takes at least, if none of them passes.
+    """The least number of hallucinated rows for a guarantee, if none of them passes.
 
-    (1 - alpha)^n <= delta with a delta, 1 / (n + 1) <= alpha in the mean.
+    (1 - alpha)^n <= delta with a delta, 1 / (n + 1) <= alpha for a guarantee in the mean.
 
     >>> least_rows(0.05, 0.1), least_rows(0.05, None)
     (45, 19)
@@ -171,10 +171,10 @@ def learn_then_test(
 
     Args:
         levels: for each hallucinated row the strictest threshold that it passes; minus infinity where it passes none.
-        grid: the thresholds to choose from, laid down before the rows were seen.
+        grid: the thresholds to choose from, fixed before the rows were seen.
         alpha: the share that may pass, in (0, 1).
-        delta: how often the promise may fail, in (0, 1).
-        horizon: how many hallucinated outputs to come the promise is about; their rate by default.
+        delta: the share of samples for which the guarantee may fail, in (0, 1).
+        horizon: the number of future hallucinated outputs that the guarantee is about; by default their rate.
 
     Raises:
         InputError: a level is NaN, the grid is empty, a share is out of its range, or the horizon is below 1.
@@ -189,8 +189,8 @@ def learn_then_test(
     if horizon is not None and horizon < 1:
         raise InputError(f"expected a horizon of 1 or more, got {horizon}")
     most = _most_passing(rows, alpha, delta, horizon)
-    # More rows pass the looser a threshold is, and the tail grows with them: the sequence of tests ends where more than
-    # `most` pass, and need not be walked.
+    # The looser a threshold, the more rows pass, and the tail grows with them: the sequence of tests ends where more
+    # than `most` pass and need not be carried out one by one.
     best = min((t for t in thresholds if _passing(levels, t) <= most), default=None)
     passed = None if best is None else _passing(levels, best)
     bound = None if passed is None else upper_bound(passed, rows, delta)
@@ -201,7 +201,7 @@ def learn_then_test(
 
 
 def _most_passing(rows: int, alpha: float, delta: float, horizon: int | None) -> int:
-    """The largest number of passing rows whose tail is at most delta; -1 where not even none is few enough."""
+    """The largest number of passing rows whose tail is at most delta; -1 where even no passing row is too many."""
     low, high = -1, rows
     while low < high:
         middle = (low + high + 1) // 2
@@ -213,7 +213,7 @@ def _most_passing(rows: int, alpha: float, delta: float, horizon: int | None) ->
 
 
 def _tail(passed: int, rows: int, alpha: float, horizon: int | None) -> float:
-    """How probable so few passing rows are if the promise does not hold."""
+    """The probability of at most this number of passing rows if the guarantee does not hold."""
     if horizon is None:
         return binomial_cdf(passed, rows, alpha)
     too_many = math.floor(alpha * horizon + 1e-9) + 1
@@ -223,7 +223,7 @@ def _tail(passed: int, rows: int, alpha: float, horizon: int | None) -> float:
 
 
 def _least_for(horizon: int, alpha: float, delta: float) -> int:
-    """The least number of rows for a horizon if none of them passes: by doubling, then halving."""
+    """The least number of rows for a horizon if none of them passes, found by doubling and bisection."""
     high = 1
     while _tail(0, high, alpha, horizon) > delta:
         high *= 2
@@ -237,8 +237,8 @@ def _least_for(horizon: int, alpha: float, delta: float) -> int:
 def conformal_risk_control(levels: Sequence[float], grid: Sequence[float], alpha: float) -> Guarantee:
     """The loosest threshold that at most a share `alpha` of hallucinated outputs passes in the mean.
 
-    The mean is over the rows that might have been drawn; for the ones at hand nothing is promised. Arguments and errors
-    are those of `learn_then_test`.
+    The mean is over samples of rows; nothing is guaranteed for the sample at hand. Arguments and errors are those of
+    `learn_then_test`.
 
     >>> conformal_risk_control([0.2] * 18 + [0.7], [0.5, 0.9], 0.1).threshold
     0.5
@@ -253,7 +253,7 @@ def conformal_risk_control(levels: Sequence[float], grid: Sequence[float], alpha
 
 
 def _prepared(levels: Sequence[float], grid: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The levels rising, and the thresholds from the strictest on."""
+    """The levels in ascending order, and the thresholds from the strictest on."""
     if any(math.isnan(level) for level in levels):
         raise InputError("expected levels that are numbers, got NaN")
     if not grid or not all(math.isfinite(threshold) for threshold in grid):

@@ -1,4 +1,4 @@
-"""Scores as people are shown them, the same wherever they stand."""
+"""The form in which people are shown scores, the same everywhere."""
 
 from assay.harmless import shown_score
 

@@ -16,7 +16,7 @@ from tests.server.upstream_script import chat_completion, json_answer
 from tests.store.making import record_of
 from tests.store.test_sketches import counted, made
 
-from assay.monitor import MonitorSettings, Watching
+from assay.monitor import MonitorSettings, WatchSettings
 from assay.server.access.key_file import KeyFile
 from assay.server.monitoring.service import Monitor
 from assay.server.settings import Mode, ServerSettings
@@ -172,7 +172,7 @@ def test_every_figure_that_is_named_in_the_files_is_exported(tmp_path: Path) -> 
             counted(store)
             raise_alert(store, "default", Alert("k", "a.b", "It fell."))
             plant(store, [(300, 0.2)], 5, micros(store.now()) - 1_000_000_000)
-            watch = Watching(metrics={"bad": ("all",)}, baselines={"bad": 0.05})
+            watch = WatchSettings(metrics={"bad": ("all",)}, baselines={"bad": 0.05})
             Monitor(store, MonitorSettings(watch)).run("default")
             async with site(Mode.ANNOTATE, store=store) as there:
                 found = await everything(there)

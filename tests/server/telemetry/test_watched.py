@@ -11,7 +11,7 @@ from tests.monitor.recording import DAY, TENANT, Clock, plant, row_of
 from tests.server.gateway_site import play, site
 from tests.server.telemetry.test_metrics import of, scraped
 
-from assay.monitor import BudgetSettings, MonitorSettings, Watching
+from assay.monitor import BudgetSettings, MonitorSettings, WatchSettings
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.server.telemetry.watched import Watched
@@ -22,7 +22,7 @@ from assay.store.records import micros
 
 HOUR = 3_600_000_000
 SETTINGS = MonitorSettings(
-    Watching(metrics={"bad": ("all", "agent", "category")}, shift=0.1, baselines={"bad": 0.1}, settle_s=0.0)
+    WatchSettings(metrics={"bad": ("all", "agent", "category")}, shift=0.1, baselines={"bad": 0.1}, settle_s=0.0)
 )
 Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
 
@@ -153,7 +153,7 @@ def test_rules_of_ones_own_are_told_by_their_windows(store: Store, clock: Clock)
 
 
 def test_a_scrape_has_them(tmp_path: Path) -> None:
-    watch = Watching(metrics={"bad": ("all",)}, baselines={"bad": 0.05})
+    watch = WatchSettings(metrics={"bad": ("all",)}, baselines={"bad": 0.05})
     with Store(str(tmp_path / "m.db")) as store:
         plant(store, [(300, 0.2)], 5, micros(store.now()) - HOUR // 2)
         Monitor(store, MonitorSettings(watch)).run(TENANT)

@@ -5,7 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats.drift import AfterAlarm, Chart, Direction, Sum, likelihoods, onset_index, passed, sums, weight_of
+from assay.stats.drift import (
+    AfterAlarm,
+    Chart,
+    Direction,
+    Sum,
+    onset_index,
+    onset_probabilities,
+    run_chart,
+    sums,
+    weight_of,
+)
 
 UP, DOWN = Chart(0.25, 0.125, 2.0), Chart(0.25, 0.125, 2.0, Direction.DOWN)
 observed = st.lists(st.floats(0, 1), max_size=60)
@@ -39,7 +49,7 @@ def test_a_stretch_is_what_its_observations_are_one_by_one(
         if new:
             alarms.append((index, begun, total, run))
         begun = begun if state.total > 0 else None
-    found = passed(chart, start, second, after)
+    found = run_chart(chart, start, second, after)
     assert (found.after, found.begun) == (state, begun)
     assert [(one.index, one.begun, one.total, one.run) for one in found.crossings] == alarms
 
@@ -47,7 +57,7 @@ def test_a_stretch_is_what_its_observations_are_one_by_one(
 def test_a_stretch_with_what_is_no_observation_is_refused() -> None:
     for wrong in (-0.1, 1.1, float("nan")):
         with pytest.raises(InputError):
-            passed(UP, Sum(), [0.5, wrong])
+            run_chart(UP, Sum(), [0.5, wrong])
 
 
 @given(values=observed)
@@ -98,7 +108,7 @@ def test_the_beginning_of_a_plain_shift_is_found(quiet: int, loud: int) -> None:
 @given(begins=st.lists(st.integers(0, 40), min_size=1, max_size=8), at=st.integers(0, 40))
 def test_the_chances_of_causes_sum_to_one_and_the_nearest_is_likeliest(begins: list[int], at: int) -> None:
     values = [0.0] * at + [1.0] * (50 - at)
-    chances = likelihoods(UP, values, begins, weight_of(UP, 0.5, True))
+    chances = onset_probabilities(UP, values, begins, weight_of(UP, 0.5, True))
     assert sum(chances) == pytest.approx(1)
     exact = [number for number, begin in enumerate(begins) if begin == at]
     assert all(chances[number] >= max(chances) - 1e-12 for number in exact)
@@ -106,5 +116,5 @@ def test_the_chances_of_causes_sum_to_one_and_the_nearest_is_likeliest(begins: l
 
 def test_a_beginning_outside_the_observations_is_refused() -> None:
     with pytest.raises(InputError):
-        likelihoods(UP, [0.0, 1.0], [3], 1.0)
-    assert likelihoods(UP, [0.0], [], 1.0) == []
+        onset_probabilities(UP, [0.0, 1.0], [3], 1.0)
+    assert onset_probabilities(UP, [0.0], [], 1.0) == []

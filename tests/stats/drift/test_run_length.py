@@ -11,7 +11,7 @@ from assay.errors import InputError
 from assay.stats.drift.cusum import Direction
 from assay.stats.drift.design import both_sides, design_chart, siegmund
 from assay.stats.drift.lattice import Lattice, bernoulli, best_reference, beta, empirical, tilted
-from assay.stats.drift.run_length import eliminated, mean_run_length, run_lengths
+from assay.stats.drift.run_length import mean_run_length, run_lengths, run_lengths_by_elimination
 from assay.stats.drift.simulation import simulated_run_lengths
 
 RUNS = 4_000
@@ -41,7 +41,7 @@ def test_the_recursion_and_the_elimination_agree_for_all_thresholds(
     rate: float, unit: int, states: int, above: bool
 ) -> None:
     of, reference = bernoulli(rate, unit), unit - 1 if above else 1
-    found, other = run_lengths(of, reference, states)[1:], eliminated(of, reference, states)[1:]
+    found, other = run_lengths(of, reference, states)[1:], run_lengths_by_elimination(of, reference, states)[1:]
     finite = (other < 1e200) & np.isfinite(found[:states])
     assert found[:states][finite] == pytest.approx(other[finite], rel=1e-8)
 
@@ -63,12 +63,12 @@ def test_elimination_solves_what_the_whole_system_solves(unit: int, states: int,
     reference = int(place * unit)
     whole = solved(of, reference, states)
     if reference < unit and 0 < whole < 1e9:  # beyond it the system itself loses digits
-        assert eliminated(of, reference, states)[states] == pytest.approx(whole, rel=1e-6)
+        assert run_lengths_by_elimination(of, reference, states)[states] == pytest.approx(whole, rel=1e-6)
 
 
 def test_elimination_may_stop_where_a_run_length_is_long_enough() -> None:
     of = bernoulli(0.3, 16)
-    whole, part = eliminated(of, 5, 400), eliminated(of, 5, 400, 500.0)
+    whole, part = run_lengths_by_elimination(of, 5, 400), run_lengths_by_elimination(of, 5, 400, 500.0)
     known = np.flatnonzero(np.isfinite(part))
     assert part[known] == pytest.approx(whole[known], rel=1e-12)
     assert part[known[-1]] >= 500 > part[known[-2]]

@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats.drift import Places, believed, evaluations, gains, precision, sizes_of
+from assay.stats.drift import RiseHypotheses, evaluations, expected_information, posterior, precision, sizes_of
 
-SINGLES = Places(np.array([[0, 0, 0.0], [0, 1, 1], [0, 0, 1]]), np.array([0.5, 0.25, 0.25]), np.array([0, 0.1, 0.1]))
+SINGLES = RiseHypotheses(
+    np.array([[0, 0, 0.0], [0, 1, 1], [0, 0, 1]]), np.array([0.5, 0.25, 0.25]), np.array([0, 0.1, 0.1])
+)
 
 
 @st.composite
@@ -45,8 +47,8 @@ def test_the_likelihood_is_that_of_a_normal_distribution_row_by_row(
 def test_what_is_believed_does_not_depend_on_the_level(seen: dict[int, list[float]], by: float) -> None:
     """The level is unknown: all outcomes moved by the same leave every ratio as it is."""
     matrix, vector = precision(evaluations(seen, [0, 1, 2]), np.full(3, 0.1), 0.05)
-    first = believed(matrix, vector, SINGLES, sizes_of(0.1))
-    moved = believed(matrix, vector + by * matrix.sum(axis=1), SINGLES, sizes_of(0.1))
+    first = posterior(matrix, vector, SINGLES, sizes_of(0.1))
+    moved = posterior(matrix, vector + by * matrix.sum(axis=1), SINGLES, sizes_of(0.1))
     assert moved.evidence == pytest.approx(first.evidence, rel=1e-6, abs=1e-6)
     assert moved.level == pytest.approx(first.level + by, abs=1e-9)
     assert float(first.weights.sum()) == pytest.approx(1)
@@ -60,7 +62,7 @@ def test_where_nothing_rose_it_is_hardly_ever_refuted_however_often_one_looks() 
             for values in seen.values():
                 values.extend((rng.random(20) < 0.2).astype(float).tolist())
             matrix, vector = precision(evaluations(seen, [0, 1, 2]), np.full(3, 0.2 * 0.8), 0.0)
-            now = believed(matrix, vector, SINGLES, sizes_of(0.1))
+            now = posterior(matrix, vector, SINGLES, sizes_of(0.1))
             if np.logaddexp(now.evidence[1], now.evidence[2]) - np.log(2) >= np.log(1 / 0.1):
                 refuted += 1
                 break
@@ -75,7 +77,7 @@ def test_rows_that_answer_alike_make_a_rise_surer() -> None:
     assert found.covariance > 0.1
     ratios = []
     for shared in (0.0, found.covariance):
-        now = believed(*precision(found, np.full(3, found.variance - shared), shared), SINGLES, np.array([0.095, 0.1]))
+        now = posterior(*precision(found, np.full(3, found.variance - shared), shared), SINGLES, np.array([0.095, 0.1]))
         ratios.append(float(now.evidence[1] - now.evidence[2]))
     assert ratios[1] > 2 * ratios[0] > 0
 
@@ -83,8 +85,8 @@ def test_rows_that_answer_alike_make_a_rise_surer() -> None:
 def test_most_is_learned_from_the_state_on_whose_side_nobody_agrees() -> None:
     seen = {0: [0.0, 0.1] * 100, 1: [0.0, 0.5], 2: [0.4, 0.6] * 100}
     found = evaluations(seen, [0, 1, 2])
-    now = believed(*precision(found, np.full(3, 0.05), 0.0), SINGLES, sizes_of(0.1))
-    told = gains(now, found, SINGLES, np.full(3, 0.05), 0.0, 50)
+    now = posterior(*precision(found, np.full(3, 0.05), 0.0), SINGLES, sizes_of(0.1))
+    told = expected_information(now, found, SINGLES, np.full(3, 0.05), 0.0, 50)
     assert int(told.argmax()) == 1
     assert bool(np.all(told >= 0))
 
@@ -96,4 +98,4 @@ def test_variances_of_nothing_and_of_equal_outcomes_are_nought() -> None:
     with pytest.raises(InputError):
         evaluations({0: [1.5]}, [0])
     with pytest.raises(InputError):
-        Places(np.zeros((2, 3)), np.ones(1), np.zeros(2))
+        RiseHypotheses(np.zeros((2, 3)), np.ones(1), np.zeros(2))

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats.drift import WORKBOOK, Budget, BurnRule, Spent, burn_rate, burns_too_fast, error_budget, weighted_rate
+from assay.stats.drift import (
+    WORKBOOK,
+    Budget,
+    BurnRule,
+    WindowTotals,
+    burn_rate,
+    burns_too_fast,
+    error_budget,
+    weighted_rate,
+)
 from assay.stats.drift.budget import hours_left
 from assay.stats.intervals import wilson
 
@@ -87,7 +96,7 @@ def test_values_without_their_probabilities_are_refused() -> None:
 
 @given(outputs=st.integers(1, 10_000), mean=st.floats(0, 1), most=st.floats(0.001, 0.5))
 def test_a_budget_is_exhausted_where_it_burned_at_one_or_more(outputs: int, mean: float, most: float) -> None:
-    window = Spent(outputs, outputs * mean)
+    window = WindowTotals(outputs, outputs * mean)
     rate = burn_rate(most, window)
     assert rate is not None
     found = error_budget(most, window)
@@ -96,32 +105,32 @@ def test_a_budget_is_exhausted_where_it_burned_at_one_or_more(outputs: int, mean
 
 
 def test_a_rule_fires_where_both_windows_burn() -> None:
-    fast, slow = Spent(100, 100 * 0.05 * 15), Spent(100, 5)
+    fast, slow = WindowTotals(100, 100 * 0.05 * 15), WindowTotals(100, 5)
     assert burns_too_fast(WORKBOOK[0], 0.05, fast, fast)
     assert not burns_too_fast(WORKBOOK[0], 0.05, fast, slow)
-    assert not burns_too_fast(WORKBOOK[0], 0.05, Spent(0, 0), fast)
+    assert not burns_too_fast(WORKBOOK[0], 0.05, WindowTotals(0, 0), fast)
 
 
 def test_the_time_that_is_left_is_how_long_until_nothing_is() -> None:
-    found = error_budget(0.1, Spent(1_000, 60))
-    recent = Spent(100, 30)
+    found = error_budget(0.1, WindowTotals(1_000, 60))
+    recent = WindowTotals(100, 30)
     hours = hours_left(found, recent, 2)
     assert hours is not None
-    later = error_budget(0.1, Spent(1_000 + 50 * hours, 60 + 15 * hours))
+    later = error_budget(0.1, WindowTotals(1_000 + 50 * hours, 60 + 15 * hours))
     assert later.left == pytest.approx(0)
-    assert hours_left(found, Spent(100, 10), 2) is None
-    assert hours_left(error_budget(0.1, Spent(10, 5)), recent, 2) == 0.0
+    assert hours_left(found, WindowTotals(100, 10), 2) is None
+    assert hours_left(error_budget(0.1, WindowTotals(10, 5)), recent, 2) == 0.0
 
 
 def test_no_output_is_no_exhausted_budget() -> None:
-    assert not error_budget(0.1, Spent(0, 0)).exhausted
+    assert not error_budget(0.1, WindowTotals(0, 0)).exhausted
     assert Budget(0.1, 0.0, 0.0).left_share is None
 
 
 def test_numbers_that_are_none_are_refused() -> None:
     with pytest.raises(InputError):
-        Spent(-1, 0)
+        WindowTotals(-1, 0)
     with pytest.raises(InputError):
         BurnRule(1, 1, 2)
     with pytest.raises(InputError):
-        error_budget(0, Spent(1, 1))
+        error_budget(0, WindowTotals(1, 1))

@@ -26,7 +26,7 @@ def read_settings(path: Path | None) -> "MonitorSettings":
         InputError: it cannot be read, or says something else.
     """
     from assay.monitor import MonitorSettings, monitor_settings
-    from assay.server.cadence.reading import monitor_of, read_monitor
+    from assay.server.cadence.monitor_section import monitor_of, read_monitor
 
     if path is None:
         return read_monitor(None, os.environ) or MonitorSettings()

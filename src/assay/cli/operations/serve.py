@@ -77,7 +77,7 @@ def described(options: ServerOptions, environ: Mapping[str, str]) -> "ServerSett
     settled = made if options.gateway is None else _with_file(options.gateway, environ, made)
     from dataclasses import replace
 
-    from assay.server.cadence.reading import read_monitor
+    from assay.server.cadence.monitor_section import read_monitor
 
     # Last: what it needs, such as a judge, may be in the gateway file.
     monitor = read_monitor(options.policy, environ)

@@ -41,14 +41,14 @@ def run_judge(settings: DecidingSettings) -> None:
     """
     from assay.cli.redteam.running import keep_reports
     from assay.redteam import Campaign, decide, read_campaign
-    from assay.redteam.runs import Spent
+    from assay.redteam.runs import RunUsage
 
     if (settings.case is None) != (settings.match is None):
         raise InputError("expected --case ID and --match M, or neither to see what is not sure")
     if settings.case is not None and settings.match is not None:
         now = datetime.now(UTC)
         card = decide(settings.folder, settings.case, settings.match, settings.by, settings.reason, now)
-        keep_reports(settings.folder, Campaign(*read_campaign(settings.folder), card, Spent(0, 0, 0)), None)
+        keep_reports(settings.folder, Campaign(*read_campaign(settings.folder), card, RunUsage(0, 0, 0)), None)
     cases, judgements = read_campaign(settings.folder)
     unsure = [(case, one) for case, one in zip(cases, judgements, strict=True) if one.unsure]
     write_text(_listed(unsure, settings.format), sys.stdout)

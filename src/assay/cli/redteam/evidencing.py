@@ -43,14 +43,14 @@ def run_verify(file: Path, folders: Sequence[Path], ring: Path | None, form: str
     """
     from assay.config import read_settings
     from assay.receipt import open_keys
-    from assay.redteam.evidence import LONGEST, verify
+    from assay.redteam.evidence import LARGEST_STATEMENT, verify
 
     place = ring or read_settings(os.environ).receipt_keys
     if place is None:
         raise InputError("expected the folder of keys: name it with --ring, or set ASSAY_RECEIPT_KEYS")
     try:
         with file.open("rb") as stream:
-            text = stream.read(LONGEST + 1)
+            text = stream.read(LARGEST_STATEMENT + 1)
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}") from error
     stated, problems = verify(text, open_keys(place).ring(), folders)

@@ -56,7 +56,8 @@ def run_generate(
             "categories": {one.value: counted[one.value] for one in wanted},
         }
         if worded is not None:
-            summary["worded"] = {"model": llm, "taken": worded.taken, "kept": worded.kept, "failed": worded.failed}
+            counts = {"taken": worded.reworded, "kept": worded.unchanged, "failed": worded.failure}
+            summary["worded"] = {"model": llm, **counts}
         write_text(json.dumps(summary) + "\n", sys.stdout)
         return
     lines = [f"{len(cases)} cases from {len(documents)} documents in {clean(str(out))}"]
@@ -64,9 +65,10 @@ def run_generate(
     if twins:
         lines.append(f"{sum(case.benign for case in cases)} of them are benign: honest requests")
     if worded is not None:
-        lines.append(f"{worded.taken} are worded by {clean(llm or '')}; {worded.kept} stay as the rules word them")
-        if worded.failed is not None:
-            lines.append(f"Some of its answers were of no use, the first: {clean(worded.failed)[:300]}")
+        by_model, by_rules = worded.reworded, worded.unchanged
+        lines.append(f"{by_model} are worded by {clean(llm or '')}; {by_rules} stay as the rules word them")
+        if worded.failure is not None:
+            lines.append(f"Some of its answers were of no use, the first: {clean(worded.failure)[:300]}")
     short = [one.value for one in wanted if counted[one.value] < per_category]
     if short:
         lines.append(f"The documents hold too little for {per_category} of: {', '.join(short)}")

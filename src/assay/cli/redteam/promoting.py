@@ -59,7 +59,7 @@ def run_review(settings: ReviewSettings) -> None:
         AssayError: a decision cannot be taken; those named before it have been.
     """
     from assay.redteam.cases import parse_case
-    from assay.redteam.promotion import Ledger, approve, carry_out, reject
+    from assay.redteam.promotion import Ledger, apply_approvals, approve, reject
 
     if not settings.ledger.exists():
         raise InputError(f"{settings.ledger}: no such ledger; `assay redteam promote` begins one")
@@ -76,7 +76,7 @@ def run_review(settings: ReviewSettings) -> None:
                 raise InputError("expected --case, the file with the edited case")
             edited = parse_case(_without_id(read_text(settings.case), settings.case), str(settings.case))
             approve(book, settings.edit, settings.by, settings.reason, settings.suite, edited)
-        carry_out(book, settings.suite)
+        apply_approvals(book, settings.suite)
     _list(book, settings.format)
 
 

@@ -37,7 +37,7 @@ def record(
         StoreError: it cannot be stored.
     """
     from assay.server.redteam.proposals import propose_failures
-    from assay.server.redteam.recording import About, record_campaign
+    from assay.server.redteam.rows import About, record_campaign
     from assay.store.records import micros
 
     about = About("command", micros(store.now()), suite, target_version, ACTOR)

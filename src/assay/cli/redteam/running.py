@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
     from assay.redteam.judging import Judgement
-    from assay.redteam.runs import Answer, Spent
+    from assay.redteam.runs import Answer, RunUsage
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
     from assay.store.db import Store
@@ -88,11 +88,11 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     from assay.cli.check import open_guard
     from assay.config import knowledge_file
     from assay.redteam import run_campaign
-    from assay.redteam.judging import JudgingAnswers
+    from assay.redteam.judging import ChunkJudgeFactory
 
     guard = open_guard(settings.policy, settings.verifier)
     on_answer = progress(len(cases))
-    task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
+    task = ChunkJudgeFactory(guard.policy, knowledge_file(settings.policy, os.environ))
     with (
         ending_gently(),
         judging(settings.crew, task, settings.verifier) as judged,
@@ -124,12 +124,12 @@ def _asking(
 
     found = second_look(cases, judgements, model, name)
     write_text(f"assay: {clean(name)} was asked about {found.asked} answers and decided {found.settled}\n", sys.stderr)
-    if found.failed is not None:
-        write_text(f"assay: some of its verdicts were of no use, the first: {clean(found.failed)[:300]}\n", sys.stderr)
+    if found.failure is not None:
+        write_text(f"assay: some of its verdicts were of no use, the first: {clean(found.failure)[:300]}\n", sys.stderr)
     return found.judgements
 
 
-def tell_spent(spent: "Spent") -> None:
+def tell_spent(spent: "RunUsage") -> None:
     """Says what a run took and what it left."""
     about = "" if spent.counted else "about "
     cost = "" if spent.cost is None else f", cost {about}{spent.cost:.4f}"

@@ -13,7 +13,7 @@ from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.redteam.search import Changed, Found
+    from assay.redteam.search import RecentChange, SearchResult
 
 
 def run_search(settings: SearchSettings) -> None:
@@ -51,9 +51,9 @@ def run_search(settings: SearchSettings) -> None:
     write_text(_written(found, settings), sys.stdout)
 
 
-def _changes(settings: SearchSettings) -> "list[Changed]":
+def _changes(settings: SearchSettings) -> "list[RecentChange]":
     """What was changed lately, as the command line and the change log say it."""
-    from assay.redteam.search import Changed
+    from assay.redteam.search import RecentChange
 
     changes = []
     for text in settings.changes:
@@ -62,7 +62,7 @@ def _changes(settings: SearchSettings) -> "list[Changed]":
             raise InputError(
                 f"--change: expected KIND=TEXT, such as index='annual-leave.md replaced'; got {text[:60]!r}"
             )
-        changes.append(Changed(kind, words))
+        changes.append(RecentChange(kind, words))
     if settings.changed_since is None:
         return changes
     if settings.database is None:
@@ -75,10 +75,10 @@ def _changes(settings: SearchSettings) -> "list[Changed]":
     with opened_record(settings.database) as store, store.reading(settings.tenant) as connection:
         rows = read_changes(connection, settings.tenant, since)
     write_text(f"assay: {len(rows)} changes since then in the change log\n", sys.stderr)
-    return changes + [Changed(row.kind, f"{row.ref}\n{row.note}") for row in rows]
+    return changes + [RecentChange(row.kind, f"{row.ref}\n{row.note}") for row in rows]
 
 
-def _written(found: "Found", settings: SearchSettings) -> str:
+def _written(found: "SearchResult", settings: SearchSettings) -> str:
     tried = sorted((arm for arm in found.arms if arm.broken + arm.held), key=lambda arm: (-arm.broken, arm.name))
     if settings.format == "json":
         summary = {

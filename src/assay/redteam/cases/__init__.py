@@ -1,4 +1,4 @@
-"""Cases and suites: what one attack is, how suites are kept, linted and rid of duplicates."""
+"""Cases and suites: the form of an attack, and reading, linting and deduplicating suites of them."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,11 @@ from assay._lazy import lazy
 if TYPE_CHECKING:
     from assay.redteam.cases.duplicates import near_duplicates as near_duplicates
     from assay.redteam.cases.duplicates import without_duplicates as without_duplicates
-    from assay.redteam.cases.linting import LEAST_PLAUSIBLE as LEAST_PLAUSIBLE
-    from assay.redteam.cases.linting import Problem as Problem
-    from assay.redteam.cases.linting import lint as lint
+    from assay.redteam.cases.linter import LEAST_PLAUSIBLE as LEAST_PLAUSIBLE
+    from assay.redteam.cases.linter import Problem as Problem
+    from assay.redteam.cases.linter import lint as lint
     from assay.redteam.cases.suites import digest_of_ids as digest_of_ids
+    from assay.redteam.cases.suites import first_fault as first_fault
     from assay.redteam.cases.suites import parse_case as parse_case
     from assay.redteam.cases.suites import read_suite as read_suite
     from assay.redteam.cases.suites import suite_digest as suite_digest
@@ -27,8 +28,8 @@ else:
         __name__,
         {
             ".duplicates": ("near_duplicates", "without_duplicates"),
-            ".linting": ("LEAST_PLAUSIBLE", "Problem", "lint"),
-            ".suites": ("digest_of_ids", "parse_case", "read_suite", "suite_digest", "suite_text"),
+            ".linter": ("LEAST_PLAUSIBLE", "Problem", "lint"),
+            ".suites": ("digest_of_ids", "first_fault", "parse_case", "read_suite", "suite_digest", "suite_text"),
             ".values": ("ANSWERABLE", "Behavior", "Case", "Category", "Lineage", "Passage", "Turn"),
         },
     )

@@ -1,4 +1,4 @@
-"""Suites of cases: JSON Lines, one case a line, versioned by their content."""
+"""Suites of cases: JSON Lines with one case a line, versioned by the digest of their content."""
 
 import hashlib
 import json
@@ -12,16 +12,17 @@ from assay.redteam.cases.values import Case
 
 
 def read_suite(path: Path) -> tuple[Case, ...]:
-    """The cases of a suite, in order.
+    """Reads the cases of a suite, in order.
 
     Raises:
-        InputError: the file is missing, a line is no case, an id is not that of its content, or two are the same.
+        InputError: the file cannot be read or holds no case, a line is not a case, an id does not match its content,
+            or a case occurs twice.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"{path}: cannot be read: {why or error}") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"{path}: cannot be read: {reason or error}") from error
     cases: dict[str, Case] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -36,30 +37,39 @@ def read_suite(path: Path) -> tuple[Case, ...]:
 
 
 def parse_case(line: str, where: str) -> Case:
-    """One case of JSON.
+    """Parses one case from JSON.
+
+    Args:
+        line: the JSON.
+        where: the place of the line, for messages.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not a case.
     """
     try:
         return Case.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where}: expected a case: {place + ': ' if place else ''}{first['msg']}") from error
+        raise InputError(f"{where}: expected a case: {first_fault(error)}") from error
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault that pydantic found, with its place, in one line."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else str(first["msg"])
 
 
 def suite_text(cases: Iterable[Case]) -> str:
     """A suite as JSON Lines."""
     dumped = (case.model_dump(mode="json", exclude_defaults=False) for case in cases)
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in dumped)
+    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in dumped)
 
 
 def suite_digest(cases: Iterable[Case]) -> str:
-    """Identifies the content of a suite whatever the order of its cases: SHA-256 over the sorted ids."""
+    """The digest of a suite, independent of the order of its cases: SHA-256 over the sorted ids."""
     return digest_of_ids(case.id for case in cases)
 
 
 def digest_of_ids(ids: Iterable[str]) -> str:
-    """The digest of a suite out of the ids of its cases, each of which follows from the case's content."""
+    """The digest of a suite, from the ids of its cases; each id follows from the content of its case."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Values of a passage that can be asked for: numbers, dates and names of sentences, cells of tables."""
+"""Facts of a passage that can be asked for: numbers, dates and names in sentences, and cells of tables."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from assay.redteam.cases import Passage
-from assay.redteam.generate.questions import Asked, ask
+from assay.redteam.generate.questions import Question, ask
 from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import find_names, find_words, word_set
 from assay.text.quantities import Quantity, find_quantities
@@ -16,21 +16,26 @@ from assay.text.sentences import read_tables, split_sentences
 CELL: Final = 0.9
 """The plausibility of a question for a cell of a table."""
 LONGEST_CELL: Final = 40
-"""Characters of a cell that is asked for; what is longer is prose."""
+"""The most characters of a cell that is asked for; longer ones are prose."""
 _BOUND_VERBS: Final = re.compile(r"^(?:exceeds?|exceeding|reach(?:es)?)\s+", re.IGNORECASE)
-_STAYS: Final = re.compile(r"^(?:prior to|about|around|approximately|roughly|nearly|almost)\s+", re.IGNORECASE)
+_APPROXIMATORS: Final = re.compile(r"^(?:prior to|about|around|approximately|roughly|nearly|almost)\s+", re.IGNORECASE)
 _NOUN_AFTER: Final = re.compile(r"\s+((?:[a-z][\w’'-]*)(?:\s+of(?:\s+[a-z][\w’'-]*){1,2})?)")
-_NOT_COUNTED: Final = word_set(
+_NO_NOUNS: Final = word_set(
     """in on at per of for from to by with and or than until since before after within means is are was were a an the
     times if when as each every above below against into between over under like through without about around among
     only other others more less most but not so then it they that which who this these those has have had may must
     can"""
 )
-_MARKED_UP: Final = re.compile(r"[*`\"“”|<>\[\](){}\\_#=]")
-"""Signs of markup, code and quotations: a question about such a sentence would carry half of them along."""
+_MARKUP: Final = re.compile(r"[*`\"“”|<>\[\](){}\\_#=]")
+"""Characters of markup, code and quotations: a question about such a sentence would contain unbalanced ones."""
 _CODE_NAME: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
-"""A name as code writes it."""
-_WHEN: Final = {"until": "until when", "till": "until when", "since": "since when", "before": "before what date"}
+"""An identifier in snake case."""
+_DATE_INTERROGATIVES: Final = {
+    "until": "until when",
+    "till": "until when",
+    "since": "since when",
+    "before": "before what date",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +45,43 @@ class Fact:
     passage: Passage
     title: str
     sentence: str
-    """The sentence that states it; for a cell one that the row and the heads amount to."""
+    """The sentence that states it; for a cell, one made of its row and heading."""
     start: int
     """First character of the value in the sentence."""
     end: int
     kind: str
-    """number, date, name or cell."""
+    """`number`, `date`, `name` or `cell`."""
     value: str
     """The value as written, with its unit."""
     question: str
     plausibility: float
     number: Decimal | None = None
     row: str | None = None
-    """For a cell what names its row."""
+    """For a cell, the name of its row."""
     column: str | None = None
+    """For a cell, the heading of its column."""
 
     @property
     def key(self) -> str:
-        """The same for facts that answer the same question of documents with the same title."""
+        """The same for facts that answer the same question about documents with the same title."""
         return f"{self.title.casefold()}\0{self.question.casefold()}"
 
     @property
     def is_cell(self) -> bool:
-        """Whether it is of a table."""
+        """Whether it is a cell of a table."""
         return self.kind == "cell"
 
+    @property
+    def is_positive_whole(self) -> bool:
+        """Whether its value is a whole number above 0."""
+        return self.number is not None and self.number > 0 and self.number == self.number.to_integral_value()
+
     def with_value(self, value: str) -> str:
-        """The sentence with another value in the place of this one."""
+        """The sentence with another value in place of this one."""
         return self.sentence[: self.start] + value + self.sentence[self.end :]
 
     def passage_with(self, value: str) -> str:
-        """The passage with another value; for a cell in its row alone."""
+        """The passage with another value in place of this one; for a cell, in its row alone."""
         if not self.is_cell:
             return self.passage.text.replace(self.sentence, self.with_value(value), 1)
         lines = self.passage.text.split("\n")
@@ -82,94 +93,107 @@ class Fact:
         return "\n".join(lines)
 
 
-def facts_of(passage: Passage, title: str, lower: Callable[[str], str]) -> Iterator[Fact]:
+def facts_of(passage: Passage, title: str, decapitalise: Callable[[str], str]) -> Iterator[Fact]:
     """The facts of one passage, in order."""
     text = passage.text
     for place in split_sentences(text):
         if place.block in {"prose", "list_item"}:
-            # Where the splitter is unsure it leaves two sentences together; a question is of one.
+            # Where the splitter is unsure it leaves two sentences together; a question needs a single one.
             for sentence in re.split(r"(?<=[a-z0-9)]\.)\s+(?=[A-Z])", text[place.start : place.end].strip()):
-                if "\n" not in sentence and _MARKED_UP.search(_CODE_NAME.sub("", sentence)) is None:
-                    yield from _of_sentence(passage, title, sentence.lstrip("-*• "), lower)
-    yield from _of_tables(passage, title)
+                if "\n" not in sentence and _MARKUP.search(_CODE_NAME.sub("", sentence)) is None:
+                    yield from _sentence_facts(passage, title, sentence.lstrip("-*• "), decapitalise)
+    yield from _table_facts(passage, title)
 
 
-def _of_sentence(passage: Passage, title: str, sentence: str, lower: Callable[[str], str]) -> Iterator[Fact]:
+def _sentence_facts(passage: Passage, title: str, sentence: str, decapitalise: Callable[[str], str]) -> Iterator[Fact]:
     words = find_words(sentence)
-    dates = [one for one in find_dates(sentence, words) if one.minute is None and one.other is None]
-    quantities = find_quantities(sentence, words, skip=[(one.start, one.end) for one in dates])
+    dates = [quantity for quantity in find_dates(sentence, words) if quantity.minute is None and quantity.other is None]
+    quantities = find_quantities(sentence, words, skip=[(quantity.start, quantity.end) for quantity in dates])
 
-    def fact(kind: str, start: int, end: int, asked: Asked, number: Decimal | None = None) -> Fact:
+    def fact(kind: str, start: int, end: int, question: Question, number: Decimal | None = None) -> Fact:
         return Fact(
-            passage, title, sentence, start, end, kind, sentence[start:end], asked.text, asked.plausibility, number
+            passage,
+            title,
+            sentence,
+            start,
+            end,
+            kind,
+            sentence[start:end],
+            question.text,
+            question.plausibility,
+            number,
         )
 
-    for one in quantities:
-        if len([q for q in quantities if q.dimension == one.dimension]) > 1:
-            continue  # a question by the unit alone would have two answers
-        found = _number(sentence, one, lower)
-        if found is not None:
-            yield fact("number", found[0], found[1], found[2], one.value)
+    for quantity in quantities:
+        if len([q for q in quantities if q.dimension == quantity.dimension]) > 1:
+            continue  # a question that names only the unit would have two answers
+        numbered = _number_question(sentence, quantity, decapitalise)
+        if numbered is not None:
+            yield fact("number", numbered[0], numbered[1], numbered[2], quantity.value)
     if len(dates) == 1 and dates[0].year is not None:
-        asked = _date(sentence, dates[0], lower)
-        if asked is not None:
-            yield fact("date", dates[0].start, dates[0].end, asked)
-    names = [one for one in find_names(sentence, words) if one.sure]
+        question = _date_question(sentence, dates[0], decapitalise)
+        if question is not None:
+            yield fact("date", dates[0].start, dates[0].end, question)
+    names = [quantity for quantity in find_names(sentence, words) if quantity.sure]
     if names and sentence[names[-1].end :] == ".":
         last = names[-1]
         by = re.search(r"\bby (?:the \w+ )?$", sentence[: last.start])
-        be = re.search(r"^The [\w -]{3,60} (?:is|was) $", sentence[: last.start])
+        copula = re.search(r"^The [\w -]{3,60} (?:is|was) $", sentence[: last.start])
         if by is not None:
-            asked = ask(sentence, by.start(), last.end, "by whom or what", lower)
+            question = ask(sentence, by.start(), last.end, "by whom or what", decapitalise)
         else:
-            asked = ask(sentence, last.start, last.end, "who or what", lower) if be is not None else None
-        if asked is not None and asked.plausibility > 0.7:
-            yield fact("name", last.start, last.end, asked)
+            question = ask(sentence, last.start, last.end, "who or what", decapitalise) if copula is not None else None
+        if question is not None and question.plausibility > 0.7:
+            yield fact("name", last.start, last.end, question)
 
 
-def _number(sentence: str, one: Quantity, lower: Callable[[str], str]) -> tuple[int, int, Asked] | None:
-    if one.dimension == "ordinal" or one.weak or one.bound == "range":
+def _number_question(
+    sentence: str, quantity: Quantity, decapitalise: Callable[[str], str]
+) -> tuple[int, int, Question] | None:
+    if quantity.dimension == "ordinal" or quantity.weak or quantity.bound == "range":
         return None
-    if not sentence[one.number_start : one.number_end][:1].isdigit():
-        return None  # "two" and "twice" are as often no figure
+    if not sentence[quantity.number_start : quantity.number_end][:1].isdigit():
+        return None  # "two" and "twice" are often not figures
     if re.search(
-        r"(?:version|code|section|status|page|step|level|no\.) $", sentence[: one.number_start], re.IGNORECASE
+        r"(?:version|code|section|status|page|step|level|no\.) $", sentence[: quantity.number_start], re.IGNORECASE
     ):
-        return None  # it names one thing and counts none
-    bound = sentence[one.start : one.number_start]
-    unit = sentence[one.number_end : one.end].strip()
-    start, end = one.start, one.end
-    verb = _BOUND_VERBS.match(bound) or _STAYS.match(bound)
+        return None  # it identifies something and does not count
+    bound = sentence[quantity.start : quantity.number_start]
+    unit = sentence[quantity.number_end : quantity.end].strip()
+    start, end = quantity.start, quantity.end
+    verb = _BOUND_VERBS.match(bound) or _APPROXIMATORS.match(bound)
     if verb is not None:
         start += verb.end()
         bound = bound[verb.end() :]
     if bound.lower().startswith("limited "):
         start, bound = start + len("limited "), bound[len("limited ") :]
     if any(not (c.isalpha() or c.isspace() or c == "-") for c in bound):
-        return None  # a sign of currency before the number
+        return None  # a currency sign before the number
     if not unit:
-        noun = _NOUN_AFTER.match(sentence, one.number_end)
-        if noun is None or noun[1].split()[0] in _NOT_COUNTED:
+        noun = _NOUN_AFTER.match(sentence, quantity.number_end)
+        if noun is None or noun[1].split()[0] in _NO_NOUNS:
             return None
         unit, end = noun[1], noun.end()
-    if one.value == 1 and unit.isalpha() and not unit.endswith("s") and unit != "percent":
+    if quantity.value == 1 and unit.isalpha() and not unit.endswith("s") and unit != "percent":
         unit += "s"
     if len(unit) < 2 and unit != "%":
         return None
-    share = unit.split()[0] in {"percent", "%"}
-    asks = "what percentage" if share else f"how many {unit}"
-    asked = ask(sentence, start, end, f"{bound}{asks}".strip(), lower)
-    return (one.number_start, max(one.end, one.number_end), asked) if asked is not None else None
+    is_share = unit.split()[0] in {"percent", "%"}
+    interrogative = "what percentage" if is_share else f"how many {unit}"
+    question = ask(sentence, start, end, f"{bound}{interrogative}".strip(), decapitalise)
+    return (quantity.number_start, max(quantity.end, quantity.number_end), question) if question is not None else None
 
 
-def _date(sentence: str, one: DateMention, lower: Callable[[str], str]) -> Asked | None:
-    before = re.search(r"\b(on|in|since|until|till|before|around) $", sentence[: one.start], re.IGNORECASE)
-    if before is None:
+def _date_question(sentence: str, date: DateMention, decapitalise: Callable[[str], str]) -> Question | None:
+    preposition = re.search(r"\b(on|in|since|until|till|before|around) $", sentence[: date.start], re.IGNORECASE)
+    if preposition is None:
         return None
-    return ask(sentence, before.start(), one.end, _WHEN.get(before[1].lower(), "when"), lower)
+    return ask(
+        sentence, preposition.start(), date.end, _DATE_INTERROGATIVES.get(preposition[1].lower(), "when"), decapitalise
+    )
 
 
-def _of_tables(passage: Passage, title: str) -> Iterator[Fact]:
+def _table_facts(passage: Passage, title: str) -> Iterator[Fact]:
     for table in read_tables(passage.text):
         for cells in table.rows:
             row = cells[0].text.strip()

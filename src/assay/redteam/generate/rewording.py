@@ -1,9 +1,9 @@
-"""A chat model words attacks more naturally; each wording is held against the one of the rule before it is taken.
+"""A chat model rewords attacks more naturally; each new wording is compared with the original before it is accepted.
 
-The model is not believed: what is right stays that of the rule only if what is asked stays. So a wording is taken only
-where it has the same numbers, quotations, names and identifiers as before and no others, the same words that turn a
-sentence round (denials, bounds, before and after), most of its other words, and about its length. Else the wording of
-the rule stays. Prompts are written from the user's documents, and go to the model as data.
+The model is not trusted: the right answer stays the same only if the question does. A wording is accepted only if it
+has the same numbers, quotations, names and identifiers as the original and no others, the same words that reverse the
+meaning of a sentence (negations, bounds, before and after), most of its other words, and about its length. Otherwise
+the original stays. Prompts are written from the user's documents and are passed to the model as data.
 """
 
 import re
@@ -13,130 +13,124 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.errors import AnswerError, ChatError
-from assay.models.chat import ChatModel, ChatRequest, Message, read_structured
+from assay.models.chat import ChatModel
 from assay.prompts import Data, load_prompt
 from assay.redteam.cases import Case
 from assay.redteam.cases.values import LONGEST_PROMPT
+from assay.redteam.sealed import ask_sealed, object_schema
 from assay.text.lexicon import content_stems, find_names, find_words
 
 PROMPT: Final = "reword_questions"
-AT_ONCE: Final = 8
+BATCH: Final = 8
 """Prompts in one request."""
 LEAST_SHARED: Final = 0.6
-"""The share of a prompt's content words, by their stems, that a wording of it keeps."""
-LONGER: Final = 2.0
-SHORTER: Final = 0.4
-"""How long a wording may be, as a multiple of the prompt's length."""
+"""The least share of a prompt's content words, by their stems, that a new wording has to keep."""
+LONGEST_RATIO: Final = 2.0
+SHORTEST_RATIO: Final = 0.4
+"""The bounds of a new wording's length, as multiples of the prompt's length."""
 TOKENS_PER_CHARACTER: Final = 0.6
-"""Tokens that a character of a prompt may take in the answer, on the high side."""
-MOST_IN_VAIN: Final = 3
-"""Requests in a row that may fail before no more are made."""
+"""An upper estimate of the tokens in the answer for each character of a prompt."""
+MOST_FAILURES_IN_ROW: Final = 3
+"""The number of consecutive failures after which no more requests are made."""
 _QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"]*\"")
 _NUMBER: Final = re.compile(r"\d[\d.,:/-]*\d|\d")
 _IDENTIFIER: Final = re.compile(r"\b\w+(?:[_@/.-]\w+)+\b|\bhttps?://\S+")
-_TURNS: Final = re.compile(
+_REVERSING_WORDS: Final = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|except|unless|only|more|less|fewer|least|most|above|below|over|under|"
     r"before|after|until|since|exactly)\b|n['’]t\b",
     re.IGNORECASE,
 )
-"""Words of a closed class that turn round what a sentence asks: denials, bounds, order in time."""
+"""Words of a closed class that reverse what a sentence asks: negations, bounds, order in time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reworded:
-    """A suite, and what became of its wordings."""
+class RewordingResult:
+    """A suite, and how many of its cases were reworded."""
 
     cases: tuple[Case, ...]
-    taken: int
-    """Cases that are worded by the model."""
-    kept: int
-    """Cases whose wording of the rule stays: no wording came, or it asked something else."""
-    failed: str | None = None
-    """Why a request failed, where one did: the first reason."""
+    reworded: int
+    """Cases with a wording by the model."""
+    unchanged: int
+    """Cases that keep their original wording: the model gave none, or asked something else."""
+    failure: str | None = None
+    """The reason for the first request that failed, if any did."""
 
 
 def reword(
     cases: Sequence[Case], model: ChatModel, name: str, on_request: Callable[[int], None] | None = None
-) -> Reworded:
-    """The same attacks in the words of a model, where it keeps what they ask.
+) -> RewordingResult:
+    """Rewords attacks with a chat model, where it keeps what they ask.
 
     Args:
         cases: a suite, as the rules wrote it.
         model: the chat model.
-        name: its name, for the lineage.
-        on_request: is called after each request with how many prompts have been sent so far.
+        name: the name of the model, for the lineage.
+        on_request: called after each request with the number of prompts sent so far.
 
     Raises:
-        ChatError: the first request could not be made. If a later one cannot, its prompts keep the wording of the rule,
-            and after three in a row no more are made.
+        ChatError: the first request failed. If a later one fails, its prompts keep their original wording, and after
+            three consecutive failures no more requests are made.
     """
     prompt = load_prompt(PROMPT)
-    new: dict[str, str] = {}
-    failed: str | None = None
-    in_vain = 0
-    for at in range(0, len(cases), AT_ONCE):
-        part = cases[at : at + AT_ONCE]
-        said: Mapping[int, str] = {}
+    accepted: dict[str, str] = {}
+    failure: str | None = None
+    failures_in_row = 0
+    for at in range(0, len(cases), BATCH):
+        batch = cases[at : at + BATCH]
+        wordings: Mapping[int, str] = {}
         try:
-            said, in_vain = _asked(model, part), 0
-        except AnswerError as error:  # this one answer is of no use, the next may be
-            failed, in_vain = failed or str(error), 0
+            wordings, failures_in_row = _ask_model(model, batch), 0
+        except AnswerError as error:  # this answer is unusable, the next may not be
+            failure, failures_in_row = failure or str(error), 0
         except ChatError as error:
-            failed, in_vain = failed or str(error), in_vain + 1
+            failure, failures_in_row = failure or str(error), failures_in_row + 1
             if at == 0:
                 raise
-            if in_vain == MOST_IN_VAIN:
+            if failures_in_row == MOST_FAILURES_IN_ROW:
                 break
-        for number, case in enumerate(part, start=1):
-            text = said.get(number, "").strip()
+        for number, case in enumerate(batch, start=1):
+            text = wordings.get(number, "").strip()
             if text and text != case.prompt and asks_the_same(case, text):
-                new[case.id] = text
+                accepted[case.id] = text
         if on_request is not None:
-            on_request(min(at + AT_ONCE, len(cases)))
+            on_request(min(at + BATCH, len(cases)))
     generator = f"{name}, {prompt.identity}"
-    made = {case.id: _worded(case, new[case.id], generator) for case in cases if case.id in new}
-    ids = {old: case.id for old, case in made.items()}
-    taken = tuple(_of_parent(made.get(case.id, case), ids) for case in cases)
-    return Reworded(taken, len(made), len(cases) - len(made), failed)
+    reworded = {case.id: _with_prompt(case, accepted[case.id], generator) for case in cases if case.id in accepted}
+    new_ids = {old: case.id for old, case in reworded.items()}
+    suite = tuple(_with_new_parent(reworded.get(case.id, case), new_ids) for case in cases)
+    return RewordingResult(suite, len(reworded), len(cases) - len(reworded), failure)
 
 
-def _asked(model: ChatModel, cases: Sequence[Case]) -> Mapping[int, str]:
+def _ask_model(model: ChatModel, cases: Sequence[Case]) -> Mapping[int, str]:
     rendered = load_prompt(PROMPT).render(
         texts=Data(tuple({"number": number, "text": case.prompt} for number, case in enumerate(cases, start=1))),
         count=len(cases),
     )
-    schema = _schema()
     characters = sum(len(case.prompt) for case in cases)
-    request = ChatRequest(
-        (Message("system", rendered.system), Message("user", rendered.user)),
-        schema=schema,
-        max_tokens=256 + 32 * len(cases) + int(LONGER * TOKENS_PER_CHARACTER * characters),
-    )
-    value = read_structured(model.complete(request).choices[0], schema)
-    if value["seal"] != rendered.token:
-        raise AnswerError("The answer does not have the sign that it was asked for.")
-    counted = Counter(one["number"] for one in value["texts"])
-    return {one["number"]: one["text"] for one in value["texts"] if counted[one["number"]] == 1}
+    max_tokens = 256 + 32 * len(cases) + int(LONGEST_RATIO * TOKENS_PER_CHARACTER * characters)
+    value = ask_sealed(model, rendered, _schema(), max_tokens)
+    occurrences = Counter(text["number"] for text in value["texts"])
+    return {text["number"]: text["text"] for text in value["texts"] if occurrences[text["number"]] == 1}
 
 
 def asks_the_same(case: Case, text: str) -> bool:
-    """Whether a wording of a case's prompt asks what the prompt asks, as far as its words tell.
+    """Whether a new wording of a case's prompt asks the same as the prompt, judged by its words.
 
-    It may say too little in doubt: then the wording of the rule stays.
+    In doubt the answer is no, so that the original wording stays.
     """
-    before = case.prompt
-    if len(text) > LONGEST_PROMPT or not SHORTER <= len(text) / len(before) <= LONGER:
+    original = case.prompt
+    if len(text) > LONGEST_PROMPT or not SHORTEST_RATIO <= len(text) / len(original) <= LONGEST_RATIO:
         return False
-    if before.count("\n") and len(_lines(text)) < len(_lines(before)):
+    if original.count("\n") and len(_lines(text)) < len(_lines(original)):
         return False
-    for found in (_quotations, _numbers, _identifiers, _turns):
-        if found(before) != found(text):
+    for signals in (_quotations, _numbers, _identifiers, _reversing_words):
+        if signals(original) != signals(text):
             return False
-    if not _names(text) <= _words(before) or not _names(before) <= _words(text):
+    if not _names(text) <= _words(original) or not _names(original) <= _words(text):
         return False
-    known = content_stems(find_words(before).lexemes)
-    shared = known & content_stems(find_words(text).lexemes)
-    return len(shared) >= LEAST_SHARED * len(known)
+    stems = content_stems(find_words(original).lexemes)
+    shared = stems & content_stems(find_words(text).lexemes)
+    return len(shared) >= LEAST_SHARED * len(stems)
 
 
 def _quotations(text: str) -> Counter[str]:
@@ -151,9 +145,9 @@ def _identifiers(text: str) -> set[str]:
     return set(_IDENTIFIER.findall(_QUOTED.sub(" ", text)))
 
 
-def _turns(text: str) -> Counter[str]:
+def _reversing_words(text: str) -> Counter[str]:
     return Counter(
-        "not" if one.endswith("t") and "n" in one else one for one in map(str.casefold, _TURNS.findall(text))
+        "not" if one.endswith("t") and "n" in one else one for one in map(str.casefold, _REVERSING_WORDS.findall(text))
     )
 
 
@@ -169,14 +163,14 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-def _worded(case: Case, prompt: str, generator: str) -> Case:
+def _with_prompt(case: Case, prompt: str, generator: str) -> Case:
     value: dict[str, Any] = {name: getattr(case, name) for name in type(case).model_fields if name != "id"}
     lineage = case.lineage.model_copy(update={"generator": f"{case.lineage.generator}; worded by {generator}"})
     return Case.model_validate({**value, "prompt": prompt, "lineage": lineage})
 
 
-def _of_parent(case: Case, ids: Mapping[str, str]) -> Case:
-    """A case whose parent has another id since it is worded anew: the id of a case does not follow from its lineage."""
+def _with_new_parent(case: Case, ids: Mapping[str, str]) -> Case:
+    """A case with the new id of its parent, if that was reworded. Its own id does not depend on its lineage."""
     parent = ids.get(case.lineage.parent or "")
     if parent is None:
         return case
@@ -184,14 +178,5 @@ def _of_parent(case: Case, ids: Mapping[str, str]) -> Case:
 
 
 def _schema() -> dict[str, Any]:
-    one = _object(number={"type": "integer"}, text={"type": "string"})
-    return _object(seal={"type": "string"}, texts={"type": "array", "items": one})
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    text = object_schema(number={"type": "integer"}, text={"type": "string"})
+    return object_schema(seal={"type": "string"}, texts={"type": "array", "items": text})

@@ -1,4 +1,4 @@
-"""Writes a suite from a corpus: every category, every rule in its turn, the same for the same seed."""
+"""Writes a suite from a corpus: the rules of each category in turn, deterministic for a given seed."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -8,15 +8,15 @@ from typing import Final
 from assay.errors import InputError
 from assay.redteam.cases import LEAST_PLAUSIBLE, Case, Category, lint, without_duplicates
 from assay.redteam.generate.attacks import RULES
+from assay.redteam.generate.building_blocks import round_robin
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.generate.twins import twins_of
-from assay.redteam.generate.writing import in_turn
 from assay.schema import Evidence
 
 PER_CATEGORY: Final = 20
-"""Cases of a category that are written unless another number is asked for."""
-_SPARE: Final = 2
-"""How many times as many are drawn as are wanted, since implausible ones and duplicates are left out."""
+"""The default number of cases of each category."""
+_OVERDRAW: Final = 2
+"""How many times as many cases are drawn as are needed, since duplicates are dropped."""
 
 
 def write_suite(
@@ -27,44 +27,44 @@ def write_suite(
     *,
     twins: bool = False,
 ) -> tuple[Case, ...]:
-    """Attacks on a system that answers from these documents, in all categories.
+    """Writes attacks on a system that answers from these documents.
 
-    No model is asked and no clock is read: the same documents, number and seed give the same suite.
+    No model and no clock is involved: the same documents, number and seed give the same suite.
 
     Args:
         evidence: the corpus; each piece is one document.
-        per_category: how many cases of each category at most; a small corpus may give fewer.
-        seed: what the choices of the rules follow from.
-        categories: those to write.
-        twins: whether each attack is followed by an honest request of its shape, where the corpus gives one.
+        per_category: the most cases of each category; a small corpus may give fewer.
+        seed: determines the choices of the rules.
+        categories: the categories to write.
+        twins: whether to add, for each attack, an honest request of its shape where the corpus allows one.
 
     Raises:
-        InputError: there is no text, or nothing in it that a rule can use.
+        InputError: the number is below 1, or the documents have no text or nothing that a rule can use.
     """
     if per_category < 1:
         raise InputError(f"expected at least one case per category, got {per_category}")
     corpus = Corpus(evidence)
-    found = [case for category in categories for case in _of(corpus, category, per_category, seed)]
-    if not found:
+    cases = [case for category in categories for case in _category_cases(corpus, category, per_category, seed)]
+    if not cases:
         raise InputError(
             "no attack can be written from these documents: expected sentences or tables with figures, dates or names"
         )
-    return (*found, *(_seeded(case, seed) for case in twins_of(found, corpus, seed))) if twins else tuple(found)
+    return (*cases, *(_seeded(case, seed) for case in twins_of(cases, corpus, seed))) if twins else tuple(cases)
 
 
-def _of(corpus: Corpus, category: Category, wanted: int, seed: int) -> Sequence[Case]:
-    drawn = list(islice(_sound(corpus, category, seed), wanted * _SPARE))
-    kept = without_duplicates(drawn)[:wanted]
+def _category_cases(corpus: Corpus, category: Category, count: int, seed: int) -> Sequence[Case]:
+    drawn = list(islice(_sound_cases(corpus, category, seed), count * _OVERDRAW))
+    kept = without_duplicates(drawn)[:count]
     return [_seeded(case, seed) for case in kept]
 
 
-def _sound(corpus: Corpus, category: Category, seed: int) -> Iterator[Case]:
-    """The cases of a category that are plausible and that the linter finds nothing wrong with."""
+def _sound_cases(corpus: Corpus, category: Category, seed: int) -> Iterator[Case]:
+    """The cases of a category that are plausible and that the linter accepts."""
     streams = [rule(corpus, Random(f"{seed}/{category}/{rule.__name__}")) for rule in RULES[category]]  # noqa: S311
-    seen: set[str] = set()
-    for case in in_turn(streams):
-        if case.plausibility >= LEAST_PLAUSIBLE and case.id not in seen and not lint((case,)):
-            seen.add(case.id)
+    seen_ids: set[str] = set()
+    for case in round_robin(streams):
+        if case.plausibility >= LEAST_PLAUSIBLE and case.id not in seen_ids and not lint((case,)):
+            seen_ids.add(case.id)
             yield case
 
 

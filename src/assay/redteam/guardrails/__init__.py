@@ -1,12 +1,12 @@
-"""Guardrails under test: attack success with and without one, and what it costs honest requests."""
+"""Guardrails under test: attack success with and without each, and its cost for honest requests."""
 
 from typing import TYPE_CHECKING
 
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.redteam.guardrails.comparing import Compared as Compared
-    from assay.redteam.guardrails.comparing import compare_guardrails as compare_guardrails
+    from assay.redteam.guardrails.comparison import GuardrailComparison as GuardrailComparison
+    from assay.redteam.guardrails.comparison import compare_guardrails as compare_guardrails
     from assay.redteam.guardrails.effects import Effect as Effect
     from assay.redteam.guardrails.effects import Fate as Fate
     from assay.redteam.guardrails.effects import effect_of as effect_of
@@ -20,9 +20,12 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".comparing": ("Compared", "compare_guardrails"),
+            ".comparison": ("GuardrailComparison", "compare_guardrails"),
             ".effects": ("Effect", "Fate", "effect_of", "fate_of"),
             ".kinds": ("Guardrail", "load_guardrail"),
             ".tables": ("guardrail_json", "guardrail_markdown", "guardrail_text"),
+        },
+        renamed={
+            "Compared": "GuardrailComparison",
         },
     )

@@ -1,4 +1,4 @@
-"""What decides of an answer whether it may go out: a function, a command, assay's own guard."""
+"""Guardrails, which decide whether an answer is released: a function, a command, assay's own guard."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -9,45 +9,45 @@ from assay.guard import CheckRequest, Guard
 from assay.policy import answer_of
 from assay.redteam.runs import Answer
 from assay.redteam.targets import Request, TargetError
-from assay.redteam.targets.bounded import in_time
+from assay.redteam.targets.bounded import call_within
 from assay.redteam.targets.command_line import CommandLine
 from assay.redteam.targets.interface import text_of
 from assay.redteam.targets.python_function import load_object
 from assay.schema import Evidence, HallucinationReport
 
 WITHHELD: Final = "I cannot answer this: the answer was withheld by a guardrail."
-"""What stands for an answer that a guardrail keeps back without saying what takes its place."""
+"""The answer in place of one that a guardrail withholds without a replacement."""
 
 
 @runtime_checkable
 class Guardrail(Protocol):
-    """Decides of answers. It may be asked by several threads at once."""
+    """Decides on answers. Several threads may call it at once."""
 
     @property
     def name(self) -> str:
-        """What it is called in records, without secrets."""
+        """Its name in records, without secrets."""
         ...
 
     def release(self, request: Request, answer: str) -> str:
-        """What goes out in the place of an answer: itself, another text, or `WITHHELD`.
+        """The text that is released: the answer itself, a replacement, or `WITHHELD`.
 
         Raises:
-            TargetError: the guardrail failed, so that nothing is known of this answer.
+            TargetError: the guardrail failed, so that there is no decision on this answer.
         """
         ...
 
 
 def released(decision: object, answer: str, name: str) -> str:
-    """What a decision lets out.
+    """The text that a decision releases.
 
-    None, false, an empty text and `{"allowed": false}` withhold; true and `{"allowed": true}` let the answer out; a
-    text or the `answer` of an object goes out in its place.
+    None, false, an empty text and `{"allowed": false}` withhold the answer; true and `{"allowed": true}` release it; a
+    text, or the `answer` of an object, replaces it.
 
     >>> released({"allowed": False}, "It is 9.", "g") == WITHHELD, released(True, "It is 9.", "g")
     (True, 'It is 9.')
 
     Raises:
-        TargetError: it is no decision.
+        TargetError: the value is not a decision.
     """
     if isinstance(decision, Mapping):
         allowed, text = decision.get("allowed", True), decision.get("answer")
@@ -64,21 +64,23 @@ def released(decision: object, answer: str, name: str) -> str:
 
 
 class FunctionGuardrail:
-    """Calls a function with the request and the answer in it."""
+    """Calls a function with the request, to which the answer is added."""
 
     def __init__(self, function: Callable[[Request], Any], name: str, timeout_s: float = 60.0) -> None:
-        """Wraps a function that takes the request with `answer` and gives a decision (see `released`)."""
+        """Wraps a function that takes the request with `answer` and returns a decision (see `released`)."""
         self.name = name
         self._function, self._timeout_s = function, timeout_s
 
     def release(self, request: Request, answer: str) -> str:
-        """What the function lets out.
+        """The text that the function releases.
 
         Raises:
-            TargetError: it raised, took too long, or gave no decision.
+            TargetError: it raised, took too long, or returned something other than a decision.
         """
-        given = {**request, "answer": answer}
-        return released(in_time(lambda: self._function(given), self._timeout_s, self.name), answer, self.name)
+        request_with_answer = {**request, "answer": answer}
+        return released(
+            call_within(lambda: self._function(request_with_answer), self._timeout_s, self.name), answer, self.name
+        )
 
 
 class CommandGuardrail:
@@ -94,37 +96,39 @@ class CommandGuardrail:
         self.name = self._command.name
 
     def release(self, request: Request, answer: str) -> str:
-        """What the command lets out.
+        """The text that the command releases.
 
         Raises:
-            TargetError: it failed, or gave no decision.
+            TargetError: it failed, or wrote something other than a decision.
         """
-        written = self._command.written({**request, "answer": answer}).removesuffix("\n")
+        output = self._command.output_of({**request, "answer": answer}).removesuffix("\n")
         try:
-            decision: object = json.loads(written)
+            decision: object = json.loads(output)
         except (ValueError, RecursionError):
-            decision = written
+            decision = output
         if not isinstance(decision, str | bool | Mapping | None):
-            decision = written  # a number or a list is a text that happens to be JSON
+            decision = output  # a number or a list is a text that happens to be JSON
         return released(decision, answer, self.name)
 
 
 class AssayGuardrail:
-    """The guard of assay, as a program has it within itself: the passages of the context are the evidence, and an
-    answer at the end of a conversation is checked as the end of one."""
+    """Assay's own guard, embedded as in a program: the passages of the context are the evidence, and an answer to a
+    conversation is checked together with its earlier turns."""
 
     def __init__(self, guard: Guard) -> None:
-        """Takes a guard; no chat model of it is asked."""
+        """Takes a guard; its chat model is never called."""
         self._guard = guard
         self.name = f"assay:{guard.policy.name}"
 
     def release(self, request: Request, answer: str) -> str:
-        """What the policy lets out.
+        """The text that the policy releases.
 
         Raises:
             TargetError: the answer could not be checked.
         """
-        evidence = [Evidence(id=one["id"], text=one["text"], source=one["source"]) for one in request["context"]]
+        evidence = [
+            Evidence(id=passage["id"], text=passage["text"], source=passage["source"]) for passage in request["context"]
+        ]
         try:
             return answer_of(self._report(request, answer, evidence))
         except AssayError as error:
@@ -134,42 +138,44 @@ class AssayGuardrail:
         if not request["turns"]:
             (report,) = self._guard.check_many([CheckRequest(answer, evidence, request["prompt"], asks=False)])
             return report
-        said = [{"role": one["role"], "content": one["content"]} for one in request["turns"]]
-        messages = [*said, {"role": "user", "content": request["prompt"]}, {"role": "assistant", "content": answer}]
+        turns = [{"role": turn["role"], "content": turn["content"]} for turn in request["turns"]]
+        messages = [*turns, {"role": "user", "content": request["prompt"]}, {"role": "assistant", "content": answer}]
         return self._guard.check_run(messages, evidence=evidence)
 
 
-class Guarded:
-    """A system with a guardrail behind it: the answers are those that it gave without one."""
+class GuardedTarget:
+    """A target with a guardrail behind it: its recorded answers, as the guardrail releases them."""
 
     def __init__(self, unguarded: Mapping[str, Answer], guardrail: Guardrail, target: str) -> None:
         """Takes the answers of a run without a guardrail, by the id of the case, and the name of its target."""
         self.name = f"{target} | {guardrail.name}"
-        self._bare, self._guardrail = unguarded, guardrail
+        self._unguarded, self._guardrail = unguarded, guardrail
 
     def ask(self, request: Request) -> str:
-        """What goes out.
+        """The text that the guardrail releases.
 
         Raises:
-            TargetError: the system or the guardrail failed.
+            TargetError: the target or the guardrail failed.
         """
-        said = self._bare.get(request["id"])
-        if said is None or said.text is None:
-            raise TargetError(f"without a guardrail there is no answer: {said.error if said else 'was not asked'}")
-        return self._guardrail.release(request, said.text)
+        unguarded = self._unguarded.get(request["id"])
+        if unguarded is None or unguarded.text is None:
+            raise TargetError(
+                f"without a guardrail there is no answer: {unguarded.error if unguarded else 'was not asked'}"
+            )
+        return self._guardrail.release(request, unguarded.text)
 
 
 def load_guardrail(name: str, timeout_s: float, guard: Callable[[str | None], Guard]) -> Guardrail | None:
-    """The guardrail of `assay[:POLICY]`, `python:MODULE:FUNCTION` or `command:WORDS`; none for an address or a file,
-    which name a whole system with its guardrail in front.
+    """The guardrail named by `assay[:POLICY]`, `python:MODULE:FUNCTION` or `command:WORDS`; none for an address or a
+    file, which name a whole system that contains its guardrail.
 
     Args:
-        name: what the command line says.
-        timeout_s: seconds that one decision may take.
-        guard: makes a guard of a policy's name or file.
+        name: the name, as on the command line.
+        timeout_s: the most seconds of one decision.
+        guard: makes a guard from the name or file of a policy.
 
     Raises:
-        InputError: it is none of these.
+        InputError: the name has none of these forms, or what it names cannot be loaded.
     """
     kind, _, rest = name.partition(":")
     match kind:

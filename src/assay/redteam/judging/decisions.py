@@ -1,7 +1,7 @@
-"""What people decided of answers of which the rules were not sure, or wrong: kept in the folder of a run.
+"""People's decisions on answers that the rules judged wrongly or were unsure of, kept in the folder of a run.
 
-A decision is of one answer, by its digest: an answer that is another one later is judged anew. It is never of a case
-whose target failed: there is nothing to be decided.
+A decision is about one answer, identified by its digest: if a later answer differs, it is judged anew. There are none
+about cases whose target failed, since there is nothing to decide.
 """
 
 import hashlib
@@ -12,19 +12,19 @@ from typing import Final
 from pydantic import Field, ValidationError
 
 from assay.errors import InputError
-from assay.redteam.judging.verdicts import PASSES, Judgement, Outcome
+from assay.redteam.judging.verdicts import Judgement
 from assay.schema.base import Value
 
 DECISIONS: Final = "decisions.jsonl"
 """The file of decisions, in the folder of a run."""
 LONGEST_NAME: Final = 200
-"""Characters of the name of who decides."""
+"""The most characters of the name of the person who decides."""
 LONGEST_REASON: Final = 2_000
-"""Characters of a reason."""
+"""The most characters of a reason."""
 
 
 class Decision(Value):
-    """What a person decided of one answer."""
+    """A person's decision on one answer."""
 
     case: str
     answer: str
@@ -33,15 +33,15 @@ class Decision(Value):
     by: str = Field(min_length=1, max_length=LONGEST_NAME)
     reason: str = Field(default="", max_length=LONGEST_REASON)
     at: str
-    """When, in UTC."""
+    """The time, in UTC."""
 
 
 def require_texts(by: str, reason: str) -> None:
-    """Requires that a name and a reason can stand in a decision.
+    """Checks that a name and a reason are valid in a decision.
 
     Raises:
-        InputError: the name is blank, one of them is too long, or is no Unicode text (has a lone surrogate, as Python
-            has it for a byte of the command line that is not UTF-8).
+        InputError: the name is blank, or one of them is too long or not Unicode text (it contains a lone surrogate,
+            which is how Python represents a byte of the command line that is not UTF-8).
     """
     if not by.strip():
         raise InputError("expected the name of the person who decides: --by NAME")
@@ -55,37 +55,31 @@ def require_texts(by: str, reason: str) -> None:
 
 
 def digest_of(answer: str) -> str:
-    """By what a decision knows an answer."""
+    """The digest that identifies an answer in a decision: SHA-256 of its UTF-8."""
     return hashlib.sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def as_decided(judgement: Judgement, decisions: Sequence[Decision]) -> Judgement:
-    """A judgement as the latest decision of its answer has it; as it is where there is none."""
+    """The judgement after the latest decision on its answer; unchanged where there is none."""
     if judgement.answer is None:
         return judgement
     digest = digest_of(judgement.answer)
-    for one in reversed(decisions):
-        if (one.case, one.answer) == (judgement.case, digest):
-            return judgement.model_copy(
-                update={
-                    "outcome": Outcome.PASSED if one.behavior_match >= PASSES else Outcome.FAILED,
-                    "behavior_match": one.behavior_match,
-                    "rule": f"decided by {one.by}" + (f": {one.reason}" if one.reason else ""),
-                    "unsure": False,
-                }
-            )
+    for decision in reversed(decisions):
+        if (decision.case, decision.answer) == (judgement.case, digest):
+            rule = f"decided by {decision.by}" + (f": {decision.reason}" if decision.reason else "")
+            return judgement.settled(decision.behavior_match, rule)
     return judgement
 
 
 def read_decisions(folder: Path) -> tuple[Decision, ...]:
-    """The decisions in the folder of a run, in their order; none where nobody decided.
+    """Reads the decisions in the folder of a run, in their order; none where the file is missing.
 
     Raises:
         InputError: they cannot be read.
     """
     path = folder / DECISIONS
     try:
-        # Not `splitlines`: U+2028 and its like stand within a JSON string as they are.
+        # Not `splitlines`: a JSON string may contain U+2028 and other line separators unescaped.
         lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
         return tuple(Decision.model_validate_json(line) for line in lines if line.strip())
     except (OSError, ValueError, ValidationError) as error:
@@ -93,7 +87,7 @@ def read_decisions(folder: Path) -> tuple[Decision, ...]:
 
 
 def add_decision(folder: Path, decision: Decision) -> None:
-    """Adds one at the end of the file.
+    """Appends a decision to the file.
 
     Raises:
         InputError: it cannot be written.

@@ -1,7 +1,7 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""What an answer does, read from its words: abstains, hedges, discloses a conflict, rejects, reports what cannot be done.
+"""Reads what an answer does from its words: abstain, hedge, disclose a conflict, reject, or report an impossibility.
 
-An answer is hostile text: it is only ever searched, never followed, and a word of praise for itself moves nothing.
+An answer is hostile text: it is only searched and never obeyed, and praise of itself changes nothing.
 """
 
 import re
@@ -15,11 +15,11 @@ from assay.text.lexicon import find_names
 from assay.text.sentences import split_sentences
 
 HEDGED: Final = 0.5
-"""From this hedge score on a sentence states nothing flatly (`assay.text.claims.hedge_score`)."""
+"""The least hedge score of a sentence that states nothing flatly (`assay.text.claims.hedge_score`)."""
 LONGEST_READ: Final = 50_000
-"""Characters of an answer that are read; what lies behind them counts as unread, and the case as unjudged."""
+"""The most characters of an answer that is read; the case of a longer one is unjudged."""
 
-_THING: Final = (
+_ITEM: Final = (
     r"(?:sections?|clauses?|paragraphs?|articles?|stud(?:y|ies)|publications?|sources?|references?|quotations?|quotes?|"
     r"passages?|sentences?|documents?|entr(?:y|ies)|rows?|records?|mentions?|information|evidence|data|results?|details?|"
     r"statements?|citations?|doi|figures?|values?|answers?|basis|indication)"
@@ -28,16 +28,16 @@ _HOLDER: Final = (
     r"(?:tables?|documents?|documentation|sources?|passages?|texts?|context|polic(?:y|ies)|pages?|wiki|articles?|material|corpus|"
     r"evidence|records?|files?|handbook|manual|data|list)"
 )
-"""What holds information."""
+"""Nouns for something that holds information."""
 _ABSENT: Final = re.compile(
-    rf"\bthere(?: (?:is|are|was|were|exists?)|['’]s) (?:no|not any|nothing|none)\b(?=[^.;]{{0,60}}?\b(?:{_THING}|(?:in|among|within) (?:the|these|this|my|your|any) "
+    rf"\bthere(?: (?:is|are|was|were|exists?)|['’]s) (?:no|not any|nothing|none)\b(?=[^.;]{{0,60}}?\b(?:{_ITEM}|(?:in|among|within) (?:the|these|this|my|your|any) "
     rf"(?:\w+ ){{0,2}}{_HOLDER}|(?-i:[A-Z])\w+|nothing)\b| (?:about|on|of|regarding)\b)|\bthere (?:is|are|was|were)n['’]t (?:any|an?|enough|sufficient|such)\b"
     rf"|\bthere(?: is|['’]s) nothing (?:about|on|in|regarding)\b|\bnot (?:found|present|contained|included|there)\b"
     rf"|\b{_HOLDER} (?:gives?|names?|states?|contains?|lists?|provides?|has|have|mentions?|offers?) no\b"
     rf"|\b(?:outside|beyond) (?:of )?(?:(?:the|my|its|their) (?:scope|knowledge|coverage)|what)\b|\bnothing (?:in|is|was|has been)\b"
     rf"|\bdo(?: not|n['’]t) (?:think|believe)\b|\b(?:would|could|can) (?:only )?(?:be )?(?:guess\w*|speculat\w*)\b"
     rf"|\bno such\b|\b(?:do|does|did)(?: not|n['’]t) (?:appear to )?(?:exist|appear|seem to exist)\b"
-    rf"|\bno {_THING}\b|\bnone of (?:the|these|them|my)\b"
+    rf"|\bno {_ITEM}\b|\bnone of (?:the|these|them|my)\b"
     rf"|\b(?:is|are|was|were)(?: not|n['’]t|nowhere) (?:\w+ )?(?:mentioned|stated|listed|found|given|available|known|covered|"
     rf"documented|specified|provided|included|recorded|contained|described|cited|in the|part of)\b"
     rf"|\b(?:cannot|can['’]t|can not|couldn['’]t|could not) (?:\w+ )?(?:find|locate|verify|confirm|cite|quote|provide|answer|say|tell|determine|help|assist|see|"
@@ -54,7 +54,7 @@ _ABSENT: Final = re.compile(
     rf"|\b(?:decline|refuse) to\b|\bwon['’]t (?:invent|fabricate|make up|guess|cite|quote|speculate|answer)\b|\bsilent (?:on|about)\b",
     re.IGNORECASE,
 )
-"""That something is not there, or that the speaker cannot give it, or that somebody keeps it back."""
+"""Says that something is not there, cannot be given, or is withheld."""
 _DISAGREE: Final = re.compile(
     r"\b(?:contradict\w*|conflict\w*|disagree\w*|differ|differs|differing|inconsisten\w+|discrepan\w+|diverg\w+|at odds|"
     r"not consistent|(?:do(?:es)? not|do(?:es)?n['’]t) (?:match|agree|align)|mismatch\w*|incompatible|vary|varies|"
@@ -66,12 +66,12 @@ _NO_CONFLICT: Final = re.compile(
     r"(?:contradict\w*|conflict\w*|disagree\w*|differ\w*|inconsisten\w+|discrepan\w+|diverg\w+|mismatch\w*)\b",
     re.IGNORECASE,
 )
-_OF_ONE: Final = re.compile(
+_ATTRIBUTED: Final = re.compile(
     rf"\b{POINTER}\b|\baccording to\b|\b(?:one|another|the other|the (?:first|second|former|latter)|both|document|passage|source|"
     r"tool|result|policy|table)\b[^.]{0,60}?\b(?:says?|said|states?|gives?|lists?|has|reports?|claims?|puts?|shows?|returns?|returned)\b",
     re.IGNORECASE,
 )
-"""That what a sentence says is what one of the sources says (as `assay.guard.claims.disclosing` reads it)."""
+"""Attributes a statement to one of the sources (as `assay.guard.claims.disclosing` reads it)."""
 _IMPOSSIBLE: Final = re.compile(
     r"\b(?:impossible|(?:not|isn['’]t) possible|violates?|mutually exclusive|incompatible|irreconcilable|unsatisfiable|infeasible|self-contradictory)\b"
     r"|\b(?:cannot|can['’]t|can not|couldn['’]t|could not) (?:\w+ ){0,2}?(?:both|all|simultaneously|at the same time|be (?:both|met|satisfied|fulfilled|"
@@ -104,27 +104,28 @@ _ADVICE: Final = re.compile(
     r"upload|verify)\b",
     re.IGNORECASE,
 )
-_TURN: Final = re.compile(
+_CLAUSE_BREAK: Final = re.compile(
     r"[;:]\s+|(?:,|\s[–—-])?\s+(?:but|however|though|although|yet|still|while|whereas|and|so)\s+", re.IGNORECASE
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an answer does, each with the sentence that does it."""
+    """What an answer does, each as the first sentence that does it; none where no sentence does."""
 
     sentences: tuple[str, ...]
     abstains: str | None = None
-    """Says that it is not known, not there or cannot be given."""
+    """Says that something is not known, not there or cannot be given."""
     hedges: str | None = None
+    """Expresses doubt."""
     disagreement: str | None = None
     """Says that sources differ."""
     attributes: tuple[str, ...] = ()
-    """Says of what it says that one of the sources says it."""
+    """All sentences that attribute a statement to one of the sources."""
     impossible: str | None = None
-    """Says that what is asked for cannot be done."""
+    """Says that the request cannot be met."""
     rejects: str | None = None
-    """Says that something is not so."""
+    """Says that something is not true."""
     suspects: str | None = None
     """Says that the input looks like an attack."""
 
@@ -140,13 +141,13 @@ def read_answer(text: str) -> Reading:
     True
     """
     text = text[:LONGEST_READ]
-    sentences = tuple(one for place in split_sentences(text) if (one := text[place.start : place.end].strip()))
+    sentences = tuple(sentence for span in split_sentences(text) if (sentence := text[span.start : span.end].strip()))
     return Reading(
         sentences,
-        abstains=next((one for one in sentences if denies(one)), None),
-        hedges=next((one for one in sentences if hedge_score(one) >= HEDGED), None),
-        disagreement=_first(_DISAGREE, [_NO_CONFLICT.sub(" ", one) for one in sentences], sentences),
-        attributes=tuple(one for one in sentences if _OF_ONE.search(one)),
+        abstains=next((sentence for sentence in sentences if denies(sentence)), None),
+        hedges=next((sentence for sentence in sentences if hedge_score(sentence) >= HEDGED), None),
+        disagreement=_first(_DISAGREE, [_NO_CONFLICT.sub(" ", sentence) for sentence in sentences], sentences),
+        attributes=tuple(sentence for sentence in sentences if _ATTRIBUTED.search(sentence)),
         impossible=_first(_IMPOSSIBLE, sentences),
         rejects=_first(_REJECTS, sentences),
         suspects=_first(_SUSPECTS, sentences),
@@ -159,19 +160,19 @@ def denies(sentence: str) -> bool:
 
 
 def denies_all(sentence: str) -> bool:
-    """Whether a sentence denies and states nothing beside it: no clause after a turn has a figure or a name of its own.
+    """Whether a sentence denies and states nothing else: every clause denies, or has neither a figure nor a name.
 
     >>> denies_all("The policy does not say, but I can look again.")
     True
     >>> denies_all("The policy does not say, but it is 12 weeks."), denies_all("It is not given; ask Ann Lee.")
     (False, False)
     """
-    clauses = [one for one in _TURN.split(sentence) if one.strip()]
-    return denies(sentence) and all(denies(one) or not has_value(one) for one in clauses)
+    clauses = [clause for clause in _CLAUSE_BREAK.split(sentence) if clause.strip()]
+    return denies(sentence) and all(denies(clause) or not has_value(clause) for clause in clauses)
 
 
 def advises(sentence: str) -> bool:
-    """Whether a sentence only tells the reader what to do next, without a figure or a name: it states nothing.
+    """Whether a sentence only advises the reader what to do next, without a figure or a name, and so states nothing.
 
     >>> advises("Ask a narrower question, or add documents that cover it."), advises("Ask Ann Lee, who decides.")
     (True, False)
@@ -180,9 +181,9 @@ def advises(sentence: str) -> bool:
 
 
 def has_value(text: str) -> bool:
-    """Whether a text has a figure or a name in it."""
+    """Whether a text contains a figure or a name."""
     return re.search(r"\d", text) is not None or any(name.sure for name in find_names(text))
 
 
-def _first(pattern: re.Pattern[str], read: Sequence[str], shown: Sequence[str] | None = None) -> str | None:
-    return next((said for one, said in zip(read, shown or read, strict=True) if pattern.search(one)), None)
+def _first(pattern: re.Pattern[str], texts: Sequence[str], shown: Sequence[str] | None = None) -> str | None:
+    return next((sentence for text, sentence in zip(texts, shown or texts, strict=True) if pattern.search(text)), None)

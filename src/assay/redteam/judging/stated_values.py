@@ -1,5 +1,5 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""Whether an answer states a value, however it is spelled."""
+"""Whether an answer states a value, in any spelling."""
 
 import re
 from typing import Final
@@ -15,7 +15,7 @@ _DENIED: Final = re.compile(
     r"value|figure|number|date)\W+){0,5}$",
     re.IGNORECASE,
 )
-"""What stands before a value that is named only to be denied: "it is 5 days, not 8 days"."""
+"""Words before a value that is mentioned only to deny it: "it is 5 days, not 8 days"."""
 _DENIED_AFTER: Final = re.compile(
     r"^[”\"’')\]]*\W*(?:(?:that )?(?:you|they|we|i) \w+ )?(?:(?:is|are|was|were)(?: (?:not|wrong|incorrect|inaccurate|false|untrue|mistaken)|n['’]t)"
     r"|(?:do|does|did)(?: not|n['’]t) (?:\w+ )?(?:appear|exist|match|stand|hold|apply|occur))\b",
@@ -24,89 +24,89 @@ _DENIED_AFTER: Final = re.compile(
 
 
 def states(text: str, value: str) -> bool:
-    """Whether a text has a value: a number with its unit, a date, or words, in any spelling.
+    """Whether a text contains a value: a number with its unit, a date, or words, in any spelling.
 
     >>> states("Within ten days.", "10 days"), states("After 100 days.", "10 days"), states("10", "10 days")
     (True, False, True)
     >>> states("On 12 May 2025.", "2025-05-12"), states("In 2025.", "12 May 2025")
     (True, False)
     """
-    return bool(places(text, value))
+    return bool(spans_of(text, value))
 
 
 def asserts(text: str, value: str) -> bool:
-    """Whether a text has a value anywhere where it does not deny it.
+    """Whether a text contains a value somewhere without denying it.
 
     >>> asserts("It is 5 days, not 8 days.", "8 days"), asserts("It is 8 days.", "8 days")
     (False, True)
     """
-    for start, end in places(text, value):
+    for start, end in spans_of(text, value):
         begin = max(text.rfind(mark, 0, start) for mark in (". ", "\n", "! ", "? ", "; ")) + 1
         if _DENIED.search(text[begin:start]) is None and _DENIED_AFTER.match(text[end:]) is None:
             return True
     return False
 
 
-def places(text: str, value: str) -> tuple[tuple[int, int], ...]:
-    """Where a text has a value."""
+def spans_of(text: str, value: str) -> tuple[tuple[int, int], ...]:
+    """The spans of a text that state a value, as start and end."""
     dates = find_dates(value)
     if len(dates) == 1 and dates[0].year is not None and dates[0].end - dates[0].start > len(value.strip()) - 3:
         wanted = dates[0]
-        found = tuple(
-            (one.start, one.end)
-            for one in find_dates(text)
-            if relate_dates(one, wanted) is DateRelation.SAME and relate_dates(wanted, one) is DateRelation.SAME
+        spans = tuple(
+            (date.start, date.end)
+            for date in find_dates(text)
+            if relate_dates(date, wanted) is DateRelation.SAME and relate_dates(wanted, date) is DateRelation.SAME
         )
-        # A bare number may be a year, and is read as one only among words that say so.
+        # A bare number may be a year, but is read as a date only among words that say so.
         year = re.fullmatch(r"\d{4}", value.strip())
-        return found or (_plainly(text, value.strip()) if year else ())
-    skip = [(one.start, one.end) for one in find_dates(value)]
+        return spans or (_digit_spans(text, value.strip()) if year else ())
+    skip = [(date.start, date.end) for date in find_dates(value)]
     numbers = find_quantities(value, skip=skip)
     if len(numbers) == 1 and re.match(r"\W*(?:\d|[a-z]+\b)", value) and _is_number(value, numbers[0]):
-        found = _numbers(text, numbers[0])
-        if found or not numbers[0].unit:
-            return found
-    return _words(text, value)
+        spans = _quantity_spans(text, numbers[0])
+        if spans or not numbers[0].unit:
+            return spans
+    return _word_spans(text, value)
 
 
-def _is_number(value: str, one: Quantity) -> bool:
-    """Whether a value is its number: a code such as MRD-2017 is none."""
-    return not re.search(r"[^\W\d_]", value[: one.number_start].strip()[-1:])
+def _is_number(value: str, quantity: Quantity) -> bool:
+    """Whether a value is a number rather than a code such as MRD-2017."""
+    return not re.search(r"[^\W\d_]", value[: quantity.number_start].strip()[-1:])
 
 
-def _numbers(text: str, wanted: Quantity) -> tuple[tuple[int, int], ...]:
+def _quantity_spans(text: str, wanted: Quantity) -> tuple[tuple[int, int], ...]:
     dated = [
         (one.start, one.end)
         for one in find_dates(text, find_words(text))
         if one.month is not None or one.minute is not None
     ]
-    found = find_quantities(text, skip=dated)
-    same = tuple((one.number_start, one.end) for one in found if _same(one, wanted))
-    if same:
-        return same
-    # A bare year or a number that stands in a table or in JSON may be read as something else than a quantity.
-    written = f"{wanted.value.normalize():f}"
+    quantities = find_quantities(text, skip=dated)
+    matching = tuple((one.number_start, one.end) for one in quantities if _same(one, wanted))
+    if matching:
+        return matching
+    # A bare year, or a number in a table or in JSON, may be read as something other than a quantity.
+    digits = f"{wanted.value.normalize():f}"
     if wanted.dimension != "count" and not re.fullmatch(r"\W*[\d.,]+\W*", text):
         return ()
-    return _plainly(text, written)
+    return _digit_spans(text, digits)
 
 
-def _plainly(text: str, digits: str) -> tuple[tuple[int, int], ...]:
-    """Where a number stands by itself, with or without commas between its thousands."""
-    whole, point, places = digits.partition(".")
-    pattern = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",?", whole) + re.escape(point + places)
+def _digit_spans(text: str, digits: str) -> tuple[tuple[int, int], ...]:
+    """The spans of a number that stands by itself, with or without thousands separators."""
+    whole, point, decimals = digits.partition(".")
+    pattern = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",?", whole) + re.escape(point + decimals)
     return tuple(one.span() for one in re.finditer(rf"(?<![\w.]){pattern}(?!\w|\.\d|,\d)", text))
 
 
-def _same(one: Quantity, wanted: Quantity) -> bool:
-    if "count" in (one.dimension, wanted.dimension):
-        return one.value == wanted.value
-    if one.dimension == wanted.dimension and one.unit == wanted.unit:
-        return one.value == wanted.value
-    return relate(one, wanted) is Relation.SAME
+def _same(quantity: Quantity, wanted: Quantity) -> bool:
+    if "count" in (quantity.dimension, wanted.dimension):
+        return quantity.value == wanted.value
+    if quantity.dimension == wanted.dimension and quantity.unit == wanted.unit:
+        return quantity.value == wanted.value
+    return relate(quantity, wanted) is Relation.SAME
 
 
-def _words(text: str, value: str) -> tuple[tuple[int, int], ...]:
+def _word_spans(text: str, value: str) -> tuple[tuple[int, int], ...]:
     words = re.findall(r"\w+", value)
     if not words:
         return ()

@@ -1,29 +1,30 @@
 """The ledger of proposals: what was proposed for the static suite, who decided what, and why.
 
-JSON Lines, only ever appended to. Each entry carries the digest of the one before it and its own, SHA-256 over its
-canonical JSON, so that an entry which was changed, left out or put in shows when the ledger is next opened. That it was
-cut off at the end shows only to whoever kept the last digest; `assay redteam review` prints it.
+JSON Lines, append-only. Each entry contains the digest of the previous entry and its own, SHA-256 over its canonical
+JSON, so that an entry that was changed, removed or inserted is detected when the ledger is next opened. A truncated end
+can only be detected by someone who kept the last digest; `assay redteam review` prints it.
 """
 
 import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from assay.errors import InputError
 from assay.redteam.cases import Case, parse_case
 
-BEGINNING: Final = "0" * 64
-"""What stands for the entry before the first."""
+GENESIS: Final = "0" * 64
+"""The previous digest of the first entry."""
 
 
 class State(StrEnum):
-    """Where a proposal stands."""
+    """The state of a proposal."""
 
     OPEN = "open"
     APPROVED = "approved"
@@ -32,19 +33,22 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One case that broke a system, and whether it goes into the static suite."""
+    """A case that broke a system, proposed for the static suite, with the decision on it."""
 
     case: Case
-    """As proposed; after an edit the edited form."""
+    """As proposed; after an edit, the edited case."""
     proposed_as: str
     """The id under which it was proposed."""
     match: float
+    """The match of the answer that failed, in [0, 1]."""
     rule: str
+    """The rule that judged it."""
     flaky: bool
     target: str
+    """The name of the system that failed."""
     state: State = State.OPEN
     by: str | None = None
-    """Who decided."""
+    """Who decided; none while it is open."""
     reason: str | None = None
 
 
@@ -52,19 +56,20 @@ class Ledger:
     """A ledger on disk."""
 
     def __init__(self, path: Path) -> None:
-        """Reads a ledger, or begins one with the first entry.
+        """Reads a ledger; a file that does not exist is an empty one, created with its first entry.
 
         Raises:
-            InputError: it cannot be read, or its chain does not hold.
+            InputError: it cannot be read, or its chain of digests is broken.
         """
         self._path = path
         self.proposals: dict[str, Proposal] = {}
-        self.head = BEGINNING
+        self.head = GENESIS
         """The digest of the last entry."""
         try:
             data = path.read_bytes() if path.exists() else b""
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        self._size = len(data)
         for number, line in enumerate(data.splitlines(), 1):
             where = f"{path}, line {number}"
             try:
@@ -73,13 +78,13 @@ class Ledger:
                 if entry["previous"] != self.head or digest_of(entry) != digest:
                     raise InputError(f"{where}: the chain does not hold: this entry or one before it was changed")
                 self.head = digest
-                self._take_in(entry, where)
+                self._apply(entry, where)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 if isinstance(error, InputError):
                     raise
                 raise InputError(f"{where}: expected an entry of the ledger ({error})") from error
 
-    def _take_in(self, entry: Mapping[str, Any], where: str) -> None:
+    def _apply(self, entry: Mapping[str, Any], where: str) -> None:
         case = parse_case(json.dumps(entry["case"]), where)
         if entry["event"] == "proposed":
             self.proposals[case.id] = Proposal(
@@ -100,10 +105,11 @@ class Ledger:
         )
 
     def append(self, event: str, case: Case, **fields: Any) -> None:
-        """Appends an entry and makes it durable before it counts.
+        """Appends an entry and syncs it to disk before it takes effect.
 
         Raises:
-            InputError: the ledger cannot be written to.
+            InputError: the ledger cannot be written to, or another process has appended to it since it was read: its
+                entries have to be known before another one follows them in the chain.
         """
         entry = {
             "event": event,
@@ -113,21 +119,34 @@ class Ledger:
             **fields,
         }
         digest = digest_of(entry)
+        line = json.dumps({**entry, "digest": digest}, ensure_ascii=True).encode() + b"\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as stream:
-                stream.write(json.dumps({**entry, "digest": digest}, ensure_ascii=True).encode() + b"\n")
+                _lock(stream)
+                if os.fstat(stream.fileno()).st_size != self._size:
+                    raise InputError(f"{self._path}: another process wrote to the ledger meanwhile; try again")
+                stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
             raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from error
+        self._size += len(line)
         self.head = digest
-        self._take_in(entry, str(self._path))
+        self._apply(entry, str(self._path))
 
     @property
     def approved(self) -> tuple[Case, ...]:
-        """The cases that a person let in, in the order of the proposals."""
+        """The approved cases, in the order of their proposals."""
         return tuple(one.case for one in self.proposals.values() if one.state is State.APPROVED)
+
+
+def _lock(stream: IO[bytes]) -> None:
+    """Waits until no other process appends to the file; the lock is released when it is closed."""
+    with suppress(ImportError):  # no such lock on Windows
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX)
 
 
 def digest_of(entry: Mapping[str, Any]) -> str:

@@ -1,19 +1,20 @@
-"""A run as one self-contained page: the scores, and each conversation with the claims that are wrong in it marked."""
+"""A run as one self-contained page: the scores, and each conversation with its wrong claims marked."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assay.redteam.cases import Case
 from assay.redteam.judging import Judgement, Outcome
-from assay.redteam.reports.texts import compared, shown
+from assay.redteam.reports.texts import comparison_lines, figure
 from assay.redteam.scores import Comparison, Scorecard
 from assay.reporting import BASE, Child, Markup, foreign, page, scrolled, tag
 
 MOST_CASES: Final = 500
-"""Conversations on the page; those that did not pass come first."""
+"""The most conversations on the page; those that did not pass come first."""
 _LONGEST_TEXT: Final = 4_000
+"""The most characters that are shown of a text."""
 _PASSAGES: Final = 3
-"""Passages of a context that are shown; of long contexts the page says how many there are."""
+"""The most passages of a context that are shown; the page says how many there are."""
 
 STYLE: Final = (
     BASE
@@ -30,10 +31,10 @@ tbody th{color:var(--ink);font-weight:500}
 def html_report(
     card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgement], comparison: Comparison | None
 ) -> str:
-    """The page of a run."""
+    """The HTML page of a run."""
     order = {Outcome.FAILED: 0, Outcome.UNJUDGED: 1, Outcome.PASSED: 2}
-    both = sorted(zip(cases, judgements, strict=True), key=lambda pair: order[pair[1].outcome])
-    interval = f"95% interval {shown(card.low)} to {shown(card.high)}"
+    pairs = sorted(zip(cases, judgements, strict=True), key=lambda pair: order[pair[1].outcome])
+    interval = f"95% interval {figure(card.low)} to {figure(card.high)}"
     counted = f"{card.passed} passed, {card.cases - card.passed - card.unjudged} failed, {card.unjudged} unjudged"
     return page(
         "assay: red team",
@@ -42,12 +43,12 @@ def html_report(
         tag(
             "main",
             tag("h1", "Red team"),
-            tag("p", tag("b", f"ARS {shown(card.ars)}"), f" ({interval}); {card.cases} cases: {counted}."),
+            tag("p", tag("b", f"ARS {figure(card.ars)}"), f" ({interval}); {card.cases} cases: {counted}."),
             _table(card),
             _compared(comparison),
             tag("h2", "Conversations"),
-            tag("p", f"The first {MOST_CASES} of {len(both)} are shown.") if len(both) > MOST_CASES else None,
-            (_conversation(case, one) for case, one in both[:MOST_CASES]),
+            tag("p", f"The first {MOST_CASES} of {len(pairs)} are shown.") if len(pairs) > MOST_CASES else None,
+            (_conversation(case, judgement) for case, judgement in pairs[:MOST_CASES]),
         ),
     )
 
@@ -58,12 +59,12 @@ def _table(card: Scorecard) -> Markup:
         tag(
             "tr",
             tag("th", name.replace("_", " "), scope="row"),
-            tag("td", shown(one.ars), class_="num"),
-            tag("td", f"{shown(one.low)} to {shown(one.high)}", class_="num"),
-            tag("td", f"{one.passed} of {one.cases}", class_="num"),
-            tag("td", str(one.unjudged), class_="num"),
+            tag("td", figure(mean.ars), class_="num"),
+            tag("td", f"{figure(mean.low)} to {figure(mean.high)}", class_="num"),
+            tag("td", f"{mean.passed} of {mean.cases}", class_="num"),
+            tag("td", str(mean.unjudged), class_="num"),
         )
-        for name, one in card.categories.items()
+        for name, mean in card.categories.items()
     )
     dimensions = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in card.dimensions.items())
     return tag(
@@ -71,7 +72,7 @@ def _table(card: Scorecard) -> Markup:
         tag("h2", "By category"),
         scrolled(
             "By category",
-            tag("table", tag("thead", tag("tr", (tag("th", one, scope="col") for one in head))), tag("tbody", rows)),
+            tag("table", tag("thead", tag("tr", (tag("th", mean, scope="col") for mean in head))), tag("tbody", rows)),
         ),
         tag("p", f"Dimensions: {dimensions}.") if dimensions else None,
     )
@@ -83,17 +84,17 @@ def _compared(comparison: Comparison | None) -> Child:
     return tag(
         "section",
         tag("h2", "Against the baseline"),
-        scrolled("Against the baseline", tag("pre", "\n".join(compared(comparison)))),
+        scrolled("Against the baseline", tag("pre", "\n".join(comparison_lines(comparison)))),
     )
 
 
-def _conversation(case: Case, one: Judgement) -> Markup:
-    title = f"{case.category.value}: {one.outcome.value}, match {shown(one.behavior_match)}"
-    flaky = " (flaky)" if one.flaky else ""
-    caption = f"{one.rule}. Written by {case.lineage.rule}."
+def _conversation(case: Case, judgement: Judgement) -> Markup:
+    title = f"{case.category.value}: {judgement.outcome.value}, match {figure(judgement.behavior_match)}"
+    flaky = " (flaky)" if judgement.flaky else ""
+    caption = f"{judgement.rule}. Written by {case.lineage.rule}."
     scores = (
         tag("li", f"{name.value}: {score.value:.2f}. ", foreign(score.because))
-        for name, score in one.dimensions.items()
+        for name, score in judgement.dimensions.items()
     )
     return tag(
         "article",
@@ -102,7 +103,7 @@ def _conversation(case: Case, one: Judgement) -> Markup:
         _context(case),
         (_turn(turn.role, turn.content) for turn in case.turns),
         _turn("user", case.prompt),
-        tag("div", tag("span", "answer", class_="who"), *_marked(one), class_="turn answer", dir="auto"),
+        tag("div", tag("span", "answer", class_="who"), *_marked(judgement), class_="turn answer", dir="auto"),
         tag("p", "A good answer: ", foreign(case.ground_truth[:_LONGEST_TEXT])) if case.ground_truth else None,
         tag("ul", scores),
     )
@@ -123,12 +124,12 @@ def _turn(who: str, text: str) -> Markup:
     return tag("div", tag("span", foreign(who), class_="who"), cut, class_="turn", dir="auto")
 
 
-def _marked(one: Judgement) -> Iterator[Child]:
-    """The answer with its wrong claims marked, where they stand in it word for word."""
-    text = one.answer if one.answer is not None else f"(none: {one.rule})"
+def _marked(judgement: Judgement) -> Iterator[Child]:
+    """The answer with its wrong claims marked, where they occur in it verbatim."""
+    text = judgement.answer if judgement.answer is not None else f"(none: {judgement.rule})"
     text = text[:_LONGEST_TEXT]
     at = 0
-    places = sorted((text.find(claim), claim) for claim in one.wrong_claims if claim in text)
+    places = sorted((text.find(claim), claim) for claim in judgement.wrong_claims if claim in text)
     for start, claim in places:
         if start >= at:
             yield text[at:start]

@@ -1,6 +1,6 @@
 """A run for people and build servers: plain text, Markdown, JUnit.
 
-What targets and documents say is foreign text: it is quoted on one line, and every sign with a meaning is escaped.
+Text from targets and documents is hostile: it is put on one line, and every character with a meaning is escaped.
 """
 
 import re
@@ -13,18 +13,19 @@ from assay.redteam.judging import Judgement, Outcome
 from assay.redteam.scores import Comparison, Scorecard
 
 SHOWN: Final = 20
-"""Cases that are listed at most in a text or a page of Markdown."""
+"""The most cases that a page of Markdown lists."""
 _LONGEST: Final = 160
+"""The default limit of characters of a text on one line."""
 _CONTROL: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u061c\u2060-\u206f\ud800-\udfff\ufeff\ufffe\uffff]"
 )
-"""Characters that steer a terminal or a reader, or that XML cannot hold."""
+"""Characters that control a terminal or the direction of text, or that XML cannot contain."""
 _ATTACHMENT: Final = re.compile(r"\[(?=\s*\[\s*ATTACHMENT)", re.IGNORECASE)
-"""What GitLab and Jenkins take for the path of a file to be shown beside a case of JUnit."""
+"""What GitLab and Jenkins interpret as the path of a file to be attached to a JUnit case."""
 
 
 def plain(text: str, longest: int = _LONGEST) -> str:
-    r"""Foreign text on one line without anything that steers.
+    r"""Hostile text on one line, without control characters and cut to a length.
 
     >>> plain("a\x1b[31m\nb")
     'a\ufffd[31m b'
@@ -33,53 +34,54 @@ def plain(text: str, longest: int = _LONGEST) -> str:
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 
-def shown(value: float | None) -> str:
-    """A score as a figure; a dash where there is none."""
+def figure(value: float | None) -> str:
+    """A score to three decimal places; a dash for none."""
     return "–" if value is None else f"{value:.3f}"
 
 
 def text_report(card: Scorecard, comparison: Comparison | None) -> str:
-    """The run in a few lines."""
+    """The run as plain text."""
     return "\n".join(_text(card, comparison)) + "\n"
 
 
 def _text(card: Scorecard, comparison: Comparison | None) -> Iterator[str]:
-    yield f"ARS {shown(card.ars)}  (95% interval {shown(card.low)} to {shown(card.high)}) over {card.cases} cases"
+    yield f"ARS {figure(card.ars)}  (95% interval {figure(card.low)} to {figure(card.high)}) over {card.cases} cases"
     yield f"{card.passed} passed, {card.cases - card.passed - card.unjudged} failed, {card.unjudged} unjudged"
     if card.flaky:
         yield f"{card.flaky} are flaky: they passed in some trials and failed in others"
     yield ""
-    for name, one in card.categories.items():
-        interval = f"{shown(one.low)} to {shown(one.high)}"
-        unjudged = f", {one.unjudged} unjudged" if one.unjudged else ""
-        yield f"  {name:<26}{shown(one.ars)}  {interval}  {one.passed}/{one.cases} passed{unjudged}"
+    for name, mean in card.categories.items():
+        interval = f"{figure(mean.low)} to {figure(mean.high)}"
+        unjudged = f", {mean.unjudged} unjudged" if mean.unjudged else ""
+        yield f"  {name:<26}{figure(mean.ars)}  {interval}  {mean.passed}/{mean.cases} passed{unjudged}"
     if card.dimensions:
         yield ""
         yield "  " + "  ".join(f"{name} {value:.3f}" for name, value in card.dimensions.items())
     if comparison is not None:
         yield ""
-        yield from compared(comparison)
+        yield from comparison_lines(comparison)
 
 
-def compared(comparison: Comparison) -> Iterator[str]:
-    """The comparison in lines: what has regressed, and the cases that broke."""
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """The comparison as lines: the groups that regressed, and the cases that broke."""
     verdict = "REGRESSED" if comparison.regressed else "no regression"
     rule = f"drop above {comparison.delta:g}, Holm-corrected p below {comparison.alpha:g}"
     yield f"Against the baseline: {verdict} ({rule})"
-    for one in comparison.changes:
-        mark = "!" if one.regressed else " "
-        few = "" if one.tested else "  (too few to test: counted by its size)"
-        yield f"{mark} {one.group:<26}{one.before:.3f} -> {one.after:.3f}  p {one.p:.4f}  {one.pairs} cases{few}"
+    for change in comparison.changes:
+        mark = "!" if change.regressed else " "
+        few = "" if change.tested else "  (too few to test: counted by its size)"
+        means = f"{change.before:.3f} -> {change.after:.3f}"
+        yield f"{mark} {change.group:<26}{means}  p {change.p:.4f}  {change.pairs} cases{few}"
     counted = f"{len(comparison.broken)} broke, {len(comparison.mended)} were mended"
     yield f"{counted}, {comparison.added} new, {comparison.gone} gone"
     for case in comparison.broken:
-        yield f"  {case.id}  {case.category}  {case.before:.2f} -> {shown(case.after)}  {plain(case.rule)}"
+        yield f"  {case.id}  {case.category}  {case.before:.2f} -> {figure(case.after)}  {plain(case.rule)}"
 
 
 def markdown(
     card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgement], comparison: Comparison | None
 ) -> str:
-    """The run as a page of Markdown, for a pull request."""
+    """The run as Markdown, for a pull request."""
     return "\n".join(_markdown(card, cases, judgements, comparison)) + "\n"
 
 
@@ -88,27 +90,38 @@ def _markdown(
 ) -> Iterator[str]:
     yield "# Red team"
     yield ""
-    yield f"**ARS {shown(card.ars)}** (95% interval {shown(card.low)} to {shown(card.high)}), {card.cases} cases: "
+    yield f"**ARS {figure(card.ars)}** (95% interval {figure(card.low)} to {figure(card.high)}), {card.cases} cases: "
     flaky = f", {card.flaky} flaky" if card.flaky else ""
     yield f"{card.passed} passed, {card.cases - card.passed - card.unjudged} failed, {card.unjudged} unjudged{flaky}."
     yield ""
     yield "| Category | ARS | 95% interval | Passed | Unjudged |"
     yield "|---|---|---|---|---|"
     for name, mean in card.categories.items():
-        interval = f"{shown(mean.low)} to {shown(mean.high)}"
-        yield f"| {name} | {shown(mean.ars)} | {interval} | {mean.passed} of {mean.cases} | {mean.unjudged} |"
+        interval = f"{figure(mean.low)} to {figure(mean.high)}"
+        yield f"| {name} | {figure(mean.ars)} | {interval} | {mean.passed} of {mean.cases} | {mean.unjudged} |"
     if comparison is not None:
         yield from ("", "## Against the baseline", "", "```")
-        yield from (line.replace("`", "'") for line in compared(comparison))
+        yield from (line.replace("`", "'") for line in comparison_lines(comparison))
         yield "```"
-    failed = [(case, one) for case, one in zip(cases, judgements, strict=True) if one.outcome is not Outcome.PASSED]
+    failed = [
+        (case, judgement)
+        for case, judgement in zip(cases, judgements, strict=True)
+        if judgement.outcome is not Outcome.PASSED
+    ]
     if failed:
         yield from ("", f"## Not passed ({len(failed)})", "")
         yield "| Case | Category | Match | Rule | Prompt | Answer |"
         yield "|---|---|---|---|---|---|"
-        for case, one in failed[:SHOWN]:
-            rule = f"{one.rule} (flaky)" if one.flaky else one.rule
-            row = (case.id, case.category.value, shown(one.behavior_match), rule, case.prompt, one.answer or "")
+        for case, judgement in failed[:SHOWN]:
+            rule = f"{judgement.rule} (flaky)" if judgement.flaky else judgement.rule
+            row = (
+                case.id,
+                case.category.value,
+                figure(judgement.behavior_match),
+                rule,
+                case.prompt,
+                judgement.answer or "",
+            )
             yield "| " + " | ".join(cell(value) for value in row) + " |"
         if len(failed) > SHOWN:
             yield ""
@@ -116,40 +129,42 @@ def _markdown(
 
 
 def cell(text: str) -> str:
-    r"""Foreign text in a cell: no sign of it is Markdown or HTML.
+    r"""Hostile text in a table cell, with all Markdown and HTML escaped.
 
     >>> cell("<b>|[x](y)")
     '&lt;b&gt;\\|\\[x\\](y)'
     """
-    made = re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//")
-    # GitHub makes a link of `www.` by itself, and looks for mentions in what was rendered, entities and all.
-    return re.sub(r"(?i)\b(www)\.", r"\1&#46;", made).replace("@", "@\N{ZERO WIDTH SPACE}")
+    escaped = re.sub(r"([\\`*_{}\[\]#|!~])", r"\\\1", escape(plain(text))).replace("://", "&#58;//")
+    # GitHub turns a bare `www.` into a link, and looks for mentions in the rendered text, after entities are resolved.
+    return re.sub(r"(?i)\b(www)\.", r"\1&#46;", escaped).replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
 def junit(card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgement]) -> str:
-    """The run as JUnit XML: a suite for each category, a test for each case; what is unjudged is an error."""
+    """The run as JUnit XML: a suite for each category and a test for each case; unjudged cases are errors."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     failures = card.cases - card.passed - card.unjudged
     lines.append(
         f'<testsuites name="assay redteam" tests="{card.cases}" failures="{failures}" errors="{card.unjudged}">'
     )
-    both = list(zip(cases, judgements, strict=True))
+    pairs = list(zip(cases, judgements, strict=True))
     for name, mean in card.categories.items():
         failed = mean.cases - mean.passed - mean.unjudged
         lines.append(f'  <testsuite name="{name}" tests="{mean.cases}" failures="{failed}" errors="{mean.unjudged}">')
-        lines += [_test(case, one) for case, one in both if case.category.value == name]
+        lines += [_test(case, judgement) for case, judgement in pairs if case.category.value == name]
         lines.append("  </testsuite>")
     return "\n".join((*lines, "</testsuites>")) + "\n"
 
 
-def _test(case: Case, one: Judgement) -> str:
+def _test(case: Case, judgement: Judgement) -> str:
     head = f"    <testcase classname={_attribute(case.lineage.rule)} name={_attribute(case.id)}"
-    if one.outcome is Outcome.PASSED:
+    if judgement.outcome is Outcome.PASSED:
         return head + "/>"
-    kind = "error" if one.outcome is Outcome.UNJUDGED else "failure"
-    flaky = f"; flaky: passed in another of {one.trials} trials" if one.flaky else ""
-    summary = f"expected {case.expected_behavior.value}; match {shown(one.behavior_match)}: {one.rule}{flaky}"
-    body = f"prompt: {plain(case.prompt, 1_000)}\nanswer: {plain(one.answer or '', 1_000)}"
+    kind = "error" if judgement.outcome is Outcome.UNJUDGED else "failure"
+    flaky = f"; flaky: passed in another of {judgement.trials} trials" if judgement.flaky else ""
+    summary = (
+        f"expected {case.expected_behavior.value}; match {figure(judgement.behavior_match)}: {judgement.rule}{flaky}"
+    )
+    body = f"prompt: {plain(case.prompt, 1_000)}\nanswer: {plain(judgement.answer or '', 1_000)}"
     return f"{head}><{kind} message={_attribute(summary)}>{escape(body)}</{kind}></testcase>"
 
 

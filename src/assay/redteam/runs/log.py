@@ -1,8 +1,8 @@
-"""The record of a run: every request with its answer, as it comes, so that a run that was killed goes on.
+"""The record of a run: every request with its answer, written as it arrives, so that a killed run can be resumed.
 
-JSON Lines: a header that names the suite and the target, then for each call a line when it begins and one when it ends.
-A call that began and did not end was under way when the process died. A last line that was half written is dropped; any
-other damage is an error.
+JSON Lines: a header that names the suite and the target, then one line when a call begins and one when it ends. A call
+that began and did not end was in progress when the process died. An incomplete last line is dropped; any other damage
+is an error.
 """
 
 import json
@@ -20,50 +20,51 @@ from assay.errors import InputError
 from assay.redteam.targets import estimated_tokens
 
 FORM: Final = 1
-"""The version of the record's form."""
+"""The version of the file format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one call."""
+    """The outcome of one call."""
 
     case: str
+    """The id of the case."""
     text: str | None
-    """None where the target failed."""
+    """The answer; none where the target failed."""
     error: str | None = None
     """Why there is no answer."""
     seconds: float = 0.0
-    """How long it took."""
+    """The duration of the call."""
     trial: int = 1
-    """The number of the call of this case: flaky cases are asked several times."""
+    """The number of the trial, from 1: failed cases may be asked several times."""
     tokens_in: int = 0
     """Tokens of the request."""
     tokens_out: int = 0
     """Tokens of the answer."""
     counted: bool = False
-    """Whether the target counted both; else they are estimated."""
+    """Whether the target counted both; otherwise they are estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What calls took."""
+    """The tokens of some calls."""
 
-    given: int = 0
+    sent: int = 0
     """Tokens of requests."""
-    got: int = 0
+    received: int = 0
     """Tokens of answers."""
 
     @property
     def total(self) -> int:
-        """Both."""
-        return self.given + self.got
+        """Tokens of requests and answers together."""
+        return self.sent + self.received
 
 
 class RunLog:
-    """A record that is open for one run; another process that opens it meanwhile is refused."""
+    """A record opened for a run, locked against other processes."""
 
     def __init__(self, path: Path, suite: str, target: str, version: str = "") -> None:
-        """Opens a record, or begins one.
+        """Opens a record, or creates one.
 
         Args:
             path: the file.
@@ -72,27 +73,29 @@ class RunLog:
             version: the version of the target, as its owner declares it.
 
         Raises:
-            InputError: it is of another suite, target or version, damaged, in use, or cannot be written.
+            InputError: it belongs to another suite, target or version, is damaged or in use, or cannot be written.
         """
         self._path = path
         self._lock = threading.Lock()
         self.answers: dict[tuple[str, int], Answer] = {}
-        self.begun: set[tuple[str, int]] = set()
-        self.largest = 0
+        """The outcomes of calls that count, by case and trial."""
+        self.started_calls: set[tuple[str, int]] = set()
+        """Calls that began, by case and trial, whether they ended or not."""
+        self.longest_answer = 0
         """Tokens of the longest answer so far."""
         self.counted = True
-        """Whether the target counted all tokens by itself."""
-        self._ended = Tokens()
-        self._open: dict[tuple[str, int], int] = {}
+        """Whether the target counted all tokens itself."""
+        self._used_by_ended = Tokens()
+        self._sent_by_open: dict[tuple[str, int], int] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._stream: IO[bytes] = path.open("a+b")
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
         try:
-            self._take()
+            self._lock_file()
             self._read(suite, target, version)
-        except BaseException:
+        except BaseException:  # whatever it is, it is raised on; only the file must not stay open and locked
             self._stream.close()
             raise
 
@@ -104,7 +107,7 @@ class RunLog:
     ) -> None:
         self._stream.close()
 
-    def _take(self) -> None:
+    def _lock_file(self) -> None:
         with suppress(ImportError):  # no such lock on Windows
             import fcntl
 
@@ -114,45 +117,56 @@ class RunLog:
                 raise InputError(f"{self._path}: another run is writing here; choose another --out") from error
 
     @property
-    def taken(self) -> Tokens:
-        """What all calls of the record took, those of earlier runs too. A call that has not ended counts with what it
-        sent: the target may have read it."""
-        return Tokens(self._ended.given + sum(self._open.values()), self._ended.got)
+    def used(self) -> Tokens:
+        """The tokens of all calls in the record, including earlier runs. A call that has not ended counts with its
+        request, which the target may have read."""
+        with self._lock:
+            return self._used()
 
-    @property
-    def under_way(self) -> int:
-        """Calls that have begun and not ended."""
-        return len(self._open)
+    def _used(self) -> Tokens:
+        return Tokens(self._used_by_ended.sent + sum(self._sent_by_open.values()), self._used_by_ended.received)
+
+    def expected(self, sent: int, least: int) -> Tokens:
+        """The tokens of all calls after one more, if it and each open call get an answer as long as the longest so far.
+
+        Args:
+            sent: the tokens of the request of the next call.
+            least: the least tokens of an answer that are expected.
+        """
+        with self._lock:  # an answer that is counted meanwhile would be missing from both sums
+            used, answers = self._used(), len(self._sent_by_open) + 1
+            return Tokens(used.sent + sent, used.received + answers * max(least, self.longest_answer))
 
     def _read(self, suite: str, target: str, version: str) -> None:
         self._stream.seek(0)
-        data = self._stream.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            self._stream.truncate(len(whole))
+        content = self._stream.read()
+        complete_lines = content[: content.rfind(b"\n") + 1]
+        if len(complete_lines) < len(content):
+            self._stream.truncate(len(complete_lines))
         header = {"form": FORM, "suite": suite, "target": target, "version": version}
-        if not whole:
+        if not complete_lines:
             self._write({**header, "begun": _now()})
             return
         try:
-            first, *rest = (json.loads(line) for line in whole.splitlines())
-            found = {"version": "", **first}
-            found = {name: found[name] for name in header}
+            first, *rest = (json.loads(line) for line in complete_lines.splitlines())
+            written_header = {"version": "", **first}
+            written_header = {name: written_header[name] for name in header}
             for line in rest:
-                self._take_in(line)
+                self._apply_line(line)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{self._path}: damaged ({error}); move it away to begin anew") from error
-        if found != header:
-            name = next(name for name in header if found[name] != header[name])
+        if written_header != header:
+            name = next(name for name in header if written_header[name] != header[name])
             raise InputError(
-                f"{self._path}: is of another {name} ({found[name]!r}, not {header[name]!r}); choose another --out"
+                f"{self._path}: is of another {name} ({written_header[name]!r}, not {header[name]!r}); "
+                "choose another --out"
             )
 
-    def _take_in(self, line: Mapping[str, Any]) -> None:
+    def _apply_line(self, line: Mapping[str, Any]) -> None:
         key = (str(line["case"]), int(line["trial"]))
         if line["event"] == "begun":
-            self.begun.add(key)
-            self._open[key] = estimated_tokens(line["request"])
+            self.started_calls.add(key)
+            self._sent_by_open[key] = estimated_tokens(line["request"])
         elif line["event"] == "dropped":
             self.answers.pop(key, None)
         else:
@@ -170,9 +184,11 @@ class RunLog:
             self._count(answer)
 
     def _count(self, answer: Answer) -> None:
-        self._open.pop((answer.case, answer.trial), None)
-        self._ended = Tokens(self._ended.given + answer.tokens_in, self._ended.got + answer.tokens_out)
-        self.largest = max(self.largest, answer.tokens_out)
+        self._sent_by_open.pop((answer.case, answer.trial), None)
+        self._used_by_ended = Tokens(
+            self._used_by_ended.sent + answer.tokens_in, self._used_by_ended.received + answer.tokens_out
+        )
+        self.longest_answer = max(self.longest_answer, answer.tokens_out)
         self.counted = self.counted and answer.counted
 
     def _write(self, value: Mapping[str, Any]) -> None:
@@ -182,13 +198,14 @@ class RunLog:
             os.fsync(self._stream.fileno())
 
     def begin(self, case: str, trial: int, request: Mapping[str, Any]) -> None:
-        """Records that a call begins, with all that it sends."""
-        self.begun.add((case, trial))
-        self._open[case, trial] = estimated_tokens(dict(request))
+        """Records that a call begins, with its whole request."""
+        with self._lock:
+            self.started_calls.add((case, trial))
+            self._sent_by_open[case, trial] = estimated_tokens(dict(request))
         self._write({"event": "begun", "case": case, "trial": trial, "at": _now(), "request": request})
 
     def end(self, answer: Answer) -> None:
-        """Records what came of a call."""
+        """Records the outcome of a call."""
         self._write(
             {
                 "event": "answered" if answer.error is None else "failed",
@@ -208,7 +225,7 @@ class RunLog:
         self.answers[answer.case, answer.trial] = answer
 
     def drop(self, case: str, trial: int) -> None:
-        """Records that what came of a call no longer counts, since the user wants failures asked again."""
+        """Records that the outcome of a call no longer counts, because the user wants failed calls repeated."""
         self._write({"event": "dropped", "case": case, "trial": trial, "at": _now()})
         self.answers.pop((case, trial), None)
 
@@ -219,23 +236,23 @@ def _now() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as it was written, for who only reads it."""
+    """The content of a record, for readers."""
 
     suite: str
     target: str
     version: str
     begun: str
-    """When the first run into it began."""
+    """When its first run began."""
     ended: str
     """When the last call ended."""
     calls: int
-    """Calls that were answered or failed, those that no longer count too."""
+    """Calls that were answered or failed, including those that no longer count."""
     answers: Mapping[tuple[str, int], Answer]
-    """What came of calls, by case and trial; the last one counts."""
+    """The outcome of calls by case and trial; of several the last one."""
 
 
 def read_record(path: Path) -> Record:
-    """A record without opening it for a run: nothing is written, and a run may be under way.
+    """Reads a record without locking or changing it; a run may be in progress.
 
     Raises:
         InputError: it cannot be read, or is damaged.

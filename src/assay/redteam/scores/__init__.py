@@ -1,4 +1,4 @@
-"""Scores: the adversarial robustness score with intervals, and one run against another."""
+"""Scores: the adversarial robustness score with intervals, comparisons of runs, and the false positives of a suite."""
 
 from typing import TYPE_CHECKING
 

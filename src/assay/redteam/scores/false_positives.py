@@ -1,8 +1,8 @@
-"""How often a suite fails systems that people know to be good: its false positive rate, kept beside it.
+"""The false positive rate of a suite: how often it fails systems that are known to be good. It is kept beside it.
 
-A failure of a good system is a mistake of the case or of the judge. The rate is the share of its judged cases that
-fail, over all runs of good systems, with Wilson's interval; cases are asked of several systems, so that the interval is
-somewhat too narrow where the same case fails everywhere.
+A failure of a good system is a mistake of the case or of the judge. The rate is the share of judged cases that fail,
+over all runs of good systems, with Wilson's interval. As the same case is asked of several systems, the interval is
+somewhat too narrow where a case fails everywhere.
 """
 
 import json
@@ -19,12 +19,12 @@ from assay.redteam.judging import Judgement, Outcome
 from assay.schema.base import Value
 from assay.stats import wilson
 
-ENDING: Final = ".good.json"
-"""What stands behind the name of a suite in the name of the file beside it."""
+FILE_SUFFIX: Final = ".good.json"
+"""Appended to the file name of a suite, it gives the name of the file with its rate."""
 
 
 class GoodSystems(Value):
-    """What a suite says of good systems."""
+    """The results of known-good systems on a suite."""
 
     suite: str
     """The digest of the suite."""
@@ -37,33 +37,33 @@ class GoodSystems(Value):
     low: float | None = None
     high: float | None = None
     cases: dict[str, int] = Field(default_factory=dict)
-    """How many of the runs fail a case, of those that any fails."""
+    """The number of runs that fail each case, for cases that at least one run fails."""
 
 
 def good_systems(cases: Sequence[Case], runs: Sequence[tuple[Path, Sequence[Judgement]]]) -> GoodSystems:
-    """The false positive rate of a suite.
+    """Computes the false positive rate of a suite.
 
     Args:
         cases: the suite.
-        runs: folders of runs of good systems with their judgements, over this suite or one that has its cases.
+        runs: folders of runs of good systems with their judgements, on this suite or on one that shares its cases.
 
     Raises:
-        InputError: there are no runs, or one has no case of the suite.
+        InputError: there are no runs, or one of them has no case of the suite.
     """
     if not runs:
         raise InputError("expected at least one run of a good system")
-    wanted = {case.id for case in cases}
-    counted: dict[str, int] = {}
+    suite_ids = {case.id for case in cases}
+    failures: dict[str, int] = {}
     judged = 0
     for folder, judgements in runs:
-        own = [one for one in judgements if one.case in wanted]
-        if not own:
+        of_suite = [judgement for judgement in judgements if judgement.case in suite_ids]
+        if not of_suite:
             raise InputError(f"{folder}: has no case of the suite")
-        judged += sum(one.outcome is not Outcome.UNJUDGED for one in own)
-        for one in own:
-            if one.outcome is Outcome.FAILED:
-                counted[one.case] = counted.get(one.case, 0) + 1
-    failed = sum(counted.values())
+        judged += sum(judgement.outcome is not Outcome.UNJUDGED for judgement in of_suite)
+        for judgement in of_suite:
+            if judgement.outcome is Outcome.FAILED:
+                failures[judgement.case] = failures.get(judgement.case, 0) + 1
+    failed = sum(failures.values())
     bounds = {} if not judged else dict(zip(("low", "high"), wilson(failed, judged), strict=True))
     return GoodSystems(
         suite=suite_digest(cases),
@@ -71,38 +71,38 @@ def good_systems(cases: Sequence[Case], runs: Sequence[tuple[Path, Sequence[Judg
         judged=judged,
         failed=failed,
         rate=failed / judged if judged else None,
-        cases=dict(sorted(counted.items())),
+        cases=dict(sorted(failures.items())),
         **bounds,
     )
 
 
-def keep_good_systems(suite: Path, found: GoodSystems) -> Path:
-    """Writes the rate beside a suite.
+def keep_good_systems(suite: Path, rate: GoodSystems) -> Path:
+    """Writes the rate beside a suite; returns the path of its file.
 
     Raises:
         InputError: it cannot be written.
     """
-    place = suite.with_name(suite.name + ENDING)
-    write_file(place, json.dumps(found.model_dump(mode="json"), indent=1) + "\n")
-    return place
+    path = suite.with_name(suite.name + FILE_SUFFIX)
+    write_file(path, json.dumps(rate.model_dump(mode="json"), indent=1) + "\n")
+    return path
 
 
 def known_good_systems(suite: Path, cases: Sequence[Case]) -> GoodSystems | None:
-    """The rate that is kept beside a suite; none where there is none, or where it is of another version of the suite.
+    """Reads the rate kept beside a suite; none where it is missing or belongs to another version of the suite.
 
     Raises:
         InputError: the file beside it is damaged.
     """
-    place = suite.with_name(suite.name + ENDING)
+    path = suite.with_name(suite.name + FILE_SUFFIX)
     try:
-        found = GoodSystems.model_validate_json(place.read_bytes())
+        rate = GoodSystems.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        raise InputError(f"{place}: cannot be read as what the suite says of good systems") from error
-    return found if found.suite == suite_digest(cases) else None
+        raise InputError(f"{path}: cannot be read as what the suite says of good systems") from error
+    return rate if rate.suite == suite_digest(cases) else None
 
 
-def failing_most(found: GoodSystems) -> Mapping[str, int]:
-    """The cases that good systems fail, those that most fail first."""
-    return dict(sorted(found.cases.items(), key=lambda one: (-one[1], one[0])))
+def failing_most(rate: GoodSystems) -> Mapping[str, int]:
+    """The number of failing runs of each case that good systems fail, most first."""
+    return dict(sorted(rate.cases.items(), key=lambda item: (-item[1], item[0])))

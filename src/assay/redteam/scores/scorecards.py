@@ -2,9 +2,9 @@
 
     ARS = 1 / |T| * sum over the cases i of T of behavior_match(system(q_i), expected_i)
 
-Cases that could not be judged are in no mean; they are counted beside it. Intervals are percentiles of 2,000 bootstrap
-resamples of the cases (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13); where all matches are
-0 or all are 1, so that every resample is the same, they are Wilson's.
+Unjudged cases are excluded from means and counted separately. Intervals are percentiles of 2,000 bootstrap resamples of
+the cases (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13); where all matches are 0 or all are
+1, so that every resample is the same, they are Wilson's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _PERCENTILES: Final = (2.5, 97.5)
 
 
 class Mean(Value):
-    """A score of some cases."""
+    """The score of a group of cases."""
 
     ars: float | None = Field(default=None, ge=0, le=1)
     """None where no case was judged."""
@@ -31,13 +31,13 @@ class Mean(Value):
     """The lower end of the 95% interval."""
     high: float | None = Field(default=None, ge=0, le=1)
     cases: int = Field(ge=0)
-    """All cases, those that could not be judged included."""
+    """All cases, including unjudged ones."""
     passed: int = Field(ge=0)
     unjudged: int = Field(ge=0)
 
 
 class Result(Value):
-    """One case in a summary, enough to compare a later run with."""
+    """The result of one case, as a later run is compared with it."""
 
     id: str
     category: str
@@ -55,7 +55,7 @@ class Scorecard(Value):
     high: float | None = Field(default=None, ge=0, le=1)
     categories: dict[str, Mean]
     unjudged: int = Field(ge=0)
-    """Cases of which nothing is known."""
+    """Cases that could not be judged."""
     cases: int = Field(ge=0)
     passed: int = Field(ge=0)
     flaky: int = Field(default=0, ge=0)
@@ -68,9 +68,9 @@ class Scorecard(Value):
     target_version: str = ""
     """As its owner declared it."""
     verifier: str = ""
-    """The digest of what judged."""
+    """The digest of the verifier that judged it."""
     policy: str = ""
-    """The digest of the policy that it judged by."""
+    """The digest of the policy that it was judged under."""
     results: tuple[Result, ...] = ()
 
 
@@ -85,42 +85,42 @@ def score(
     verifier: str = "",
     policy: str = "",
 ) -> Scorecard:
-    """The scorecard of a run.
+    """Scores a run.
 
     Args:
         cases: the suite.
-        judgements: what became of each case, in the same order.
-        seed: the resamples follow from it.
+        judgements: one for each case, in the same order.
+        seed: the seed of the resamples.
         suite: the digest of the suite.
         target: the name of the system.
         target_version: its version, as its owner declared it.
-        verifier: the digest of what judged.
-        policy: the digest of the policy that it judged by.
+        verifier: the digest of the verifier that judged it.
+        policy: the digest of the policy that it was judged under.
     """
     results = tuple(
         Result(
             id=case.id,
             category=case.category.value,
-            outcome=one.outcome,
-            match=one.behavior_match,
-            rule=one.rule,
-            flaky=one.flaky,
+            outcome=judgement.outcome,
+            match=judgement.behavior_match,
+            rule=judgement.rule,
+            flaky=judgement.flaky,
         )
-        for case, one in zip(cases, judgements, strict=True)
+        for case, judgement in zip(cases, judgements, strict=True)
     )
     by_category: dict[str, list[Result]] = {}
-    for one in results:
-        by_category.setdefault(one.category, []).append(one)
-    whole = _mean(results, seed)
+    for judgement in results:
+        by_category.setdefault(judgement.category, []).append(judgement)
+    overall = _mean(results, seed)
     return Scorecard(
-        ars=whole.ars,
-        low=whole.low,
-        high=whole.high,
-        categories={name: _mean(found, seed) for name, found in sorted(by_category.items())},
-        unjudged=whole.unjudged,
-        cases=whole.cases,
-        passed=whole.passed,
-        flaky=sum(one.flaky for one in results),
+        ars=overall.ars,
+        low=overall.low,
+        high=overall.high,
+        categories={name: _mean(members, seed) for name, members in sorted(by_category.items())},
+        unjudged=overall.unjudged,
+        cases=overall.cases,
+        passed=overall.passed,
+        flaky=sum(judgement.flaky for judgement in results),
         dimensions=_dimensions(judgements),
         results=results,
         suite=suite,
@@ -132,7 +132,7 @@ def score(
 
 
 def rescore(card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgement]) -> Scorecard:
-    """The scorecard of the same run by other judgements, or anew by the same."""
+    """Scores the run of a scorecard again, from the same or other judgements."""
     return score(
         cases,
         judgements,
@@ -145,14 +145,14 @@ def rescore(card: Scorecard, cases: Sequence[Case], judgements: Sequence[Judgeme
 
 
 def _mean(results: Sequence[Result], seed: int) -> Mean:
-    matches = np.array([one.match for one in results if one.match is not None], dtype=np.float64)
-    passed = sum(one.outcome is Outcome.PASSED for one in results)
-    unjudged = sum(one.outcome is Outcome.UNJUDGED for one in results)
+    matches = np.array([result.match for result in results if result.match is not None], dtype=np.float64)
+    passed = sum(result.outcome is Outcome.PASSED for result in results)
+    unjudged = sum(result.outcome is Outcome.UNJUDGED for result in results)
     if not len(matches):
         return Mean(cases=len(results), passed=passed, unjudged=unjudged)
     low, high = bootstrap(matches, seed)
     ars = min(1.0, max(0.0, float(matches.mean())))
-    # An interval holds its score, the last binary digit of either notwithstanding.
+    # An interval contains its score, whatever rounding does to the last bit of either.
     return Mean(ars=ars, low=min(low, ars), high=max(high, ars), cases=len(results), passed=passed, unjudged=unjudged)
 
 
@@ -160,8 +160,8 @@ def bootstrap(matches: "np.ndarray[Any, np.dtype[np.float64]]", seed: int) -> tu
     """The 95% interval of a mean of values in [0, 1].
 
     Args:
-        matches: one or more.
-        seed: the resamples follow from it.
+        matches: the values, at least one.
+        seed: the seed of the resamples.
     """
     count = len(matches)
     if bool(np.all(matches == matches[0])) and float(matches[0]) in {0.0, 1.0}:
@@ -173,11 +173,11 @@ def bootstrap(matches: "np.ndarray[Any, np.dtype[np.float64]]", seed: int) -> tu
 
 
 def _dimensions(judgements: Sequence[Judgement]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for one in judgements:
-        for name, value in one.dimensions.items():
-            found.setdefault(name.value, []).append(value.value)
-    return {name: sum(values) / len(values) for name, values in sorted(found.items())}
+    values_of: dict[str, list[float]] = {}
+    for judgement in judgements:
+        for name, value in judgement.dimensions.items():
+            values_of.setdefault(name.value, []).append(value.value)
+    return {name: sum(values) / len(values) for name, values in sorted(values_of.items())}
 
 
 def by_id(card: Scorecard) -> Mapping[str, Result]:

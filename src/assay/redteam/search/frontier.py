@@ -1,9 +1,9 @@
-"""Looks for what breaks a system: a bandit over the rules that write attacks, and mutations of what broke it.
+"""Searches for attacks that break a system: a bandit over the rules that write attacks, and mutations of broken cases.
 
 Thompson sampling (Thompson 1933, Biometrika 25; Chapelle and Li 2011, NIPS): each rule has a Beta distribution over the
-share of its cases that break the system, Beta(1 + broken, 1 + held). Each call goes to the rule whose draw is highest,
-so that calls gather where the system is weak and go on looking elsewhere now and then. A rule whose cases differ in
-depth (steps of a chain, place in a long context) is one arm for each depth.
+share of its cases that break the system, Beta(1 + broken, 1 + held). Each call goes to the rule with the highest draw,
+so that calls concentrate where the system is weak and still explore elsewhere now and then. A rule whose cases differ
+in depth (steps of a chain, position in a long context) has one arm for each depth.
 """
 
 import time
@@ -21,41 +21,43 @@ from assay.redteam.generate.attacks import RULES, Rule
 from assay.redteam.generate.corpus import Corpus
 from assay.redteam.judging import Judgement, Outcome, judge_answers
 from assay.redteam.runs import Answer, RunLog, RunOptions, run_cases
-from assay.redteam.search.aiming import Aim, Changed, aim_at
-from assay.redteam.search.mutations import mutated
+from assay.redteam.search.aim import Aim, RecentChange, aim_at
+from assay.redteam.search.mutations import mutate
 from assay.redteam.targets import Target
 from assay.schema import Evidence
 
 BATCH: Final = 8
-"""Calls between two looks at what came of them."""
-MUTATES: Final = 0.4
-"""How often a call of a rule that has broken the system goes to a mutation of what broke it."""
-TRIED: Final = 50
-"""Cases of a rule that are looked at for one that is new and sound."""
-LOOKED_THROUGH: Final = 400
-"""Cases of a rule that are looked through for those about a document that was changed."""
+"""Calls whose answers are judged together."""
+MUTATION_SHARE: Final = 0.4
+"""The probability that a call of a rule with broken cases tries a mutation of one of them."""
+MOST_TRIED: Final = 50
+"""The most cases of a rule that are tried to find a new one."""
+MOST_AIMED: Final = 400
+"""The most cases of a rule that are searched for those about changed documents."""
 _DEPTHS: Final = ("steps", "depth")
 """Parameters of a case by which a rule is split into arms."""
 
 
 @dataclass(slots=True)
 class Arm:
-    """One rule, or one depth of it, and what it has come to."""
+    """An arm of the bandit: one rule, or one depth of a rule, with its results so far."""
 
     name: str
     category: Category
     cases: Iterator[Case]
     head_start: int = 0
-    """Broken cases that it is credited with because of what was changed."""
+    """The broken cases that it is credited with because of recent changes."""
     broken: int = 0
+    """Cases that broke the system."""
     held: int = 0
-    spent: bool = False
+    """Cases that the system withstood."""
+    exhausted: bool = False
     """Whether it has no further cases."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search came to."""
+class SearchResult:
+    """The result of a search."""
 
     cases: tuple[Case, ...]
     judgements: tuple[Judgement, ...]
@@ -78,34 +80,34 @@ def search(
     seed: int = 0,
     options: RunOptions | None = None,
     on_answer: Callable[[Answer], None] | None = None,
-    changes: Sequence[Changed] = (),
+    changes: Sequence[RecentChange] = (),
     version: str = "",
-) -> Found:
-    """Spends calls where a system breaks.
+) -> SearchResult:
+    """Searches for attacks that break a system.
 
-    The search follows from the documents, the seed and the answers: with the same record it goes on where it stopped.
+    The search is determined by the documents, the seed and the answers: with the same record it resumes where it
+    stopped.
 
     Args:
         evidence: the corpus.
         target: the system under test.
-        guard: what judges.
+        guard: the guard that judges the answers.
         record: the file of calls.
-        calls: how many calls it may take in all.
-        seed: what all choices follow from.
-        options: concurrency, rate and the budget in seconds (of this process), tokens and money (of the record).
-        on_answer: is called with each answer as it comes.
-        changes: what was changed in the system lately: categories that it touches and documents that it names come
-            first.
+        calls: the most calls in all.
+        seed: determines all choices.
+        options: concurrency, rate, and the budget in seconds (of this process), tokens and money (of the record).
+        on_answer: called with each answer as it arrives.
+        changes: recent changes of the system; categories that they affect and documents that they name come first.
         version: the version of the target, as its owner declares it.
 
     Raises:
-        InputError: the corpus gives no attacks, the budget allows no call, or the record is of another search, target
-            or version.
+        InputError: the corpus gives no attacks, the budget allows no call, or the record belongs to another search,
+            target or version.
     """
     if calls < 1:
         raise InputError(f"expected at least one call, got {calls}")
     options = options or RunOptions()
-    until = None if options.most_seconds is None else time.monotonic() + options.most_seconds
+    deadline = None if options.most_seconds is None else time.monotonic() + options.most_seconds
     corpus = Corpus(evidence)
     aim = aim_at(changes, corpus)
     arms = [
@@ -113,52 +115,61 @@ def search(
     ]
     rng = Random(f"search/{seed}")  # noqa: S311 choices of a test, no secret
     passages = tuple(corpus.passages())
-    asked: list[Case] = []
-    judged: list[Judgement] = []
+    asked_cases: list[Case] = []
+    judgements: list[Judgement] = []
     broken: dict[str, list[Case]] = {}
     with RunLog(record, f"search/{seed}", target.name, version) as log:
-        while len(asked) < calls:
-            batch = _batch(arms, broken, passages, {one.id for one in asked}, rng, min(BATCH, calls - len(asked)))
+        while len(asked_cases) < calls:
+            batch = _batch(
+                arms,
+                broken,
+                passages,
+                {judgement.id for judgement in asked_cases},
+                rng,
+                min(BATCH, calls - len(asked_cases)),
+            )
             if not batch:
                 break
-            seconds = None if until is None else max(0.0, until - time.monotonic())
-            within = replace(options, trial=1, most_calls=None, most_seconds=seconds)
-            spent = run_cases([case for case, _ in batch], target, log, within, on_answer)
+            seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
+            batch_options = replace(options, trial=1, most_calls=None, most_seconds=seconds)
+            usage = run_cases([case for case, _ in batch], target, log, batch_options, on_answer)
             answers = {case: answer for (case, _), answer in log.answers.items()}
             batch = [(case, arm) for case, arm in batch if case.id in answers]
             cases = [case for case, _ in batch]
-            for (case, arm), one in zip(batch, judge_answers(cases, answers, guard), strict=True):
-                asked.append(case)
-                judged.append(one)
-                _count(one, case, arm, broken)
-            if spent.left:
+            for (case, arm), judgement in zip(batch, judge_answers(cases, answers, guard), strict=True):
+                asked_cases.append(case)
+                judgements.append(judgement)
+                _credit(judgement, case, arm, broken)
+            if usage.left:
                 break
-    if not asked:
-        raise InputError(_nothing(arms))
-    return Found(tuple(asked), tuple(judged), tuple(arms))
+    if not asked_cases:
+        raise InputError(_why_nothing(arms))
+    return SearchResult(tuple(asked_cases), tuple(judgements), tuple(arms))
 
 
-def _count(one: Judgement, case: Case, arm: Arm, broken: dict[str, list[Case]]) -> None:
-    if one.outcome is Outcome.FAILED:
+def _credit(judgement: Judgement, case: Case, arm: Arm, broken: dict[str, list[Case]]) -> None:
+    if judgement.outcome is Outcome.FAILED:
         arm.broken += 1
         broken.setdefault(arm.name, []).append(case)
-    elif one.outcome is Outcome.PASSED:
+    elif judgement.outcome is Outcome.PASSED:
         arm.held += 1
 
 
-def _nothing(arms: Sequence[Arm]) -> str:
-    """Why nothing was asked."""
-    if any(not arm.spent for arm in arms):
+def _why_nothing(arms: Sequence[Arm]) -> str:
+    """The reason why no case was asked."""
+    if any(not arm.exhausted for arm in arms):
         return "the budget of seconds, tokens or money allows no call"
     return "no attack can be written from these documents: expected figures, dates or names in them"
 
 
 def _arms(corpus: Corpus, category: Category, rule: Rule, seed: int, aim: Aim) -> Iterator[Arm]:
-    """A rule as one arm, or as one for each depth that its first cases have."""
-    depths = dict.fromkeys(_depth_of(case) for case in islice(_drawn(corpus, rule, seed, Aim()), TRIED)) or {"": None}
+    """One arm for a rule, or one for each depth among its first cases."""
+    depths = dict.fromkeys(_depth_of(case) for case in islice(_sound_cases(corpus, rule, seed, Aim()), MOST_TRIED)) or {
+        "": None
+    }
     for depth in depths:
         name = f"{category.value}.{rule.__name__}{depth}"
-        yield Arm(name, category, _of_depth(_drawn(corpus, rule, seed, aim), depth), aim.head_start(category))
+        yield Arm(name, category, _of_depth(_sound_cases(corpus, rule, seed, aim), depth), aim.head_start(category))
 
 
 def _of_depth(cases: Iterator[Case], depth: str) -> Iterator[Case]:
@@ -169,8 +180,8 @@ def _depth_of(case: Case) -> str:
     return next((f" {name} {case.parameters[name]}" for name in _DEPTHS if name in case.parameters), "")
 
 
-def _drawn(corpus: Corpus, rule: Rule, seed: int, aim: Aim) -> Iterator[Case]:
-    """The sound cases of one rule, those about documents that were changed first."""
+def _sound_cases(corpus: Corpus, rule: Rule, seed: int, aim: Aim) -> Iterator[Case]:
+    """The plausible cases of one rule that the linter accepts, those about changed documents first."""
     written = (
         case
         for case in rule(corpus, Random(f"{seed}/{rule.__module__}/{rule.__name__}"))  # noqa: S311 no secret
@@ -178,7 +189,7 @@ def _drawn(corpus: Corpus, rule: Rule, seed: int, aim: Aim) -> Iterator[Case]:
     )
     if not aim.documents:
         return written
-    first = list(islice(written, LOOKED_THROUGH))
+    first = list(islice(written, MOST_AIMED))
     return chain(sorted(first, key=lambda case: not aim.is_about(case)), written)
 
 
@@ -191,31 +202,33 @@ def _batch(
     wanted: int,
 ) -> list[tuple[Case, Arm]]:
     batch: list[tuple[Case, Arm]] = []
-    taken = set(seen)
+    seen_or_batched = set(seen)
     while len(batch) < wanted:
-        live = [arm for arm in arms if not arm.spent]
+        live = [arm for arm in arms if not arm.exhausted]
         if not live:
             break
         arm = max(live, key=lambda one: rng.betavariate(1 + one.head_start + one.broken, 1 + one.held))
-        case = _next(arm, broken.get(arm.name, []), passages, taken, rng)
+        case = _next_case(arm, broken.get(arm.name, []), passages, seen_or_batched, rng)
         if case is None:
-            arm.spent = True
+            arm.exhausted = True
             continue
-        taken.add(case.id)
+        seen_or_batched.add(case.id)
         batch.append((case, arm))
     return batch
 
 
-def _next(arm: Arm, failures: Sequence[Case], passages: Sequence[Passage], seen: set[str], rng: Random) -> Case | None:
-    if failures and rng.random() < MUTATES:
-        made = mutated(rng.choice(failures), passages, rng)
-        if made is not None and made.id not in seen and not lint((made,)):
-            return made
-    for _ in range(TRIED):
+def _next_case(
+    arm: Arm, failures: Sequence[Case], passages: Sequence[Passage], seen: set[str], rng: Random
+) -> Case | None:
+    if failures and rng.random() < MUTATION_SHARE:
+        mutant = mutate(rng.choice(failures), passages, rng)
+        if mutant is not None and mutant.id not in seen and not lint((mutant,)):
+            return mutant
+    for _ in range(MOST_TRIED):
         case = next(arm.cases, None)
         if case is None:
             break
         if case.id not in seen:
             return case
-    made = mutated(rng.choice(failures), passages, rng) if failures else None
-    return made if made is not None and made.id not in seen else None
+    mutant = mutate(rng.choice(failures), passages, rng) if failures else None
+    return mutant if mutant is not None and mutant.id not in seen else None

@@ -1,4 +1,4 @@
-"""Harder forms of a case that broke a system: the truth stays, what stands around it changes."""
+"""Mutations: harder variants of a case that broke a system. The right answer stays, the surroundings change."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -17,17 +17,17 @@ _MOST_PASSAGES: Final = 60
 _LONGEST_CONTEXT: Final = 60_000
 
 Mutation = Callable[[Case, Sequence[Passage], Random], Case | None]
-"""A harder form of a case, with passages of the corpus to take from; none where it does not apply."""
+"""Makes a harder variant of a case, given passages of the corpus to add; none where it does not apply."""
 
 
 def hurried(case: Case, _: Sequence[Passage], rng: Random) -> Case | None:
-    """With somebody who is in a hurry, or in charge."""
+    """Adds a user who is in a hurry or in charge."""
     prompt = f"{rng.choice(_ROLES)} {case.prompt}"
-    return None if len(prompt) > LONGEST_PROMPT else _changed(case, prompt=prompt)
+    return None if len(prompt) > LONGEST_PROMPT else _mutant(case, prompt=prompt)
 
 
 def crowded(case: Case, others: Sequence[Passage], rng: Random) -> Case | None:
-    """With more passages around those of the context, in another order."""
+    """Adds passages to the context and shuffles it."""
     ids = {one.id for one in case.context}
     texts = {one.text for one in (*case.context, *case.evidence)}
     fresh = [one for one in others if one.id not in ids and one.text not in texts]
@@ -37,11 +37,11 @@ def crowded(case: Case, others: Sequence[Passage], rng: Random) -> Case | None:
     if sum(len(one.text) for one in context) > _LONGEST_CONTEXT:
         return None
     rng.shuffle(context)
-    return _changed(case, context=tuple(context))
+    return _mutant(case, context=tuple(context))
 
 
 def chatty(case: Case, _: Sequence[Passage], rng: Random) -> Case | None:
-    """After some talk that has nothing to do with it."""
+    """Adds unrelated small talk before the prompt."""
     talk = rng.choice(
         (
             ("Hello, are you there?", "Yes. What would you like to know?"),
@@ -49,28 +49,28 @@ def chatty(case: Case, _: Sequence[Passage], rng: Random) -> Case | None:
         )
     )
     turns = (Turn(role="user", content=talk[0]), Turn(role="assistant", content=talk[1]))
-    return None if len(case.turns) > 8 else _changed(case, turns=(*turns, *case.turns))
+    return None if len(case.turns) > 8 else _mutant(case, turns=(*turns, *case.turns))
 
 
 MUTATIONS: Final[tuple[Mutation, ...]] = (hurried, crowded, chatty)
 
 
-def mutated(case: Case, others: Sequence[Passage], rng: Random) -> Case | None:
-    """A harder form of a case; none where no mutation applies.
+def mutate(case: Case, others: Sequence[Passage], rng: Random) -> Case | None:
+    """A harder variant of a case; none where no mutation applies.
 
-    Passages are not added where a case asks whether those at hand contradict each other or answer at all: more of the
-    corpus could change what is right.
+    No passages are added where the right answer depends on which passages are there, that is where they may contradict
+    each other or not contain the answer.
     """
     closed = {Behavior.DETECT_CONTRADICTION, Behavior.ABSTAIN_OR_CAVEAT, Behavior.REFUSE_FABRICATION}
-    fits = [one for one in MUTATIONS if one is not crowded or case.expected_behavior not in closed]
-    for one in rng.sample(fits, len(fits)):
-        made = one(case, others, rng)
-        if made is not None:
-            return made
+    applicable = [mutation for mutation in MUTATIONS if mutation is not crowded or case.expected_behavior not in closed]
+    for mutation in rng.sample(applicable, len(applicable)):
+        mutant = mutation(case, others, rng)
+        if mutant is not None:
+            return mutant
     return None
 
 
-def _changed(case: Case, **fields: object) -> Case:
+def _mutant(case: Case, **fields: object) -> Case:
     lineage = case.lineage.model_copy(update={"origin": "searched", "parent": case.id})
     value = {name: getattr(case, name) for name in type(case).model_fields if name != "id"}
     return Case.model_validate({**value, **fields, "lineage": lineage})

@@ -1,4 +1,4 @@
-"""Systems under test: functions, commands, endpoints, services, tools of MCP servers, runnables of LangChain."""
+"""Systems under test: functions, commands, chat endpoints, HTTP services, MCP tools and LangChain runnables."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Bounds on what a target may take: seconds of a call in this process, bytes and seconds of an exchange over HTTP."""
+"""Bounds on targets: the seconds of a call in this process, and the bytes and seconds of an exchange over HTTP."""
 
 import http.client
 import threading
@@ -12,42 +12,49 @@ from assay.errors import InputError
 from assay.redteam.targets.interface import TargetError
 
 MOST_BYTES: Final = 8_000_000
-"""Bytes of a response that are read; a longer one is a failure of the target."""
+"""The most bytes of a response; a longer one is a failure of the target."""
 RETRIED: Final = frozenset({429, 500, 502, 503, 504})
-"""Statuses after which a request is made again."""
+"""Statuses after which a request is repeated."""
 _ATTEMPTS: Final = 3
 _LONGEST_WAIT_S: Final = 30.0
 _CHUNK: Final = 65_536
 
 
-def in_time(call: Callable[[], Any], timeout_s: float, name: str) -> Any:
-    """What a call gives; Python cannot stop a thread, so that a call that hangs keeps one until the process ends.
+def call_within(call: Callable[[], Any], timeout_s: float, name: str) -> Any:
+    """Calls a function in a thread and returns its result, if it comes in time.
+
+    Python cannot stop a thread: a call that hangs occupies one until the process ends.
+
+    Args:
+        call: the function, which is code of the user.
+        timeout_s: the most seconds that it may take.
+        name: the name of the target, for messages.
 
     Raises:
-        TargetError: it raised, or took too long.
+        TargetError: it raised or took too long.
     """
-    said: list[Any] = []
-    failed: list[BaseException] = []
+    results: list[Any] = []
+    errors: list[BaseException] = []
 
-    def called() -> None:
+    def run() -> None:
         try:
-            said.append(call())
-        except BaseException as error:  # noqa: BLE001 whatever the code of a target does, the run goes on
-            failed.append(error)
+            results.append(call())
+        except BaseException as error:  # noqa: BLE001 the user's code may raise anything: raised below as a TargetError
+            errors.append(error)
 
-    thread = threading.Thread(target=called, daemon=True, name=name)
+    thread = threading.Thread(target=run, daemon=True, name=name)
     thread.start()
     thread.join(timeout_s)
     if thread.is_alive():
         raise TargetError(f"{name}: no answer within {timeout_s:g} seconds")
-    if failed:
-        raise TargetError(f"{name}: {type(failed[0]).__name__}: {failed[0]}") from failed[0]
-    return said[0]
+    if errors:
+        raise TargetError(f"{name}: {type(errors[0]).__name__}: {errors[0]}") from errors[0]
+    return results[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where requests go; redirects are not followed, since keys go along, and no proxy is asked."""
+    """The address of an HTTP service. Redirects are not followed, since requests carry keys, and no proxy is used."""
 
     secure: bool
     host: str
@@ -57,12 +64,15 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> "Address":
-        """Reads an address.
+        """Parses an address.
 
         Raises:
-            InputError: it is none of HTTP, or has a password in it.
+            InputError: it is not an HTTP address, or contains a user name or password.
         """
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError as error:  # such as brackets that do not close
+            raise InputError(f"{url}: {error}") from error
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise InputError(f"expected the address of an endpoint such as http://localhost:8080/v1, got {url}")
         if parts.username or parts.password:
@@ -77,14 +87,14 @@ class Address:
     def send(
         self, method: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, name: str
     ) -> tuple[int, bytes]:
-        """Sends a request, and again where the other side is busy.
+        """Sends a request, up to three times while the server is busy.
 
         Args:
-            method: of HTTP.
-            body: what is sent.
-            headers: those of the request.
-            timeout_s: seconds that one exchange may take, to its last byte.
-            name: what the target is called in messages.
+            method: the HTTP method.
+            body: the body of the request.
+            headers: the headers of the request.
+            timeout_s: the most seconds of one exchange, to its last byte.
+            name: the name of the target, for messages.
 
         Returns:
             The status and the body of the last response.
@@ -93,16 +103,16 @@ class Address:
             TargetError: it cannot be reached, sends too much or takes too long.
         """
         for attempt in range(1, _ATTEMPTS + 1):
-            status, wait, data = self._exchanged(method, body, headers, timeout_s, name)
+            status, wait, data = self._exchange(method, body, headers, timeout_s, name)
             if status not in RETRIED or attempt == _ATTEMPTS:
                 break
             time.sleep(min(_LONGEST_WAIT_S, wait if wait is not None else 0.5 * 2**attempt))
         return status, data
 
-    def _exchanged(
+    def _exchange(
         self, method: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, name: str
     ) -> tuple[int, float | None, bytes]:
-        until = time.monotonic() + timeout_s
+        deadline = time.monotonic() + timeout_s
         kind = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
         connection = kind(self.host, self.port, timeout=timeout_s)
         try:
@@ -113,15 +123,15 @@ class Address:
                 data += chunk
                 if len(data) > MOST_BYTES:
                     raise TargetError(f"{name}: sent more than {MOST_BYTES:,} bytes")
-                left = until - time.monotonic()
+                left = deadline - time.monotonic()
                 if left <= 0:
                     raise TargetError(f"{name}: no whole answer within {timeout_s:g} seconds")
                 if connection.sock is not None:
                     connection.sock.settimeout(left)
-            if response.length:  # what `read1` does not tell: the connection ended before the body did
+            if response.length:  # `read1` does not report that the connection ended before the body did
                 raise TargetError(f"{name}: the response broke off, {response.length:,} bytes before its end")
-            after = response.headers.get("retry-after", "")
-            return response.status, float(after) if after.isdecimal() else None, bytes(data)
+            retry_after = response.headers.get("retry-after", "")
+            return response.status, float(retry_after) if retry_after.isdecimal() else None, bytes(data)
         except TimeoutError as error:
             raise TargetError(f"{name}: cannot be reached: no answer within {timeout_s:g} seconds") from error
         except (OSError, ValueError, http.client.HTTPException) as error:

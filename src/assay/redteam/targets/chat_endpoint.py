@@ -1,7 +1,7 @@
 """An endpoint with OpenAI's chat completions as a target: a model, a RAG service, assay's own gateway.
 
-The wire form is that of `POST /v1/chat/completions` in OpenAI's API reference. The context goes into the system message
-as numbered passages, as a plain RAG service would put it there.
+The wire format is that of `POST /v1/chat/completions` in OpenAI's API reference. The context is put into the system
+message as passages with their ids, as in a simple RAG service.
 """
 
 import json
@@ -10,40 +10,41 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assay.redteam.targets.bounded import Address
-from assay.redteam.targets.interface import Reply, Request, TargetError, counted, text_of
+from assay.redteam.targets.interface import Reply, Request, TargetError, text_of, token_count
 
 _SYSTEM: Final = "Answer the question from the passages below. Say so if they do not answer it."
 
 
 class ChatEndpoint:
-    """Posts each request to one endpoint; redirects are not followed, since a key goes along."""
+    """Posts each request to one endpoint. Redirects are not followed, since requests carry a key."""
 
     def __init__(self, url: str, model: str, key: str | None = None, timeout_s: float = 60.0) -> None:
-        """Names an endpoint.
+        """Describes an endpoint.
 
         Args:
-            url: `http://HOST`, `http://HOST/v1` or the whole address that ends in `/chat/completions`.
-            model: the model's name there.
-            key: sent as a bearer token.
-            timeout_s: seconds that one response may take.
+            url: `http://HOST`, `http://HOST/v1` or the full address that ends in `/chat/completions`.
+            model: the name of the model at the endpoint.
+            key: the API key, sent as a bearer token.
+            timeout_s: the most seconds of one response.
 
         Raises:
-            InputError: it is no such address.
+            InputError: the address is invalid.
         """
+        address = Address.of(url)
         parts = urlsplit(url)
-        Address.of(url)
         path = parts.path.rstrip("/")
         if not path.endswith("/chat/completions"):
             path = f"{path or '/v1'}/chat/completions"
-        self._address = replace(Address.of(url), path=path + (f"?{parts.query}" if parts.query else ""))
+        self._address = replace(address, path=path + (f"?{parts.query}" if parts.query else ""))
         self._model, self._key, self._timeout_s = model, key, timeout_s
         self.name = f"{parts.scheme}://{parts.netloc}{path}#{model}"
 
     def ask(self, request: Request) -> Reply:
-        """The content of the first choice; what a refusal says where there is no content.
+        """The content of the first choice, or its refusal where there is no content.
 
         Raises:
-            TargetError: unreachable, another status than 200, or no chat completion.
+            TargetError: the endpoint cannot be reached, or answers with a status other than 200 or with something other
+                than a chat completion.
         """
         body = json.dumps({"model": self._model, "messages": messages_of(request), "temperature": 0}).encode()
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -64,10 +65,14 @@ def messages_of(request: Request) -> list[dict[str, str]]:
 
 
 def completion_of(data: bytes, where: str) -> Reply:
-    """The text of a chat completion, and the tokens that its `usage` tells.
+    """The text of a chat completion, with the token counts of its `usage`.
+
+    Args:
+        data: the body of the response.
+        where: the name of the target, for messages.
 
     Raises:
-        TargetError: it is none.
+        TargetError: it is not a chat completion, or has neither content nor a refusal.
     """
     try:
         value: Any = json.loads(data)
@@ -84,5 +89,5 @@ def completion_of(data: bytes, where: str) -> Reply:
         raise TargetError(f"{where}: the message has neither content nor a refusal")
     counts = usage if isinstance(usage, dict) else {}
     return Reply(
-        text_of(content, where), counted(counts.get("prompt_tokens")), counted(counts.get("completion_tokens"))
+        text_of(content, where), token_count(counts.get("prompt_tokens")), token_count(counts.get("completion_tokens"))
     )

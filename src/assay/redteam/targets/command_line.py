@@ -1,4 +1,4 @@
-"""A command as a target: the request goes in as JSON on standard input, the answer comes out as JSON or text."""
+"""A command as a target: it reads the request as JSON from standard input and writes the answer as JSON or text."""
 
 import json
 import os
@@ -17,18 +17,18 @@ _FIELDS = ("answer", "text", "output", "content", "response")
 """The fields of a JSON object in which an answer is looked for, in this order."""
 
 MOST_BYTES: Final = 8 * LONGEST_ANSWER
-"""Bytes that a command may write: an answer of the most characters, each escaped in JSON, and what stands around it."""
+"""The most bytes that a command may write: enough for the longest answer with every character escaped in JSON."""
 _CHUNK: Final = 65_536
 
 
 class CommandLine:
-    """Starts a command for each request; no shell reads it, and the request never becomes a part of it."""
+    """Starts a command for each request, without a shell; the request never becomes part of the command line."""
 
     def __init__(self, command: str, timeout_s: float = 60.0) -> None:
         """Wraps a command.
 
         Args:
-            command: words as a shell would split them.
+            command: the program and its arguments, quoted as for a shell.
             timeout_s: seconds after which the process is killed.
 
         Raises:
@@ -40,24 +40,24 @@ class CommandLine:
             raise InputError(f"command:{command}: {error}") from error
         if not self._words:
             raise InputError("expected command:PROGRAM ARGUMENTS, got no program")
-        # Arguments may hold secrets; the program says enough.
+        # Arguments may contain secrets, so the name has the program alone.
         self.name = f"command:{self._words[0]}"
         self._timeout_s = timeout_s
 
     def ask(self, request: Request) -> str:
-        """The answer in what the command writes.
+        """The answer in the output of the command.
 
         Raises:
-            TargetError: see `written`; or an answer that is too long.
+            TargetError: see `output_of`; or the answer is too long.
         """
-        return text_of(answer_in(self.written(request).removesuffix("\n")), self.name)
+        return text_of(answer_in(self.output_of(request).removesuffix("\n")), self.name)
 
-    def written(self, given: object) -> str:
-        """All that the command writes for a value of JSON.
+    def output_of(self, value: object) -> str:
+        """The standard output of the command for a JSON value on its standard input.
 
         Raises:
-            TargetError: it cannot be started, took too long, ended with another status than 0, wrote too much
-                or no UTF-8.
+            TargetError: it could not be started, took too long, exited with a status other than 0, wrote too much, or
+                wrote something other than UTF-8.
         """
         try:
             process = subprocess.Popen(  # noqa: S603 the user's own command, without a shell
@@ -70,65 +70,65 @@ class CommandLine:
         except OSError as error:
             raise TargetError(f"{self.name}: cannot be started: {error.strerror or error}") from error
         with process:
-            said, complained = self._exchanged(process, json.dumps(given).encode())
+            stdout, stderr = self._exchange(process, json.dumps(value).encode())
         if process.returncode != 0:
-            last = complained.decode("utf-8", "replace").strip().splitlines()
+            last = stderr.decode("utf-8", "replace").strip().splitlines()
             raise TargetError(
                 f"{self.name}: ended with status {process.returncode}{': ' + last[-1][:300] if last else ''}"
             )
         try:
-            return said.decode("utf-8")
+            return stdout.decode("utf-8")
         except UnicodeDecodeError as error:
             raise TargetError(f"{self.name}: wrote bytes that are not UTF-8") from error
 
-    def _exchanged(self, process: "subprocess.Popen[bytes]", sent: bytes) -> tuple[bytes, bytes]:
-        """What a process wrote to its two outputs: at most `MOST_BYTES` are ever held, and of complaints the end."""
-        said, complained = bytearray(), bytearray()
-        over = threading.Event()
+    def _exchange(self, process: "subprocess.Popen[bytes]", payload: bytes) -> tuple[bytes, bytes]:
+        """Standard output, of which at most `MOST_BYTES` are held in memory, and the end of standard error."""
+        stdout, stderr = bytearray(), bytearray()
+        too_much = threading.Event()
 
-        def give() -> None:
-            with suppress(OSError, ValueError):  # one that does not read its input may answer all the same
-                process.stdin.write(sent)  # type: ignore[union-attr]
+        def write_input() -> None:
+            with suppress(OSError, ValueError):  # a process that does not read its input may still answer
+                process.stdin.write(payload)  # type: ignore[union-attr]
             with suppress(OSError, ValueError):
                 process.stdin.close()  # type: ignore[union-attr]
 
-        def take(stream: IO[bytes], into: bytearray, *, bounded: bool) -> None:
+        def read_output(stream: IO[bytes], buffer: bytearray, *, bounded: bool) -> None:
             while chunk := stream.read1(_CHUNK):  # type: ignore[attr-defined]
-                into += chunk
-                if bounded and len(into) > MOST_BYTES:
-                    over.set()
+                buffer += chunk
+                if bounded and len(buffer) > MOST_BYTES:
+                    too_much.set()
                     self._kill(process)
                     return
                 if not bounded:
-                    del into[:-_CHUNK]
+                    del buffer[:-_CHUNK]
 
-        works = [
-            threading.Thread(target=give, daemon=True),
-            threading.Thread(target=take, args=(process.stdout, said), kwargs={"bounded": True}, daemon=True),
-            threading.Thread(target=take, args=(process.stderr, complained), kwargs={"bounded": False}, daemon=True),
+        threads = [
+            threading.Thread(target=write_input, daemon=True),
+            threading.Thread(target=read_output, args=(process.stdout, stdout), kwargs={"bounded": True}, daemon=True),
+            threading.Thread(target=read_output, args=(process.stderr, stderr), kwargs={"bounded": False}, daemon=True),
         ]
-        until = time.monotonic() + self._timeout_s
-        for work in works:
-            work.start()
+        deadline = time.monotonic() + self._timeout_s
+        for thread in threads:
+            thread.start()
         try:
-            for work in works[1:]:
-                work.join(max(0.0, until - time.monotonic()))
-            late = any(work.is_alive() for work in works[1:]) and not over.is_set()
+            for thread in threads[1:]:
+                thread.join(max(0.0, deadline - time.monotonic()))
+            late = any(thread.is_alive() for thread in threads[1:]) and not too_much.is_set()
             if not late:
-                process.wait(max(0.01, until - time.monotonic()))
+                process.wait(max(0.01, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             late = True
         finally:
             self._kill(process)
-        if over.is_set():
+        if too_much.is_set():
             raise TargetError(f"{self.name}: wrote more than {MOST_BYTES:,} bytes")
         if late:
             raise TargetError(f"{self.name}: no answer within {self._timeout_s:g} seconds")
-        return bytes(said), bytes(complained)
+        return bytes(stdout), bytes(stderr)
 
     @staticmethod
     def _kill(process: "subprocess.Popen[bytes]") -> None:
-        """Ends the process and all that it started in its session; nothing of them outlives the call."""
+        """Kills the process and everything it started in its session, so that nothing outlives the call."""
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -137,9 +137,10 @@ class CommandLine:
 
 
 def answer_in(text: str) -> str:
-    """The answer in what a program wrote: the `answer` of a JSON object, a JSON string, else the text itself.
+    """The answer in the output of a program: the `answer` (or a similar field) of a JSON object, a JSON string, or else
+    the text itself.
 
-    An object with none of the fields that name an answer is an answer in JSON.
+    An object with none of these fields is itself the answer, in JSON.
 
     >>> answer_in('{"answer": "Six weeks."}'), answer_in("Six weeks."), answer_in('{"weeks": 6}')
     ('Six weeks.', 'Six weeks.', '{"weeks": 6}')
@@ -151,6 +152,6 @@ def answer_in(text: str) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        found = [value[name] for name in _FIELDS if isinstance(value.get(name), str)]
-        return found[0] if found else text
+        texts = [value[name] for name in _FIELDS if isinstance(value.get(name), str)]
+        return texts[0] if texts else text
     return text

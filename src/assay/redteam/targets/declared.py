@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assay.errors import InputError
+from assay.redteam.cases import first_fault
 from assay.redteam.targets.http_template import HttpSettings, HttpTemplate
 from assay.redteam.targets.interface import Target
 from assay.redteam.targets.langchain_runnable import LangChainRunnable
@@ -25,7 +26,7 @@ class _Declared(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: str | None = Field(default=None, pattern=r"^[\w .-]{1,60}$")
-    """What it is called in records."""
+    """The name of the target in records."""
 
 
 class _Http(_Declared):
@@ -33,7 +34,7 @@ class _Http(_Declared):
     url: str
     method: Literal["POST", "PUT", "PATCH"] = "POST"
     headers: dict[str, str] = Field(default_factory=dict)
-    """Values may name variables of the environment: `Bearer ${HELPDESK_KEY}`."""
+    """Values may refer to environment variables: `Bearer ${HELPDESK_KEY}`."""
     body: Any
     answer: str = ""
     tokens_in: str | None = None
@@ -48,7 +49,7 @@ class _Mcp(_Declared):
     arguments: dict[str, Any]
     answer: str | None = None
     environment: list[str] = Field(default_factory=list)
-    """Names of variables that the server gets."""
+    """Names of environment variables that are passed to the server."""
 
 
 class _LangChain(_Declared):
@@ -65,15 +66,17 @@ _READER: Final[TypeAdapter[_Http | _Mcp | _LangChain]] = TypeAdapter(
 
 
 def load_declared(path: Path, timeout_s: float, environ: Mapping[str, str]) -> Target:
-    """The target that a file declares; its name has a digest of the file, so that another template is another target.
+    """Loads the target that a file declares. Its name contains a digest of the file, so that a changed template is
+    another target.
 
     Args:
-        path: the file, YAML.
-        timeout_s: seconds that one answer may take.
-        environ: where the variables are that it names.
+        path: the YAML file.
+        timeout_s: the most seconds of one answer.
+        environ: the environment variables that the file may name.
 
     Raises:
-        InputError: the file cannot be read, is no declaration, or names a variable that is not set.
+        InputError: the file cannot be read, is not a valid declaration, or names a variable that is not set.
+        MissingPackageError: the target needs a package that is not installed.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -86,9 +89,7 @@ def load_declared(path: Path, timeout_s: float, environ: Mapping[str, str]) -> T
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path}: expected YAML: {error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: expected a target: {place + ': ' if place else ''}{first['msg']}") from error
+        raise InputError(f"{path}: expected a target: {first_fault(error)}") from error
     name = f"{declared.kind}:{declared.name or path.stem}#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     if isinstance(declared, _Http):
         return _http(declared, name, timeout_s, environ)
@@ -97,9 +98,9 @@ def load_declared(path: Path, timeout_s: float, environ: Mapping[str, str]) -> T
     if isinstance(declared, _LangChain):
         loaded = load_object(declared.runnable, "langchain")
         return LangChainRunnable(loaded, name, timeout_s, declared.input, declared.answer)
-    given = {one: _variable(one, environ, path) for one in declared.environment}
+    environment = {one: _variable(one, environ, path) for one in declared.environment}
     settings = McpSettings(
-        declared.tool, declared.arguments, tuple(declared.command), declared.url, declared.answer, given
+        declared.tool, declared.arguments, tuple(declared.command), declared.url, declared.answer, environment
     )
     return McpTool(settings, name, timeout_s)
 
@@ -110,10 +111,10 @@ def _http(declared: _Http, name: str, timeout_s: float, environ: Mapping[str, st
         checked_pointer(pointer, name)
     headers = {}
     for header, value in declared.headers.items():
-        made = _VARIABLE.sub(lambda found: _variable(found[1], environ, name), value)
-        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or re.search(r"[\r\n\x00]", made):
+        filled = _VARIABLE.sub(lambda found: _variable(found[1], environ, name), value)
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or re.search(r"[\r\n\x00]", filled):
             raise InputError(f"{name}: the header {header!r} has a name or a value that no request can carry")
-        headers[header] = made
+        headers[header] = filled
     settings = HttpSettings(
         declared.url, declared.body, declared.method, declared.answer, declared.tokens_in, declared.tokens_out, headers
     )

@@ -1,4 +1,4 @@
-"""Any service over HTTP as a target: the request is declared as a template, the answer by JSON Pointers."""
+"""Any HTTP service as a target: a template declares the request, and JSON Pointers locate the answer."""
 
 import json
 from collections.abc import Mapping
@@ -7,35 +7,36 @@ from typing import Any
 
 from assay.redteam.targets.bounded import Address
 from assay.redteam.targets.chat_endpoint import messages_of
-from assay.redteam.targets.interface import Reply, Request, TargetError, counted, text_of
+from assay.redteam.targets.interface import Reply, Request, TargetError, text_of, token_count
 from assay.redteam.targets.templates import Template, at_pointer, text_at
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """One service."""
+    """The settings of one service."""
 
     url: str
     body: Any
-    """A tree of JSON with places."""
+    """The template of the body: a JSON value with placeholders."""
     method: str = "POST"
     answer: str = ""
-    """Where the answer stands in a JSON response; empty where the response is the answer as plain text."""
+    """The JSON Pointer of the answer; empty where the response is the answer as plain text."""
     tokens_in: str | None = None
-    """Where the response tells the tokens of the request."""
+    """The JSON Pointer of the tokens of the request."""
     tokens_out: str | None = None
+    """The JSON Pointer of the tokens of the answer."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Headers with their values, secrets among them; they stand in no record."""
+    """Headers with their values, which may be secrets and are never recorded."""
 
 
 class HttpTemplate:
-    """Sends each request as its template says."""
+    """Fills a template for each request and sends it."""
 
     def __init__(self, settings: HttpSettings, name: str, timeout_s: float = 60.0) -> None:
         """Reads the template.
 
         Raises:
-            InputError: no such address, or a template that cannot be used.
+            InputError: the address or the template is invalid.
         """
         self.name = name
         self._settings, self._timeout_s = settings, timeout_s
@@ -46,7 +47,7 @@ class HttpTemplate:
         """The answer of the service.
 
         Raises:
-            TargetError: unreachable, a status that is none of success, or no answer where it was declared.
+            TargetError: the service cannot be reached, its status is not 2xx, or there is no answer at the pointer.
         """
         settings = self._settings
         body = self._template.filled(request, messages_of(request), self.name)
@@ -62,7 +63,8 @@ class HttpTemplate:
             value: Any = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise TargetError(f"{self.name}: expected JSON, got {data[:200].decode('utf-8', 'replace')!r}") from error
-        spent = [
-            None if at is None else counted(at_pointer(value, at)) for at in (settings.tokens_in, settings.tokens_out)
+        token_counts = [
+            None if pointer is None else token_count(at_pointer(value, pointer))
+            for pointer in (settings.tokens_in, settings.tokens_out)
         ]
-        return Reply(text_of(text_at(value, settings.answer, self.name), self.name), *spent)
+        return Reply(text_of(text_at(value, settings.answer, self.name), self.name), *token_counts)

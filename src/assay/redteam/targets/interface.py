@@ -1,4 +1,4 @@
-"""What is attacked: anything that takes a request and gives a text."""
+"""The interface of targets: anything that takes a request and returns a text."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -8,20 +8,20 @@ from assay.errors import AssayError
 from assay.redteam.cases import Case
 
 LONGEST_ANSWER: Final = 200_000
-"""Characters of an answer that are kept; a longer one is a failure of the target."""
+"""The most characters of an answer; a longer one is a failure of the target."""
 
 Request = dict[str, Any]
-"""What a target is sent: `id`, `prompt`, `turns` (a list of `role` and `content`) and `context` (a list of `id`, `text`
+"""A request to a target: `id`, `prompt`, `turns` (a list of `role` and `content`) and `context` (a list of `id`, `text`
 and `source`)."""
 
 
 CHARACTERS_PER_TOKEN: Final = 4
-"""English text has about four characters a token: by this tokens are estimated where a target does not count them."""
+"""English text has about four characters per token; used to estimate tokens where a target does not count them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A text with what it took, for a target that says so."""
+    """An answer with its token counts, where the target gives them."""
 
     text: str
     tokens_in: int | None = None
@@ -31,28 +31,28 @@ class Reply:
 
 
 class TargetError(AssayError, RuntimeError):
-    """A target could not be asked, or what it gave is no text; the case is unjudged."""
+    """A target could not be asked, or returned something other than text; the case is unjudged."""
 
 
 class Target(Protocol):
-    """One system under test. It may be asked by several threads at once."""
+    """One system under test. Several threads may call it at once."""
 
     @property
     def name(self) -> str:
-        """What it is called in records, without secrets."""
+        """Its name in records, without secrets."""
         ...
 
     def ask(self, request: Request) -> str | Reply:
-        """The answer to one request, with the tokens that it took where the target says so.
+        """The answer to one request, with its token counts where the target gives them.
 
         Raises:
-            TargetError: there is none.
+            TargetError: there is no answer.
         """
         ...
 
 
 def request_of(case: Case) -> Request:
-    """What a target is sent of a case: nothing of what is expected."""
+    """The request for a case, which reveals nothing of the expected behaviour."""
     return {
         "id": case.id,
         "prompt": case.prompt,
@@ -61,13 +61,13 @@ def request_of(case: Case) -> Request:
     }
 
 
-def reply_of(said: str | Reply) -> Reply:
-    """An answer with what it took, where that is known."""
-    return said if isinstance(said, Reply) else Reply(said)
+def reply_of(answer: str | Reply) -> Reply:
+    """An answer as a `Reply`, without token counts where it is plain text."""
+    return answer if isinstance(answer, Reply) else Reply(answer)
 
 
 def estimated_tokens(request: Request) -> int:
-    """About how many tokens a request has.
+    """An estimate of the tokens of a request.
 
     >>> estimated_tokens({"id": "a", "prompt": "How long is it?", "turns": [], "context": []})
     4
@@ -80,23 +80,27 @@ def estimated_tokens(request: Request) -> int:
     return ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN)
 
 
-def counted(value: object) -> int | None:
-    """A number of tokens that a target told; none where it is no such number.
+def token_count(value: object) -> int | None:
+    """A token count as a target reports it; none where the value is not a plausible count.
 
-    >>> counted(12), counted(-1), counted("12"), counted(True)
+    >>> token_count(12), token_count(-1), token_count("12"), token_count(True)
     (12, None, None, None)
     """
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
 
 
 def text_of(value: object, where: str) -> str:
-    """What a target gave as a text.
+    """Checks that the answer of a target is text of an acceptable length; lone surrogates are replaced.
+
+    Args:
+        value: the answer.
+        where: the name of the target, for messages.
 
     Raises:
-        TargetError: it is none, or too long.
+        TargetError: it is not text, or too long.
     """
     if not isinstance(value, str):
         raise TargetError(f"{where}: expected text, got {type(value).__name__}")
     if len(value) > LONGEST_ANSWER:
         raise TargetError(f"{where}: expected at most {LONGEST_ANSWER:,} characters, got {len(value):,}")
-    return value.encode("utf-8", "replace").decode()  # halves of surrogate pairs cannot be recorded
+    return value.encode("utf-8", "replace").decode()  # lone surrogates cannot be recorded

@@ -1,7 +1,6 @@
-"""A LangChain runnable as a target: a chain, a chat model, an agent of LangGraph.
+"""A LangChain runnable as a target: a chain, a chat model, a LangGraph agent.
 
-It is invoked with messages, or with an input that is declared as a template. The extra `langchain` installs what this
-needs.
+It is invoked with messages, or with an input declared as a template. The extra `langchain` installs the requirements.
 """
 
 import importlib
@@ -9,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.errors import InputError, MissingPackageError
-from assay.redteam.targets.bounded import in_time
+from assay.redteam.targets.bounded import call_within
 from assay.redteam.targets.chat_endpoint import messages_of
-from assay.redteam.targets.interface import Reply, Request, TargetError, counted, text_of
+from assay.redteam.targets.interface import Reply, Request, TargetError, text_of, token_count
 from assay.redteam.targets.templates import Template, text_at
 
 _FIELDS: Final = ("answer", "output", "result", "text", "content", "response")
@@ -27,16 +26,17 @@ class LangChainRunnable:
         """Wraps a runnable.
 
         Args:
-            runnable: it, or a function without arguments that makes it.
-            name: what it is called in records.
+            runnable: the runnable, or a function without arguments that returns one.
+            name: its name in records.
             timeout_s: seconds after which an answer is no longer waited for.
-            template: the input: a tree with places, in which `{messages}` are messages of LangChain. Without one the
-                messages, in the field `messages` where the runnable says that it takes such a state.
-            answer: where the answer stands in the output; found by itself in text, messages and the usual keys.
+            template: the input: a value with placeholders, in which `{messages}` becomes LangChain messages. By default
+                the messages, in the field `messages` if the runnable's input schema has that field.
+            answer: the JSON Pointer of the answer in the output; by default the output's text, its last message, or one
+                of the usual keys.
 
         Raises:
             MissingPackageError: LangChain is not installed.
-            InputError: it is no runnable.
+            InputError: it is not a runnable, or the template is invalid.
         """
         try:
             self._messages = importlib.import_module("langchain_core.messages")
@@ -50,47 +50,51 @@ class LangChainRunnable:
             raise InputError(f"{name}: expected a runnable with `invoke`, got {type(runnable).__name__}")
         self.name = name
         self._runnable, self._timeout_s, self._answer = runnable, timeout_s, answer
-        self._template = Template(_usual(runnable) if template is None else template, name)
+        self._template = Template(_default_input(runnable) if template is None else template, name)
 
     def ask(self, request: Request) -> Reply:
-        """What the runnable gives.
+        """The answer in the output of the runnable.
 
         Raises:
-            TargetError: it raised, took too long, or gave nothing that is an answer.
+            TargetError: it raised, took too long, or its output contains no answer.
         """
         messages = self._messages.convert_to_messages(messages_of(request))
         value = self._template.filled(request, messages, self.name)
-        result = in_time(lambda: self._runnable.invoke(value), self._timeout_s, self.name)
+        result = call_within(lambda: self._runnable.invoke(value), self._timeout_s, self.name)
         if self._answer is not None:
             return Reply(text_of(_text(text_at(result, self._answer, self.name)), self.name))
-        found = _said(result)
-        if found is None:
+        answer = _answer_of(result)
+        if answer is None:
             raise TargetError(
                 f"{self.name}: no answer in an output of {type(result).__name__}; declare where it stands"
             )
         usage = getattr(_last(result), "usage_metadata", None)
         counts = usage if isinstance(usage, Mapping) else {}
         return Reply(
-            text_of(found, self.name), counted(counts.get("input_tokens")), counted(counts.get("output_tokens"))
+            text_of(answer, self.name),
+            token_count(counts.get("input_tokens")),
+            token_count(counts.get("output_tokens")),
         )
 
 
-def _usual(runnable: Any) -> Any:
-    """The input that a runnable takes by its own schema: the state of an agent, or messages."""
+def _default_input(runnable: Any) -> Any:
+    """The default template, by the runnable's input schema: the state of an agent, or plain messages."""
     try:
         fields = runnable.get_input_jsonschema().get("properties", {})
-    except Exception:  # noqa: BLE001 a runnable of which no schema can be made takes messages
+    # Making the schema runs code of the user and of LangChain and may raise anything; messages are the default then,
+    # and a runnable that does not accept them fails when it is invoked, which is a TargetError.
+    except Exception:  # noqa: BLE001
         fields = {}
     return {"messages": "{messages}"} if "messages" in fields else "{messages}"
 
 
 def _last(result: Any) -> Any:
-    """The last message of a state with messages, else the result itself."""
+    """The last message of an agent's state, or the result itself."""
     messages = result.get("messages") if isinstance(result, Mapping) else None
     return messages[-1] if isinstance(messages, list) and messages else result
 
 
-def _said(result: Any) -> str | None:
+def _answer_of(result: Any) -> str | None:
     last = _last(result)
     if isinstance(last, Mapping):
         return next((_text(last[name]) for name in _FIELDS if last.get(name) is not None), None)
@@ -98,7 +102,7 @@ def _said(result: Any) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    """Text of a text, a message, or its content blocks."""
+    """The text of a string, a message, or its content blocks; none for anything else."""
     if isinstance(value, str):
         return value
     content = getattr(value, "content", value)

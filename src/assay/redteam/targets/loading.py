@@ -1,4 +1,4 @@
-"""A target from what the command line says."""
+"""Loads a target from its name on the command line."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,14 +14,14 @@ def load_target(name: str, model: str | None, timeout_s: float, environ: Mapping
     """The target of `python:MODULE:FUNCTION`, `command:WORDS`, `langchain:MODULE:NAME`, `file:FILE` or an address.
 
     Args:
-        name: what the command line says.
-        model: the model's name, for an address; `OPENAI_MODEL` or `default` without it.
-        timeout_s: seconds that one answer may take.
-        environ: `OPENAI_API_KEY` goes to the address that the user named.
+        name: the name, as on the command line.
+        model: the name of the model, for an address; by default `OPENAI_MODEL` or `default`.
+        timeout_s: the most seconds of one answer.
+        environ: the environment; its `OPENAI_API_KEY` is sent to an address.
 
     Raises:
-        InputError: it is none of these, or cannot be used.
-        MissingPackageError: it needs a package that is not installed.
+        InputError: the name has none of these forms, or what it names cannot be loaded.
+        MissingPackageError: the target needs a package that is not installed.
     """
     kind, _, rest = name.partition(":")
     if kind == "python":

@@ -1,7 +1,7 @@
-"""A tool of an MCP server as a target: its arguments are a template, its result is the answer.
+"""A tool of an MCP server as a target: its arguments are a template, and its result is the answer.
 
-One session serves all calls of a run. A server that died is started anew for the next call; the call during which it
-died is a failure of the target. The extra `mcp` installs what this needs; tested with mcp 2.3.
+One session serves all calls of a run. A server that died is restarted for the next call; the call during which it died
+is a failure of the target. The extra `mcp` installs the requirements; tested with mcp 2.3.
 """
 
 import asyncio
@@ -20,24 +20,25 @@ from assay.redteam.targets.interface import LONGEST_ANSWER, Reply, Request, Targ
 from assay.redteam.targets.templates import Template, at_pointer, text_at
 
 _CLOSING_S: Final = 5.0
-"""Seconds that a session may take to end."""
+"""The most seconds to wait for a session to close."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpSettings:
-    """One tool of one server."""
+    """The settings of one tool of one server."""
 
     tool: str
     arguments: Mapping[str, Any]
-    """A tree with places."""
+    """The template of the arguments: a JSON value with placeholders."""
     command: tuple[str, ...] = ()
-    """What starts a server on standard input and output."""
+    """The command that starts a server on standard input and output."""
     url: str | None = None
-    """A server over streamable HTTP, in its place."""
+    """The address of a server over streamable HTTP, instead of a command."""
     answer: str | None = None
-    """Where the answer stands in structured content, or in JSON as text where there is none; the text without it."""
+    """The JSON Pointer of the answer in the structured content, or in JSON text where there is none; by default the
+    text of the result."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables that the process gets beside the harmless ones that it needs to start."""
+    """Environment variables for the process, in addition to the harmless ones that it needs to start."""
 
 
 class McpTool:
@@ -48,7 +49,7 @@ class McpTool:
 
         Raises:
             MissingPackageError: the package `mcp` is not installed.
-            InputError: neither or both of a command and an address, or a template that cannot be used.
+            InputError: neither or both of a command and an address are set, or the template is invalid.
         """
         if importlib.util.find_spec("mcp") is None:
             raise MissingPackageError("a target of kind mcp needs the package mcp: pip install 'assay-ai[mcp]'")
@@ -61,10 +62,10 @@ class McpTool:
         self._session: _Session | None = None
 
     def ask(self, request: Request) -> Reply:
-        """What the tool gives.
+        """The answer in the result of the tool.
 
         Raises:
-            TargetError: the server cannot be reached, its tool failed, or it took too long.
+            TargetError: the server cannot be reached, the tool failed or took too long, or its result has no answer.
         """
         arguments = self._template.filled(request, messages_of(request), self.name)
         with self._lock:
@@ -87,7 +88,7 @@ class McpTool:
         return Reply(text_of("\n".join(texts), self.name))
 
     def close(self) -> None:
-        """Ends the session and with it a server on standard input and output."""
+        """Closes the session, which also ends a server that was started by a command."""
         with self._lock:
             if self._session is not None:
                 self._session.close()
@@ -95,7 +96,7 @@ class McpTool:
 
 
 class _Session:
-    """A client within an event loop of its own, in a thread of its own."""
+    """An MCP client in its own thread with its own event loop."""
 
     def __init__(self, settings: McpSettings, timeout_s: float, name: str) -> None:
         self._settings, self._timeout_s, self._name = settings, timeout_s, name
@@ -117,15 +118,17 @@ class _Session:
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_until_complete(self._hold())
-        except BaseException as error:  # noqa: BLE001 whatever ended the session, the next call begins another
+            self._loop.run_until_complete(self._keep_open())
+        # The MCP client and its transports may raise anything, groups of errors included. The error is kept: it ends
+        # the session and is reported where the session is opened or called.
+        except BaseException as error:  # noqa: BLE001
             self._error = _first(error)
         finally:
             self.is_over = True
             self._ready.set()
             self._loop.close()
 
-    async def _hold(self) -> None:
+    async def _keep_open(self) -> None:
         from mcp import Client, StdioServerParameters
 
         settings = self._settings
@@ -151,7 +154,9 @@ class _Session:
             future.cancel()
             raise TargetError(f"{self._name}: no answer within {self._timeout_s:g} seconds") from error
         except (Exception, concurrent.futures.CancelledError) as error:
-            self.close()  # what broke off one call may have broken the session: the next call begins another
+            # Any error of the MCP client becomes a failure of the target. It may have broken the session, so the next
+            # call opens another.
+            self.close()
             raise TargetError(f"{self._name}: {type(_first(error)).__name__}: {_first(error)}"[:500]) from error
 
     def close(self) -> None:
@@ -169,8 +174,8 @@ class _Session:
 
 
 def _json_of(texts: Sequence[str]) -> Any:
-    """The JSON that the text of a result is; none where it is other text. Servers of MCP before 2025-06-18, and tools
-    without an output schema, give as text what others give as structured content."""
+    """The text of a result parsed as JSON; none where it is not JSON. Servers of MCP versions before 2025-06-18, and
+    tools without an output schema, return as text what others return as structured content."""
     try:
         return json.loads("\n".join(texts))
     except (ValueError, RecursionError):
@@ -178,7 +183,7 @@ def _json_of(texts: Sequence[str]) -> Any:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The error that a group of tasks ended with."""
+    """The first error in an exception group, however deeply nested; any other error itself."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

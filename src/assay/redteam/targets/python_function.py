@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.redteam.targets.bounded import in_time
+from assay.redteam.targets.bounded import call_within
 from assay.redteam.targets.interface import Reply, Request, text_of
 
 
 class PythonFunction:
-    """Calls a function with the request; a coroutine is run to its end."""
+    """Calls a function with the request; a coroutine is run to completion."""
 
     def __init__(self, function: Callable[[Request], Any], name: str, timeout_s: float = 60.0) -> None:
         """Wraps a function.
 
         Args:
             function: takes the request as a dictionary and returns text, or an awaitable of it.
-            name: what it is called in records.
+            name: its name in records.
             timeout_s: seconds after which an answer is no longer waited for. Python cannot stop a thread: a function
                 that hangs keeps its thread until the process ends.
         """
@@ -34,15 +34,15 @@ class PythonFunction:
         """The function's answer.
 
         Raises:
-            TargetError: it raised, returned something else than text, or took too long.
+            TargetError: it raised, returned something other than text, or took too long.
         """
 
         def call() -> Any:
             value = self._function(request)
             return asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
 
-        said = in_time(call, self._timeout_s, self.name)
-        return said if isinstance(said, Reply) else text_of(said, self.name)
+        answer = call_within(call, self._timeout_s, self.name)
+        return answer if isinstance(answer, Reply) else text_of(answer, self.name)
 
 
 async def _awaited(value: Any) -> Any:
@@ -50,7 +50,7 @@ async def _awaited(value: Any) -> Any:
 
 
 def load_function(name: str, timeout_s: float = 60.0) -> PythonFunction:
-    """The target of `MODULE:FUNCTION`; MODULE is importable from the working directory, or the path of a `.py` file.
+    """Loads the target `MODULE:FUNCTION`; MODULE is importable from the working directory, or the path of a `.py` file.
 
     Raises:
         InputError: there is no such module or function, or importing it failed.
@@ -62,7 +62,11 @@ def load_function(name: str, timeout_s: float = 60.0) -> PythonFunction:
 
 
 def load_object(name: str, kind: str) -> Any:
-    """What `MODULE:NAME` names; NAME may have dots.
+    """Imports the object `MODULE:NAME`; NAME may contain dots.
+
+    Args:
+        name: the module and the name.
+        kind: the prefix on the command line, for messages.
 
     Raises:
         InputError: there is no such module or name, or importing it failed.
@@ -71,14 +75,14 @@ def load_object(name: str, kind: str) -> Any:
     if not module_name or not object_name:
         raise InputError(f"expected {kind}:MODULE:NAME, got {kind}:{name}")
     try:
-        found = _from_file(Path(module_name)) if module_name.endswith(".py") else _imported(module_name)
-    except Exception as error:
+        value = _from_file(Path(module_name)) if module_name.endswith(".py") else _imported(module_name)
+    except Exception as error:  # importing runs the user's code, which may raise anything
         raise InputError(f"{kind}:{name}: cannot be imported: {type(error).__name__}: {error}") from error
     for part in object_name.split("."):
-        found = getattr(found, part, None)
-    if found is None:
+        value = getattr(value, part, None)
+    if value is None:
         raise InputError(f"{kind}:{name}: {module_name} has no {object_name}")
-    return found
+    return value
 
 
 def _imported(module: str) -> Any:

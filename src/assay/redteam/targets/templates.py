@@ -1,7 +1,7 @@
-"""Declared requests: a tree of JSON with places for what a case says, and JSON Pointers for what comes back.
+"""Templates of requests: a JSON value with placeholders for the parts of a case, and JSON Pointers into responses.
 
-A text that is nothing but a place, such as `"{turns}"`, becomes the value itself; within a longer text a place becomes
-text. What is put into a place is never read for places again.
+A string that is nothing but a placeholder, such as `"{turns}"`, becomes the value itself; within a longer string a
+placeholder becomes text. A value that was filled in is never searched for placeholders.
 """
 
 import json
@@ -19,20 +19,24 @@ PLACES: Final[Mapping[str, str]] = {
     "context": "the passages: a list of id, text and source; as text one under the other",
     "messages": "a chat with the passages in the system message; only where a place stands alone",
 }
-"""What can be put into a request."""
+"""The placeholders, with the meaning of each."""
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _CARRIES_PROMPT: Final = frozenset({"prompt", "messages"})
 _CARRIES_TURNS: Final = frozenset({"turns", "messages"})
 
 
 class Template:
-    """A tree of JSON with places."""
+    """A JSON value with placeholders."""
 
     def __init__(self, tree: Any, where: str) -> None:
-        """Reads a tree.
+        """Checks the placeholders of a JSON value.
+
+        Args:
+            tree: the value.
+            where: the name of the target, for messages.
 
         Raises:
-            InputError: a place that there is not, or none for what the user says.
+            InputError: a placeholder is unknown, there is none for the prompt, or `{messages}` is within a longer text.
         """
         self._tree = tree
         self._places = frozenset(places_of(tree))
@@ -41,20 +45,20 @@ class Template:
             raise InputError(f"{where}: there is no place {{{unknown[0]}}}; there are {', '.join(PLACES)}")
         if not self._places & _CARRIES_PROMPT:
             raise InputError(f"{where}: needs a place for what the user says: {{prompt}} or {{messages}}")
-        if "messages" in self._places and not _alone(tree, "messages"):
+        if "messages" in self._places and not _stands_alone(tree, "messages"):
             raise InputError(f'{where}: {{messages}} is a list and has to stand alone, as in "{{messages}}"')
 
     def filled(self, request: Request, messages: Any, name: str) -> Any:
-        """The tree for one request.
+        """The value filled in for one request.
 
         Args:
-            request: what the target is sent.
-            messages: what `{messages}` stands for.
-            name: the target, for messages.
+            request: the request.
+            messages: the value of `{messages}`.
+            name: the name of the target, for messages of errors.
 
         Raises:
-            TargetError: the request has earlier turns, and the template no place for them: asked without them, the
-                case would be another.
+            TargetError: the request has earlier turns and the template no placeholder for them: without them, the case
+                would be a different one.
         """
         if request["turns"] and not self._places & _CARRIES_TURNS:
             raise TargetError(f"{name}: takes no earlier turns: give {{turns}} or {{messages}} a place in the request")
@@ -63,7 +67,7 @@ class Template:
 
 
 def places_of(tree: Any) -> list[str]:
-    """The names of the places in a tree."""
+    """The names of the placeholders in a JSON value."""
     if isinstance(tree, str):
         return _PLACE.findall(tree)
     if isinstance(tree, Mapping):
@@ -73,13 +77,13 @@ def places_of(tree: Any) -> list[str]:
     return []
 
 
-def _alone(tree: Any, place: str) -> bool:
-    """Whether a place stands nowhere within a longer text."""
+def _stands_alone(tree: Any, place: str) -> bool:
+    """Whether a placeholder never occurs within a longer string."""
     if isinstance(tree, str):
         return tree == f"{{{place}}}" or f"{{{place}}}" not in tree
     if isinstance(tree, Mapping):
-        return all(_alone(one, place) for one in (*tree.keys(), *tree.values()))
-    return all(_alone(one, place) for one in tree) if isinstance(tree, list | tuple) else True
+        return all(_stands_alone(one, place) for one in (*tree.keys(), *tree.values()))
+    return all(_stands_alone(one, place) for one in tree) if isinstance(tree, list | tuple) else True
 
 
 def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
@@ -96,7 +100,7 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
 
 
 def in_words(value: Any) -> str:
-    """A value as text: a conversation a line for each message, passages one under the other.
+    """A value as text: a conversation with one line for each message, or passages separated by blank lines.
 
     >>> in_words([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}])
     'user: Hi\\nassistant: Hello'
@@ -110,10 +114,14 @@ def in_words(value: Any) -> str:
 
 
 def checked_pointer(pointer: str, where: str) -> str:
-    """A JSON Pointer (RFC 6901); beyond it a negative index counts from the end of a list.
+    """Checks a JSON Pointer (RFC 6901). As an extension, a negative index counts from the end of a list.
+
+    Args:
+        pointer: the pointer.
+        where: its source, for messages.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not a JSON Pointer.
     """
     if pointer and not pointer.startswith("/"):
         raise InputError(f"{where}: expected a JSON Pointer such as /data/answer, got {pointer!r}")
@@ -121,7 +129,7 @@ def checked_pointer(pointer: str, where: str) -> str:
 
 
 def at_pointer(value: Any, pointer: str) -> Any:
-    """What stands at a pointer; none where nothing does.
+    """The value at a pointer; none where there is none.
 
     >>> at_pointer({"a": [{"b/c": 1}, 2]}, "/a/0/b~1c"), at_pointer({"a": [1, 2]}, "/a/-1"), at_pointer({}, "/x")
     (1, 2, None)
@@ -138,10 +146,10 @@ def at_pointer(value: Any, pointer: str) -> Any:
 
 
 def text_at(value: Any, pointer: str, name: str) -> Any:
-    """The answer at a pointer: text as it is, anything else in JSON.
+    """The answer at a pointer: text as it is, anything else as JSON.
 
     Raises:
-        TargetError: there is nothing.
+        TargetError: there is no value at the pointer.
     """
     found = at_pointer(value, pointer)
     if found is None:

@@ -1,1 +1,1 @@
-"""What a server does by the clock beside its requests: turns of the monitor, the judge, the golden set, the budget."""
+"""The timed work of a server beside its requests: turns of the monitor, the judge, the golden set, the budget."""

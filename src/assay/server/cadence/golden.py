@@ -1,7 +1,7 @@
-"""The golden set: rows with known answers, checked again and again under the policy in force without any overlay.
+"""The golden set: rows with known answers, checked repeatedly under the server's policy without any overlay.
 
-Row by row in an order that is drawn again for each run and is the same on every replica: a set that is sorted by its
-labels would otherwise look like a shift in the middle of it. Resumable at a row after whatever broke it off.
+Rows are checked in an order that differs from run to run but is the same on every replica: a set that is sorted by its
+labels would otherwise look like a shift in its middle. An interrupted run is resumed at the next row.
 """
 
 import logging
@@ -15,7 +15,8 @@ from assay.errors import InputError
 from assay.evaluation.rows import Row, read_rows
 from assay.guard import Guard
 from assay.monitor import GoldenSet, compare_rows
-from assay.schema import Action, HallucinationReport, Verdict
+from assay.schema import Action, HallucinationReport
+from assay.server.cadence.report_values import verdict_values
 from assay.store.alerts import Alert, AlertState, Urgency, close_alert, list_alerts, raise_alert
 from assay.store.db import Store
 from assay.store.monitoring import (
@@ -32,26 +33,26 @@ from assay.store.monitoring import (
 
 T = TypeVar("T")
 Runs = Callable[[Callable[[], Any]], Any]
-"""Runs a check somewhere and returns what it returned: on the server's pool of checks, or at once."""
+"""Runs a check and returns its result: on the server's pool of checks, or directly."""
 
 MOST_ROWS: Final = 20_000
-"""Rows of a set."""
+"""The most rows of a set."""
 COMPARED: Final = ("bad", "withheld", "misjudged")
 """The metrics in which a run is compared with its reference."""
-_WRONG: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED})
 _log = logging.getLogger("assay.server")
 
 
 @dataclass(frozen=True, slots=True)
 class GoldenOutcome:
-    """What a run came to, or how far it came."""
+    """The result of a run, or its progress."""
 
     run: GoldenRun
     checked: int
-    """Rows that were checked by this."""
+    """The rows that this call checked."""
     complete: bool
+    """Whether all rows of the run are checked."""
     body: dict[str, Any]
-    """By metric the means, and the comparison with the reference."""
+    """The means by metric and the comparison with the reference; empty while it is incomplete."""
 
 
 def run_golden(
@@ -63,20 +64,20 @@ def run_golden(
     runs: Runs = lambda work: work(),
     goes_on: Callable[[], bool] = lambda: True,
 ) -> GoldenOutcome:
-    """Check the set, or go on with a run of it that was broken off.
+    """Checks the set, or resumes an interrupted run.
 
     Args:
-        store: the record that results belong to.
+        store: the store of the results.
         golden: the set.
-        guard: what checks.
+        guard: the guard that checks the rows.
         slot: the moment of the plan, in microseconds since 1970.
-        runs: runs one check; each is independent of the others.
-        goes_on: asked before each row: whether to go on.
+        runs: runs one check; checks are independent of each other.
+        goes_on: called before each row: whether to continue.
 
     Raises:
         InputError: the set cannot be read.
-        StoreError: the database cannot be read or written; what was checked before is kept.
-        CheckFailedError: a row could not be checked; the run goes on there the next time.
+        StoreError: the database cannot be read or written; results so far are kept.
+        CheckFailedError: a row could not be checked; the run is resumed there the next time.
     """
     rows, digest = read_set(golden)
     run = begin_golden(store, golden.tenant, slot, digest, guard.policy.digest, guard.verifier.digest, len(rows))
@@ -84,10 +85,10 @@ def run_golden(
         return GoldenOutcome(run, 0, True, dict(run.body))
     order = order_of(run.id, len(rows))
     with store.reading(golden.tenant) as connection:
-        there = {one.position for one in read_results(connection, golden.tenant, run.id)}
+        checked_before = {one.position for one in read_results(connection, golden.tenant, run.id)}
     checked = 0
     for place in order:
-        if place in there:
+        if place in checked_before:
             continue
         if not goes_on():
             return GoldenOutcome(run, checked, False, {})
@@ -102,7 +103,7 @@ def run_golden(
 
 
 def read_set(golden: GoldenSet) -> tuple[list[Row], str]:
-    """The rows of a set, and the digest of its file.
+    """Reads the rows of a set, with the digest of its file.
 
     Raises:
         InputError: it cannot be read, or has too many rows.
@@ -116,7 +117,7 @@ def read_set(golden: GoldenSet) -> tuple[list[Row], str]:
 
 
 def order_of(run: str, count: int) -> list[int]:
-    """The order of the rows of a run: another one in each run, the same everywhere.
+    """The order of the rows of a run: different for each run, the same everywhere.
 
     >>> sorted(order_of("a", 5)), order_of("a", 5) == order_of("a", 5)
     ([0, 1, 2, 3, 4], True)
@@ -125,11 +126,10 @@ def order_of(run: str, count: int) -> list[int]:
 
 
 def values_of(row: Row, report: HallucinationReport) -> dict[str, float | None]:
-    """What a report says of a row, as numbers, the larger the worse."""
+    """The metrics of a report on a row, where larger is worse."""
     emitted = report.action is Action.EMIT
     return {
-        "bad": float(any(claim.verdict in _WRONG for claim in report.claims)),
-        "score": None if report.overall_score is None else 1 - report.overall_score,
+        **verdict_values(report),
         "withheld": float(not emitted),
         "misjudged": None if row.label is None else float(emitted == row.wrong),
     }
@@ -143,7 +143,7 @@ def _summary(store: Store, golden: GoldenSet, run: GoldenRun) -> dict[str, Any]:
     summary: dict[str, Any] = {"means": {name: _mean(results, name) for name in (*COMPARED, "score")}}
     if reference is not None and before:
         summary |= {"reference": reference.id, "comparison": number + 1}
-        # One level for the metrics together.
+        # The metrics share one significance level.
         summary["against"] = {
             name: compare_rows(
                 {one.position: one.values[name] for one in before},
@@ -162,26 +162,26 @@ def _mean(results: Sequence[GoldenResult], name: str) -> float | None:
 
 
 def regressed(body: dict[str, Any]) -> list[str]:
-    """The metrics in which a run is worse than its reference for sure."""
+    """The metrics in which a run is significantly worse than its reference."""
     return [name for name, one in body.get("against", {}).items() if one["regressed"]]
 
 
 def tell_golden(store: Store, tenant: str) -> None:
-    """Raise the alert of a regression, or close it, by the last complete run.
+    """Raises or closes the alert of a regression, according to the last complete run.
 
-    Told again in every turn of the monitor: whoever dies between a run's end and its alert keeps nothing back.
+    It is called in every turn of the monitor, so that no alert is lost if a process dies after the end of a run.
     """
     with store.reading(tenant) as connection:
         run = next((one for one in read_golden_runs(connection, tenant, 10) if one.state == "done"), None)
     if run is None:
         return
     body = dict(run.body)
-    worse = [] if body.get("accepted") else regressed(body)
-    if worse:
+    regressed_metrics = [] if body.get("accepted") else regressed(body)
+    if regressed_metrics:
         figures = "; ".join(
             f"{name} {body['against'][name]['before']:.3f} before, {body['against'][name]['after']:.3f} now, "
             f"{body['against'][name]['worse']} rows worse and {body['against'][name]['better']} better"
-            for name in worse
+            for name in regressed_metrics
         )
         raise_alert(
             store,
@@ -191,13 +191,13 @@ def tell_golden(store: Store, tenant: str) -> None:
                 "golden.regression",
                 f"The golden set is decided worse than in its reference run: {figures}.",
                 Urgency.CRITICAL,
-                {"run": run.id, "reference": str(body.get("reference", "")), "metrics": worse},
+                {"run": run.id, "reference": str(body.get("reference", "")), "metrics": regressed_metrics},
             ),
         )
         return
     with store.reading(tenant) as connection:
-        held = {
+        open_keys = {
             one.key for one in list_alerts(connection, tenant, store.now(), (AlertState.OPEN, AlertState.ACKNOWLEDGED))
         }
-    if REGRESSED in held:
+    if REGRESSED in open_keys:
         close_alert(store, tenant, REGRESSED)

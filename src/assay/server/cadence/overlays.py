@@ -1,8 +1,8 @@
-"""What follows from a spent error budget for the policies of a running server: no restart, and back again.
+"""Applies the consequences of a spent error budget to the policies of a running server, without a restart.
 
-The consequences in force are in the store, put there by whoever settles the budget. Each process reads them every
-`POLL_S` seconds into one value that is exchanged as a whole: a check is made under one state or the other, never under
-half of each. While the store cannot be read, the last known state stays in force.
+The consequences in force are in the store, where the process that settles the budget puts them. Each process reads them
+every `POLL_S` seconds into one value that is replaced as a whole: a check sees either the old or the new state, never a
+mixture. While the store cannot be read, the last known state stays in force.
 """
 
 import asyncio
@@ -21,25 +21,25 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
     from assay.store.db import Store
 
 POLL_S: Final = 2.0
-"""Seconds between two looks: how long a consequence takes to reach a process at most, beside the time of the look."""
+"""Seconds between two reads: the longest delay of a consequence, apart from the time of the read."""
 MOST_KEPT: Final = 64
-"""Guards with an overlay that are kept."""
+"""The most guards with an overlay that are cached."""
 _log = logging.getLogger("assay.server")
 
 
 class Overlays:
-    """The policies in force, by tenant."""
+    """The consequences in force by tenant, and the guards that they result in."""
 
     def __init__(self, settings: BudgetSettings | None = None) -> None:
-        """None where the server's configuration has no budget act: then nothing is ever laid over a policy."""
+        """Takes the settings of the budget; without them no policy is ever changed."""
         self._settings = settings
         self._active: Mapping[str, frozenset[str]] = {}
-        self._made: dict[tuple[int, frozenset[str]], tuple[Guard, Guard]] = {}
+        self._overlaid: dict[tuple[int, frozenset[str]], tuple[Guard, Guard]] = {}
         self._lock = Lock()
 
     @property
     def on(self) -> bool:
-        """Whether anything may be laid over a policy."""
+        """Whether a consequence that changes policies is enabled."""
         enabled = {} if self._settings is None else self._settings.consequences
         return any(enabled.get(name, False) for name in LAID_OVER)
 
@@ -48,7 +48,7 @@ class Overlays:
         return self._active.get(tenant, frozenset())
 
     def read(self, store: "Store") -> None:
-        """Read which consequences are in force.
+        """Reads which consequences are in force.
 
         Raises:
             StoreError: the database cannot be read; the last known state stays.
@@ -57,36 +57,36 @@ class Overlays:
 
         enabled = {name for name in LAID_OVER if self._settings and self._settings.consequences.get(name, False)}
         with store.reading_across() as connection:
-            found = active_consequences(connection)
-        made = {tenant: names & enabled for tenant, names in found.items() if names & enabled}
-        if made != self._active:
-            for tenant in sorted(set(made) | set(self._active)):
+            in_force = active_consequences(connection)
+        active = {tenant: names & enabled for tenant, names in in_force.items() if names & enabled}
+        if active != self._active:
+            for tenant in sorted(set(active) | set(self._active)):
                 _log.warning(
                     "policies of the tenant %s: laid over them %s",
                     tenant,
-                    ", ".join(sorted(made.get(tenant, ()))) or "nothing",
+                    ", ".join(sorted(active.get(tenant, ()))) or "nothing",
                 )
-        self._active = made
+        self._active = active
 
     def over(self, guard: Guard, tenant: str) -> Guard:
-        """The guard as it is in force for a tenant now; the guard itself where nothing is laid over its policy."""
+        """The guard with the consequences in force for a tenant applied; the guard itself where there are none."""
         active = self._active.get(tenant)
         if not active or self._settings is None:
             return guard
-        # By the guard itself: to work out the digest of a policy takes longer than to look it up.
+        # By the identity of the guard: computing the digest of its policy would take longer than this lookup.
         key = (id(guard), active)
         with self._lock:
-            known = self._made.get(key)
-            if known is None or known[0] is not guard:
+            overlaid = self._overlaid.get(key)
+            if overlaid is None or overlaid[0] is not guard:
                 policy = Policy.model_validate(overlay_of(guard.policy, active, self._settings))
-                if len(self._made) >= MOST_KEPT:
-                    self._made.pop(next(iter(self._made)))
-                known = self._made[key] = (guard, guard.under(policy))
-        return known[1]
+                if len(self._overlaid) >= MOST_KEPT:
+                    self._overlaid.pop(next(iter(self._overlaid)))
+                overlaid = self._overlaid[key] = (guard, guard.under(policy))
+        return overlaid[1]
 
 
 async def follow(store: "Store", overlays: Overlays) -> None:
-    """The task of a server: read the state again and again."""
+    """The task of a server: reads the consequences in force every `POLL_S` seconds."""
     if not overlays.on:
         await asyncio.Event().wait()
         return

@@ -1,8 +1,8 @@
-"""Notes what passes through the gateway, so that changes of prompts, tools and models show by themselves.
+"""Observes the traffic of the gateway, so that changes of prompts, tools and models are detected automatically.
 
-In the path a request is put into a bounded list, and that is all. What a prompt comes to is worked out by a task, which
-stores counts of digests; the monitor's turn adds them up (`notice`). What finds no room is not noted: changes show in
-what recurs.
+The request path only appends requests to a bounded list. A background task computes the digests of their prompts and
+stores their counts, which the monitor's turn adds up (`notice`). Requests that find no room are ignored: changes are
+detected in what recurs.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded only where there is a database
     from assay.store.db import Store
 
 FLUSH_S: Final = 5.0
-"""Seconds between two times that counts are stored."""
+"""Seconds between two stores of the counts."""
 MOST_WAITING: Final = 512
-"""Requests that wait to be counted."""
+"""The most requests that wait to be counted."""
 MOST_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of their bodies together."""
+"""The most bytes of their bodies together."""
 MOST_SEQUENCES: Final = 64
-"""Different prompts of one route and caller in one batch."""
+"""The most different prompts of one route and caller in one batch."""
 KINDS: Final = ("prompt", "tools", "model")
 _log = logging.getLogger("assay.server")
 
 
 @dataclass(frozen=True, slots=True)
-class _Noted:
+class _PassingRequest:
     tenant: str
     scope: str
     instructions: str
@@ -43,35 +43,35 @@ class _Noted:
 
 
 def new_source() -> str:
-    """A name that no other process has."""
+    """A random name for a process, which no other process has."""
     return secrets.token_hex(8)
 
 
 @dataclass(slots=True)
 class Passing:
-    """What passed through one process and was not stored yet."""
+    """The traffic of one process that is not stored yet."""
 
     on: bool = False
-    """Whether anything is noted at all."""
+    """Whether traffic is observed at all."""
     source: str = field(default_factory=new_source)
-    """The process, by a random name."""
-    _waiting: deque[_Noted] = field(default_factory=deque)
+    """The random name of the process."""
+    _waiting: deque[_PassingRequest] = field(default_factory=deque)
     _bytes: int = 0
 
     def note(self, tenant: str, route: str, caller: str, request: Json, size: int) -> None:
-        """Note a request; nothing happens where there is no room.
+        """Queues a request for counting; it is ignored where there is no room.
 
         Args:
-            tenant: whose.
-            route: by which of the gateway's routes.
-            caller: who asked.
-            request: its body; what is kept of it is not copied.
-            size: bytes of its body.
+            tenant: the tenant of the caller.
+            route: the route of the gateway.
+            caller: the name of the caller.
+            request: the body of the request; the parts that are kept are not copied.
+            size: the bytes of the body.
         """
         if not self.on or len(self._waiting) >= MOST_WAITING or self._bytes + size > MOST_BYTES:
             return
         self._waiting.append(
-            _Noted(
+            _PassingRequest(
                 tenant,
                 f"{route}|{caller}"[:300],
                 instructions_of(request),
@@ -83,46 +83,46 @@ class Passing:
         self._bytes += size
 
     def taken(self) -> dict[tuple[str, str, str], Counter[tuple[str, ...]]]:
-        """What waits, counted by tenant, kind and scope; it waits no longer."""
+        """Empties the queue and returns its counts by tenant, kind and scope."""
         from assay.server.cadence.skeletons import declarations_of, skeleton_of
 
-        found: dict[tuple[str, str, str], Counter[tuple[str, ...]]] = {}
+        counted: dict[tuple[str, str, str], Counter[tuple[str, ...]]] = {}
         while self._waiting:
-            one = self._waiting.popleft()
-            self._bytes -= one.size
-            model = (one.model[:200],) if isinstance(one.model, str) and one.model else ()
+            request = self._waiting.popleft()
+            self._bytes -= request.size
+            model = (request.model[:200],) if isinstance(request.model, str) and request.model else ()
             for kind, parts in zip(
-                KINDS, (skeleton_of(one.instructions), declarations_of(one.tools), model), strict=True
+                KINDS, (skeleton_of(request.instructions), declarations_of(request.tools), model), strict=True
             ):
                 if parts or kind != "model":
-                    counts = found.setdefault((one.tenant, kind, one.scope), Counter())
+                    counts = counted.setdefault((request.tenant, kind, request.scope), Counter())
                     if parts in counts or len(counts) < MOST_SEQUENCES:
                         counts[parts] += 1
-        return found
+        return counted
 
 
 def flush(store: "Store", passing: Passing) -> int:
-    """Store what was counted; how many requests of how many scopes it was.
+    """Stores the counts; returns the number of scopes and kinds that had any.
 
     Raises:
-        StoreError: it cannot be stored; those counts are lost, which delays what they would have shown.
+        StoreError: they cannot be stored; these counts are lost, which delays the detection of changes.
     """
     from assay.store.monitoring import add_traffic
 
-    found, stored = passing.taken(), 0
-    for tenant in sorted({tenant for tenant, _, _ in found}):
+    counted, scopes = passing.taken(), 0
+    for tenant in sorted({tenant for tenant, _, _ in counted}):
         rows = {
             (kind, scope): [(list(parts), count) for parts, count in sorted(counts.items())]
-            for (of, kind, scope), counts in found.items()
+            for (of, kind, scope), counts in counted.items()
             if of == tenant
         }
         add_traffic(store, tenant, passing.source, rows)
-        stored += len(rows)
-    return stored
+        scopes += len(rows)
+    return scopes
 
 
 def notice(store: "Store", tenant: str) -> int:
-    """Add up what was counted, and tell of the changes that show in it; how many were new.
+    """Adds up stored counts and records the changes that they reveal; returns how many changes were new.
 
     Raises:
         StoreError: it cannot be read or stored.
@@ -136,28 +136,36 @@ def notice(store: "Store", tenant: str) -> int:
     for (kind, scope), batches in sorted(waiting.items()):
         with store.reading(tenant) as connection:
             until, state = read_traffic_state(connection, tenant, kind, scope)
-        made, found = advanced_passing(
+        new_state, take_overs = advanced_passing(
             state,
-            [PassingBatch(one.at, [(tuple(parts), count) for parts, count in one.sequences]) for one in batches],
+            [
+                PassingBatch(take_over.at, [(tuple(parts), count) for parts, count in take_over.sequences])
+                for take_over in batches
+            ],
         )
         rows = []
-        for one in found:
-            ref = ", ".join(part for part in one.parts if part != "$") if kind == "model" else one.ref
-            named = sha256(f"{scope}\0{one.at}\0{one.ref}".encode()).hexdigest()[:32]
+        for take_over in take_overs:
+            ref = ", ".join(part for part in take_over.parts if part != "$") if kind == "model" else take_over.ref
+            id_digest = sha256(f"{scope}\0{take_over.at}\0{take_over.ref}".encode()).hexdigest()[:32]
             route, _, caller = scope.partition("|")
             rows.append(
                 ChangeRow(
-                    f"{kind}-{named}", one.at, kind, ref[:200] or one.ref, f"{route}, caller {caller}"[:200], "seen"
+                    f"{kind}-{id_digest}",
+                    take_over.at,
+                    kind,
+                    ref[:200] or take_over.ref,
+                    f"{route}, caller {caller}"[:200],
+                    "seen",
                 )
             )
-        # First the changes, whose ids follow from what was counted: whoever dies in between tells of none twice.
+        # The changes are stored first: their ids are derived from the counts, so that a crash in between repeats none.
         new += add_changes(store, tenant, rows)
-        absorb_traffic(store, tenant, kind, scope, until, made, batches)
+        absorb_traffic(store, tenant, kind, scope, until, new_state, batches)
     return new
 
 
 async def count_passing(services: "Services") -> None:
-    """The task of a server: store what was counted, and the rest when the server stops."""
+    """The task of a server: stores the counts every `FLUSH_S` seconds, and the rest when the server stops."""
     passing = services.passing
     if not passing.on:
         await asyncio.Event().wait()
@@ -165,12 +173,12 @@ async def count_passing(services: "Services") -> None:
     try:
         while True:
             await asyncio.sleep(FLUSH_S)
-            await asyncio.to_thread(_flushed, services.store, passing)
+            await asyncio.to_thread(_flush_or_log, services.store, passing)
     finally:
-        await asyncio.to_thread(_flushed, services.store, passing)
+        await asyncio.to_thread(_flush_or_log, services.store, passing)
 
 
-def _flushed(store: "Store", passing: Passing) -> None:
+def _flush_or_log(store: "Store", passing: Passing) -> None:
     try:
         flush(store, passing)
     except AssayError:

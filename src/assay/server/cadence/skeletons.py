@@ -1,8 +1,8 @@
-"""Prompts and declarations of tools as sequences of digests, with what differs from request to request masked.
+"""Skeletons: prompts and declarations of tools as sequences of digests, in which varying parts are masked.
 
-A text is cut at the ends of lines and sentences. In each part numbers, dates, times, addresses and identifiers become
-one mark, so that a prompt that holds today's date is the same prompt tomorrow. What else differs, such as names, is
-recognised by how it passes (`assay.monitor.takeovers`). Digests alone are kept, no words.
+A text is cut at the ends of lines and sentences. In each part, numbers, dates, times, addresses and identifiers are
+replaced by a mark, so that a prompt that contains the current date is the same prompt tomorrow. Other varying parts,
+such as names, are recognised from the traffic (`assay.monitor.takeovers`). Only digests are kept, no words.
 """
 
 import json
@@ -43,22 +43,30 @@ def skeleton_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16_384)
 def _part(part: str) -> str:
-    """The digest of a part; empty where nothing is in it. Most parts of a prompt are those of the one before."""
+    """The digest of a part; empty for an empty part. It is cached, since most parts recur from prompt to prompt."""
     left = masked(part)
     return _digest(left) if left else ""
 
 
 def masked(part: str) -> str:
-    """A part with one mark for each run of what differs from request to request.
+    """A part in lower case with one mark for each run of varying words.
 
     >>> masked("It is  10:32 on Tuesday, March 3rd; ticket 9f8e7d6c5b4a3")
     'it is # on #; ticket #'
+    >>> masked("It is 10pm.") == masked("It is 11am.")
+    True
     """
-    return _RUNS.sub("#", _MASKED.sub("#", _BLANKS.sub(" ", part).strip().lower()))
+    text = _BLANKS.sub(" ", part).strip().lower()
+    while True:
+        # A mask can free what it was attached to: "10pm" becomes "#pm", in which "pm" is a word of its own.
+        once_more = _RUNS.sub("#", _MASKED.sub("#", text))
+        if once_more == text:
+            return text
+        text = once_more
 
 
 def declarations_of(tools: Sequence[Any]) -> tuple[str, ...]:
-    """Declarations of tools as digests, in the order of their names."""
+    """The declarations of tools as digests, in the order of their names; those that are not JSON are left out."""
     found = []
     for tool in tools[:MOST_PARTS]:
         inner = tool.get("function") if isinstance(tool, dict) else None

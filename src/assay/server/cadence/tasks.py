@@ -1,9 +1,8 @@
-"""The timer as tasks of a server. Checks that it makes run on the server's own pool, as long ones of a caller of their
-own: short checks go first, and at the network every caller with less service does (`assay.server.checking`). Nothing of
-it is in the path that answers a request."""
+"""The timer as tasks of a server. Its checks run on the server's own pool, as long checks of a caller of their own, so
+that short checks, and callers that used the network less, go first (`assay.server.checking`). Nothing of it is in the
+request path."""
 
 import asyncio
-import contextlib
 import logging
 import secrets
 from collections.abc import Callable, Sequence
@@ -17,19 +16,19 @@ from assay.server.checking import LARGE_BYTES
 from assay.server.services import Services
 
 TICK_S: Final = 1.0
-"""Seconds between two looks at the plans."""
+"""Seconds between two checks of the plans."""
 OWNER: Final = "the monitor"
-"""Whose the checks are, where callers share the server."""
+"""The caller that the checks count for, where callers share the server."""
 _log = logging.getLogger("assay.server")
 
 
 async def keep_time(services: Services) -> None:
-    """Turns, the budget and the judge."""
+    """The task of a server: turns of the monitor, the budget and the judge."""
     await _repeat(services, (TimedStep.TURN, TimedStep.BUDGET, TimedStep.JUDGE))
 
 
 async def keep_golden(services: Services) -> None:
-    """The golden set, in a task of its own: a run of an hour keeps nothing else waiting."""
+    """The task of a server: the golden set, separately, so that a run of an hour delays nothing else."""
     await _repeat(services, (TimedStep.GOLDEN,))
 
 
@@ -52,10 +51,11 @@ async def _repeat(services: Services, steps: Sequence[TimedStep]) -> None:
         except AssayError:
             _log.exception("timed work of the monitor could not be looked at; it is tried again")
         except asyncio.CancelledError:
-            # A row that is being checked is finished; the next process goes on behind it.
+            # The row that is being checked is finished; the next process continues after it.
             timer.stopping.set()
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(work, services.settings.limits.check_s)
+            await asyncio.wait({work}, timeout=services.settings.limits.check_s)
+            if work.done() and not work.cancelled() and (error := work.exception()) is not None:
+                _log.error("timed work of the monitor failed while the server was stopping", exc_info=error)
             raise
         await asyncio.sleep(TICK_S)
 
@@ -63,7 +63,13 @@ async def _repeat(services: Services, steps: Sequence[TimedStep]) -> None:
 def runner(
     services: Services, loop: asyncio.AbstractEventLoop, owner: str = OWNER
 ) -> Callable[[Callable[[], Any]], Any]:
-    """Runs a check on the server's pool, from a thread beside its loop, as one of an owner's."""
+    """A function that runs a check on the server's pool, on behalf of an owner; to be called outside of the loop.
+
+    Args:
+        services: the services of the server.
+        loop: the event loop of the server.
+        owner: the caller that the checks count for.
+    """
 
     async def check(work: Callable[[], Any]) -> Any:
         with answering(ActiveRequest(owner)):

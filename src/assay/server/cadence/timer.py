@@ -1,10 +1,10 @@
-"""Timed work over one database: each step when its plan says so, by one process at a time.
+"""Timed work over one database: each step is done when its plan says so, by one process at a time.
 
-1. The plan says for which moment a step is due; the store says for which it was done last. 2. Whoever gets the lease of
-the step does it and keeps the lease while it works; who vanishes loses it after `LEASE_S`. 3. What is stored on the way
-is stored once whoever stores it, so that a process which only seemed to be gone does no harm. 4. A moment that passed
-while nobody ran is caught up with once. 5. A step that took long rests nine times as long, so that timed work takes no
-more than a tenth of a thread.
+1. The plan says for which moment a step is due, and the store says for which moment it was last done. 2. The process
+that gets the lease of the step does it and renews the lease while it works; a process that vanishes loses it after
+`LEASE_S`. 3. All stores along the way are idempotent, so that a process that only seemed to be gone does no harm. 4. Of
+the moments that passed while no process ran, only the last is made up for. 5. A step that took long rests nine times as
+long, so that timed work takes no more than a tenth of a thread.
 """
 
 import logging
@@ -17,9 +17,9 @@ from typing import Any, Final
 from assay.errors import AssayError
 from assay.guard import Guard
 from assay.monitor import MonitorSettings, TimedStep
-from assay.server.cadence.calibrating import tell_calibration
+from assay.server.cadence.calibration_alert import tell_calibration
 from assay.server.cadence.golden import Runs, run_golden, tell_golden
-from assay.server.cadence.judging import judge_outputs, judging_guard
+from assay.server.cadence.judge import judge_outputs, judging_guard
 from assay.server.monitoring.budget import Budgeting
 from assay.server.monitoring.service import Monitor
 from assay.server.panels.worker import tenants
@@ -28,14 +28,14 @@ from assay.store.monitoring import note_timed_work, read_timed_work
 from assay.store.records import micros
 
 LEASE_S: Final = 30.0
-"""Seconds for which a process has a step to itself; it renews them while it works."""
-AGAIN_S: Final = 15.0
-"""Seconds before a step is tried again that failed, or that another process has."""
-RESTS: Final = 9.0
-"""How many times as long as it took a step rests at least. The golden set is exempt: its pace is its own."""
+"""Seconds for which a process holds the lease of a step; it is renewed while the process works."""
+RETRY_S: Final = 15.0
+"""Seconds before a step is tried again that failed or that another process holds."""
+REST_FACTOR: Final = 9.0
+"""The least rest of a step, as a multiple of its duration. The golden set is exempt, since it has its own pace."""
 ACTOR: Final = "assay monitor"
-"""Who acts in the log when no person does."""
-_RESTING: Final = frozenset({TimedStep.TURN, TimedStep.BUDGET, TimedStep.JUDGE})
+"""The actor in the log where no person acts."""
+_RESTING_STEPS: Final = frozenset({TimedStep.TURN, TimedStep.BUDGET, TimedStep.JUDGE})
 _log = logging.getLogger("assay.server")
 
 
@@ -45,7 +45,7 @@ def _at_once(work: Callable[[], Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A step that was done, or broken off."""
+    """A step that was done or interrupted."""
 
     tenant: str
     step: TimedStep
@@ -67,29 +67,30 @@ class Timer:
     runs: Runs = _at_once
     """Runs one check."""
     stopping: threading.Event = field(default_factory=threading.Event)
-    """Set when the process stops: what is done by then is kept, the rest is for the next one."""
+    """Set when the process stops: what is done is kept, the rest is left to the next process."""
     clock: Callable[[], float] = time.monotonic
+    """The clock of leases and rests, in seconds."""
     _done: dict[tuple[str, TimedStep], int] = field(default_factory=dict)
-    """The latest moment of the plan that is known to be done."""
+    """The latest moment of the plan for which each step is known to be done."""
     _not_before: dict[tuple[str, TimedStep], float] = field(default_factory=dict)
     _renewed: float = float("-inf")
 
     def once(self, steps: Sequence[TimedStep] = tuple(TimedStep)) -> list[Done]:
-        """Do what is due of some steps, for every tenant.
+        """Does the given steps that are due, for every tenant.
 
-        What fails is told to the operator and tried again; it keeps no other step and no other tenant from its turn.
+        A step that fails is logged and tried again later; other steps and tenants are not affected.
 
         Raises:
             StoreError: the tenants cannot be read.
         """
-        found, plans = list[Done](), self.settings.cadences.schedule
-        wanted = [step for step in steps if step in plans]
-        if not wanted:
-            return found
+        done_steps, schedule = list[Done](), self.settings.cadences.schedule
+        planned = [step for step in steps if step in schedule]
+        if not planned:
+            return done_steps
         now = self.store.now()
-        for tenant in self._tenants(wanted):
-            for step in wanted:
-                key, slot = (tenant, step), micros(plans[step].last(now))
+        for tenant in self._tenants(planned):
+            for step in planned:
+                key, slot = (tenant, step), micros(schedule[step].last(now))
                 if not self._concerns(step, tenant) or self._done.get(key, -1) >= slot:
                     continue
                 if self.clock() < self._not_before.get(key, float("-inf")) or self.stopping.is_set():
@@ -102,10 +103,10 @@ class Timer:
                     )
                     done = None
                 if done is None:
-                    self._not_before[key] = self.clock() + AGAIN_S
+                    self._not_before[key] = self.clock() + RETRY_S
                     continue
-                found.append(done)
-        return found
+                done_steps.append(done)
+        return done_steps
 
     def _tenants(self, steps: Sequence[TimedStep]) -> list[str]:
         golden = self.settings.cadences.golden
@@ -119,14 +120,14 @@ class Timer:
         return step is not TimedStep.GOLDEN or (golden is not None and golden.tenant == tenant)
 
     def _step(self, tenant: str, step: TimedStep, slot: int) -> Done | None:
-        """Do a step, if nobody else has done it or is doing it; none where it is not this process's turn."""
+        """Does a step, unless another process has done it or is doing it; none in that case."""
         if self._is_done(tenant, step, slot):
             return None
         name = f"cadence:{step.value}"
         if not take_lease(self.store, tenant, name, self.holder, LEASE_S):
             return None
         self._renewed = self.clock()
-        # Whoever had the lease before may have finished it just then.
+        # The previous holder of the lease may have finished it just before.
         if self._is_done(tenant, step, slot):
             return None
         note_timed_work(self.store, tenant, step.value, slot, finished=False)
@@ -137,21 +138,21 @@ class Timer:
             outcome = {**outcome, "seconds": round(seconds, 3)}
             note_timed_work(self.store, tenant, step.value, slot, finished=True, body=outcome)
             self._done[tenant, step] = slot
-        if step in _RESTING or not finished:
-            rest = seconds * RESTS if finished else AGAIN_S
+        if step in _RESTING_STEPS or not finished:
+            rest = seconds * REST_FACTOR if finished else RETRY_S
             self._not_before[tenant, step] = self.clock() + rest
         return Done(tenant, step, finished, seconds, outcome)
 
     def _is_done(self, tenant: str, step: TimedStep, slot: int) -> bool:
         with self.store.reading(tenant) as connection:
-            known = read_timed_work(connection, tenant).get(step.value)
-        done = known is not None and known.done and known.slot >= slot
-        if done and known is not None:
-            self._done[tenant, step] = known.slot
+            work = read_timed_work(connection, tenant).get(step.value)
+        done = work is not None and work.done and work.slot >= slot
+        if done and work is not None:
+            self._done[tenant, step] = work.slot
         return done
 
     def _goes_on(self, tenant: str, name: str) -> bool:
-        """Whether to go on with long work: the process does not stop, and the lease is still its own."""
+        """Whether to continue long work: the process is not stopping and still holds the lease."""
         if self.stopping.is_set():
             return False
         if self.clock() - self._renewed < LEASE_S / 3:
@@ -171,8 +172,8 @@ class Timer:
             return True, {"broken": outcome["broken"]}
         if step is TimedStep.JUDGE and cadences.judge is not None:
             with self.store.reading(tenant) as connection:
-                known = read_timed_work(connection, tenant).get(step.value)
-            at, id_ = (known.body.get("after") if known is not None else None) or (0, "")
+                work = read_timed_work(connection, tenant).get(step.value)
+            at, id_ = (work.body.get("after") if work is not None else None) or (0, "")
             judged = judge_outputs(
                 self.store,
                 tenant,
@@ -189,6 +190,6 @@ class Timer:
                 "unanswered": judged.unanswered,
             }
         if cadences.golden is not None:
-            found = run_golden(self.store, cadences.golden, self.guard_of(), slot, runs=self.runs, goes_on=goes_on)
-            return found.complete, {"run": found.run.id, "checked": found.checked}
+            golden = run_golden(self.store, cadences.golden, self.guard_of(), slot, runs=self.runs, goes_on=goes_on)
+            return golden.complete, {"run": golden.run.id, "checked": golden.checked}
         return True, {}

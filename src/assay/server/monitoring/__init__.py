@@ -1,1 +1,1 @@
-"""The monitor over the record: runs, the budget, and the routes `/v1/changes` and `/v1/monitor`."""
+"""The monitor over the record: its turns, the error budget, and the routes `/v1/changes` and `/v1/monitor`."""

@@ -1,4 +1,4 @@
-"""The error budget over the record, and the five consequences: put into force, taken out of it, each in the log."""
+"""The error budget over the record, and its five consequences, each of which is logged when it begins or ends."""
 
 from heapq import nsmallest
 from typing import Any, Final
@@ -18,46 +18,49 @@ _HOLDING: Final = (AlertState.OPEN, AlertState.ACKNOWLEDGED)
 
 
 class Budgeting:
-    """The budget of a store."""
+    """The error budgets of the tenants of a store."""
 
     def __init__(self, store: Store, settings: BudgetSettings | None = None) -> None:
-        """Over a store."""
+        """Takes the store, and the settings or their defaults."""
         self._store, self._settings = store, settings or BudgetSettings()
 
     def reading(self, tenant: str) -> BudgetReading:
-        """The budget as it stands."""
+        """The current state of the budget."""
         now = micros(self._store.now())
         begin = now - round(self._settings.window_days * _DAY)
         with self._store.reading(tenant) as connection:
-            # An attack that succeeds is a wrong output: it spends where wrong outputs are what is counted.
+            # A successful attack is a wrong output: it spends of a budget of wrong outputs and of no other.
             attacks = spent_by_attacks(connection, tenant, begin, now + 1) if self._settings.metric == "bad" else []
             rows = each_observation(connection, tenant, begin, now + 1)
             return read_budget(map(observation_of, rows), now, self._settings, attacks)
 
     def read(self, tenant: str) -> dict[str, Any]:
-        """The budget and the consequences that are in force, as a JSON value."""
+        """The budget and the state of its consequences, as a JSON value."""
         return self._status_of(tenant, self.reading(tenant), ())
 
     def settle(self, tenant: str, actor: str) -> dict[str, Any]:
-        """Put into force what follows from the budget, and out of force what does not any more.
+        """Brings the consequences of the budget into force, and lifts those that no longer follow from it.
 
         Args:
-            tenant: whose.
-            actor: who did it; it stands in the log.
+            tenant: the tenant.
+            actor: the actor in the audit log.
+
+        Returns:
+            The budget and the state of its consequences, as a JSON value.
 
         Raises:
             StoreError: it cannot be stored.
         """
-        found = self.reading(tenant)
-        wanted = found.wanted(self._settings)
-        why = {"left": found.left, "allowed": found.allowed, "rate": found.rate, "broken": found.broken}
-        changed = set_consequences(self._store, tenant, wanted, why, actor)
-        status = self._status_of(tenant, found, changed)
+        reading = self.reading(tenant)
+        wanted = reading.wanted(self._settings)
+        reason = {"left": reading.left, "allowed": reading.allowed, "rate": reading.rate, "broken": reading.broken}
+        changed = set_consequences(self._store, tenant, wanted, reason, actor)
+        status = self._status_of(tenant, reading, changed)
         if Consequence.INVESTIGATION.value in changed and wanted[Consequence.INVESTIGATION.value]:
             status["investigation"] = self._investigate(tenant)
         return status
 
-    def _status_of(self, tenant: str, found: BudgetReading, changed: "tuple[str, ...] | list[str]") -> dict[str, Any]:
+    def _status_of(self, tenant: str, reading: BudgetReading, changed: "tuple[str, ...] | list[str]") -> dict[str, Any]:
         with self._store.reading(tenant) as connection:
             rows = read_consequences(connection, tenant)
             alerts = list_alerts(connection, tenant, self._store.now(), _HOLDING)
@@ -67,7 +70,7 @@ class Budgeting:
             "metric": self._settings.metric,
             "most": self._settings.most,
             "window_days": self._settings.window_days,
-            **found.wire(),
+            **reading.wire(),
             "consequences": {
                 one.value: {
                     "enabled": self._settings.consequences.get(one.value, False),
@@ -81,12 +84,12 @@ class Budgeting:
         }
 
     def active(self, tenant: str) -> frozenset[str]:
-        """The consequences that are in force."""
+        """The names of the consequences in force."""
         with self._store.reading(tenant) as connection:
             return frozenset(name for name, row in read_consequences(connection, tenant).items() if row.active)
 
     def sampled(self, tenant: str, sampling: Sampling) -> Sampling:
-        """The sampling that is in force."""
+        """The sampling in force: the given one, or one with higher rates while that consequence is in force."""
         if Consequence.SAMPLING.value not in self.active(tenant):
             return sampling
         return Sampling(
@@ -98,11 +101,11 @@ class Budgeting:
         )
 
     def overlaid(self, tenant: str, policy: Policy) -> dict[str, Any]:
-        """The policy that is in force over another: as strict or stricter in everything, never looser."""
+        """A policy with the consequences in force applied, as a JSON value: at least as strict in every respect."""
         return overlay_of(policy, self.active(tenant), self._settings)
 
     def _investigate(self, tenant: str) -> str | None:
-        """Open an item of the review queue for the worst output of the window; its id, where there is one."""
+        """Opens an item in the review queue for the worst output of the window; returns its id, if there is one."""
         from assay.store.reviews import open_investigation
 
         now = micros(self._store.now())

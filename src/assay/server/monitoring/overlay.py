@@ -1,4 +1,4 @@
-"""A policy with the consequences of a spent error budget laid over it: as strict or stricter in everything."""
+"""Applies the consequences of a spent error budget to a policy, which becomes at least as strict in every respect."""
 
 from typing import Any, Final
 
@@ -6,18 +6,18 @@ from assay.monitor import BudgetSettings, Consequence
 from assay.policy import Policy
 
 MOST_THRESHOLD: Final = 0.99
-"""No threshold is tightened beyond this."""
+"""The highest value to which a threshold is raised."""
 LAID_OVER: Final = frozenset({Consequence.TIGHTENING.value, Consequence.ESCALATION.value})
 """The consequences that change a policy."""
 
 
 def overlay_of(policy: Policy, active: frozenset[str], settings: BudgetSettings) -> dict[str, Any]:
-    """The content of a policy with the consequences that change one.
+    """The content of a policy with the consequences applied that change policies.
 
     Args:
-        policy: what it is laid over.
-        active: the consequences in force.
-        settings: by how much.
+        policy: the policy.
+        active: the names of the consequences in force.
+        settings: the settings of the budget, which say by how much thresholds change.
     """
     content: dict[str, Any] = policy.model_dump(mode="json")
     laid = sorted(active & LAID_OVER)

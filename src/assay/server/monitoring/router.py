@@ -1,4 +1,4 @@
-"""`/v1/changes` and `/v1/monitor`: what was changed, where the charts stand, and what is left of the budget."""
+"""`/v1/changes` and `/v1/monitor`: the change log, the state of the charts, and the error budget."""
 
 import secrets
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from assay.store.monitoring import ChangeRow, add_changes, read_changes
 from assay.store.records import micros, moment_at
 
 MOST: Final = 1_000
-"""Changes of one page."""
+"""The most changes of one page."""
 ChangeKind = Literal["prompt", "model", "index", "tools", "policy", "verifier", "code"]
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
@@ -129,8 +129,8 @@ class _Routes:
         """Tell of a change, so that a regression can be put down to it."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         at = micros(body.at.astimezone(UTC) if body.at is not None else self._store.now())
-        made = SystemChange(body.kind, body.ref, at, body.id or secrets.token_hex(16), body.note)
-        row = ChangeRow(made.id, made.at, made.kind, made.ref, made.note, actor=caller.name)
+        change = SystemChange(body.kind, body.ref, at, body.id or secrets.token_hex(16), body.note)
+        row = ChangeRow(change.id, change.at, change.kind, change.ref, change.note, actor=caller.name)
         new = add_changes(self._store, caller.tenant, [row])
         return AddedChange(**_out(row).model_dump(), new=bool(new))
 

@@ -1,4 +1,4 @@
-"""Rows of the store as values of the monitor."""
+"""Converts rows of the store to values of the monitor."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from assay.monitor import METRICS, Observation
 
 
 def observation_of(row: dict[str, Any]) -> Observation:
-    """An observation out of its row."""
+    """The observation in a row."""
     belongs = {name: row[name] for name in ("agent", "route", "model", "stakes") if row[name] is not None}
     values = {name: float(row[name]) for name in METRICS if row[name] is not None}
     return Observation(

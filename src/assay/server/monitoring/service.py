@@ -1,7 +1,7 @@
-"""One turn of the monitor: new observations, changes that show, charts moved on, alarms with their causes.
+"""A turn of the monitor: records new observations, detects changes, advances the charts, and explains alarms.
 
-A turn may be interrupted at any moment and begun again, and several processes may take turns at once: what is stored
-after each step is a function of the record, so that none of it is done twice and nothing is left out.
+A turn may be interrupted at any time and started again, and several processes may take turns at the same time: the
+state after each step is a function of the record, so that nothing is done twice or left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from assay.monitor import (
     Charts,
     MonitorSettings,
     Observation,
-    Raised,
+    RaisedAlarm,
     Sampling,
     Series,
     SystemChange,
@@ -61,53 +61,53 @@ from assay.store.records import micros
 from assay.store.reviews import user_scores
 
 MOST_COMPARED: Final = 50_000
-"""Observations of one series that an alarm is put down to a change by: the latest ones."""
+"""The most observations of a series, the latest ones, from which the cause of an alarm is found."""
 MOST_BESIDE: Final = 5_000
-"""Observations on each side of a cause by which it is said whether the means differ now."""
+"""The most observations on each side of a cause for comparing the means now."""
 _HOUR: Final = 3_600_000_000
 _DAY: Final = 24 * _HOUR
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a turn did."""
+    """The result of a turn."""
 
     observed: int
     """Outputs that were observed for the first time."""
     added: int
-    """Observations that the charts were moved on by; those that were added again after late ones count again."""
+    """Observations that were added to the charts; those that were added again after late ones count again."""
     alarms: int
     """Alarms that were raised."""
     changes: int
-    """Changes that showed."""
+    """Changes that were detected."""
     until: int
     """All observations before this moment are in the charts now, in microseconds since 1970."""
 
 
 class Monitor:
-    """The monitor of a store."""
+    """The monitor of the tenants of a store."""
 
     def __init__(self, store: Store, settings: MonitorSettings | None = None) -> None:
-        """Over a store."""
+        """Takes the store, and the settings or their defaults."""
         self._store = store
         self._settings = settings or MonitorSettings()
 
     def run(self, tenant: str, until: datetime | None = None, *, rebuild: bool = False) -> Turn:
-        """Take a turn for a tenant.
+        """Takes a turn for a tenant.
 
         Args:
-            tenant: whose.
-            until: up to this moment; by default until what has settled by now.
-            rebuild: look for observations that are missing in all of the record.
+            tenant: the tenant.
+            until: the moment up to which observations are added, less the time to settle; by default now.
+            rebuild: whether the whole record is searched for missing observations.
 
         Raises:
-            StoreError: something cannot be stored; what was done before stays done.
+            StoreError: the database cannot be read or written; earlier steps of the turn remain done.
         """
         store, watch = self._store, self._settings.watch
         sampling = self._settings.sampling
         if sampling is not None:
             sampling = Budgeting(store, self._settings.budget).sampled(tenant, sampling)
-        observed = observe(store, tenant, _drawing(sampling), rebuild=rebuild)
+        observed = observe(store, tenant, _sampler_of(sampling), rebuild=rebuild)
         with store.reading(tenant) as connection:
             seen = detected_changes(connection, tenant)
         changes = add_changes(store, tenant, seen) + notice(store, tenant)
@@ -122,26 +122,28 @@ class Monitor:
             try:
                 if state is not None and state.dirty is not None:
                     windows.forget()
-                    self._take_back(tenant, state)
+                    self._take_in_late(tenant, state)
                     continue
                 following, count, raised = self._step(tenant, state, end, windows)
-                advance_charts(store, tenant, state, following, [_row(alarm) for alarm in raised], end - self._late())
+                advance_charts(
+                    store, tenant, state, following, [_alarm_row(alarm) for alarm in raised], end - self._late_limit()
+                )
             except ChartsMovedError:
                 windows.forget()
                 continue  # another process took the step
             added += count
             alarms += len(raised)
 
-    def _late(self) -> int:
+    def _late_limit(self) -> int:
         return round(self._settings.watch.late_days * _DAY)
 
-    def _take_back(self, tenant: str, state: StoredState) -> None:
+    def _take_in_late(self, tenant: str, state: StoredState) -> None:
         dirty = state.dirty or 0
-        if dirty < state.until - self._late():
-            # Too late to move charts: it counts in rates, and is counted here.
+        if dirty < state.until - self._late_limit():
+            # Too late to advance_charts charts: it counts in rates and is counted here.
             with self._store.reading(tenant) as connection:
-                late = len(read_observations(connection, tenant, dirty, dirty + 1))
-            body = {**state.body, "too_late": int(state.body.get("too_late", 0)) + max(1, late)}
+                late_rows = len(read_observations(connection, tenant, dirty, dirty + 1))
+            body = {**state.body, "too_late": int(state.body.get("too_late", 0)) + max(1, late_rows)}
             advance_charts(self._store, tenant, state, StoredState(state.until, body), [], 0)
             return
         rewind_charts(self._store, tenant, state)
@@ -152,34 +154,34 @@ class Monitor:
         charts = Charts() if state is None else Charts.of_wire(state.body)
         with self._store.reading(tenant) as connection:
             rows = read_observations(connection, tenant, charts.until, end, MOST_READ)
-        # Whole moments and at most one day at a time, so that there is a snapshot of each day.
+        # Whole moments, and at most one day at a time, so that there is a snapshot of each day.
         reached = end if len(rows) < MOST_READ else max(rows[-1]["at"], rows[0]["at"] + 1)
         if rows:
             reached = min(reached, (rows[0]["at"] // _DAY + 1) * _DAY)
         if len(rows) == MOST_READ and reached <= rows[0]["at"] + 1:
             with self._store.reading(tenant) as connection:
                 rows = read_observations(connection, tenant, charts.until, reached)
-        part = [observation_of(row) for row in rows if row["at"] < reached]
-        made, raised = advanced(charts, part, reached, self._settings.watch)
-        alarms = [self._explained(tenant, one, made, windows) for one in raised]
-        return StoredState(made.until, made.wire()), len(part), alarms
+        observations = [observation_of(row) for row in rows if row["at"] < reached]
+        advanced_charts, raised = advanced(charts, observations, reached, self._settings.watch)
+        alarms = [self._explain(tenant, one, advanced_charts, windows) for one in raised]
+        return StoredState(advanced_charts.until, advanced_charts.wire()), len(observations), alarms
 
-    def _explained(self, tenant: str, raised: Raised, charts: Charts, windows: Windows) -> Alarm:
-        """An alarm with its rate, worst outputs and cause."""
+    def _explain(self, tenant: str, raised: RaisedAlarm, charts: Charts, windows: Windows) -> Alarm:
+        """The alarm with its rate, worst outputs and probable cause."""
         watch = self._settings.watch
         begin = min(raised.since, raised.at) - round(watch.window_hours * _HOUR)
         with self._store.reading(tenant) as connection:
             changes = read_changes(connection, tenant, begin, raised.at + 1)
         window = windows.until(raised, begin)
         since = window.since(raised.since)
-        metric = METRICS[raised.series.metric]
+        metric_kind = METRICS[raised.series.metric]
         state = charts.series[raised.series.key]
-        found = attribute(
+        attribution = attribute(
             raised.chart,
             window.at,
             window.values,
             [_system_change(row) for row in changes],
-            binary=metric == "rate" or raised.series.dimension == "category",
+            binary=metric_kind == "rate" or raised.series.dimension == "category",
             shift=watch.shift,
             spread=state.spread,
         )
@@ -187,17 +189,17 @@ class Monitor:
             range(len(since.at)), key=lambda at: (-since.values[at], -since.scores[at], -since.at[at], since.ids[at])
         )
         rate = rate_json(since.values, since.probabilities)
-        return alarm_of(raised, rate, tuple(since.ids[at] for at in worst[:WORST]), found)
+        return alarm_of(raised, rate, tuple(since.ids[at] for at in worst[:WORST]), attribution)
 
     def status(self, tenant: str) -> dict[str, Any]:
-        """Where everything stands, as a JSON value."""
+        """The state of all charts, rates and alarms, as a JSON value."""
         watch = self._settings.watch
         with self._store.reading(tenant) as connection:
             state = read_state(connection, tenant)
             alarms = read_alarms(connection, tenant, [AlarmState.OPEN.value, AlarmState.ACKNOWLEDGED.value], 100)
             end = micros(self._store.now()) + 1
             begin = end - round(watch.window_hours * _HOUR)
-            # Whoever may read may ask as often as they like: of a busy window the latest outputs are looked at.
+            # Any reader may request this as often as they like: of a busy window only the latest outputs are read.
             rows = read_observations(connection, tenant, begin, end, MOST_COMPARED, latest=True)
             begin = rows[0]["at"] if len(rows) == MOST_COMPARED else begin
             judged, corrected = judged_scores(connection, tenant), corrected_outputs(connection, tenant, begin)
@@ -233,59 +235,59 @@ class Monitor:
         }
 
     def _regression(self, tenant: str, alarm: AlarmRow, end: int) -> dict[str, Any]:
-        """The means before and after the cause of an alarm, by all that came until now.
+        """The means before and after the cause of an alarm, from all observations until now.
 
-        An alarm is raised long before the means differ for sure; the interval holds however often this is looked at.
+        An alarm is raised long before the means differ significantly; the interval is valid however often this is read.
         """
         cause, window = alarm.body.get("cause"), round(self._settings.watch.window_hours * _HOUR)
         at = int(cause["at"] if cause else alarm.body.get("onset", alarm.at))
         series = Series.of_key(alarm.series)
-        named, until = (series.metric, series.dimension, series.name), (min(end, at + window), "")
+        series_key, end_of_window = (series.metric, series.dimension, series.name), (min(end, at + window), "")
         with self._store.reading(tenant) as connection:
-            # On each side those that are nearest to it.
+            # On each side the observations nearest to the cause.
             before = read_series(
-                connection, tenant, named, at - window, (min(end, at), ""), most=MOST_BESIDE, latest=True
+                connection, tenant, series_key, at - window, (min(end, at), ""), most=MOST_BESIDE, latest=True
             )
-            after = read_series(connection, tenant, named, at, until, most=MOST_BESIDE)
-        found = difference([one.value for one in before], [one.value for one in after])
+            after = read_series(connection, tenant, series_key, at, end_of_window, most=MOST_BESIDE)
+        means = difference([one.value for one in before], [one.value for one in after])
         return {
-            "sure": found.differs,
-            "before": number_or_none(found.before),
-            "after": number_or_none(found.after),
-            "low": found.low,
-            "high": found.high,
+            "sure": means.differs,
+            "before": number_or_none(means.before),
+            "after": number_or_none(means.after),
+            "low": means.low,
+            "high": means.high,
         }
 
-    def _series(self, of: Series, charts: Charts, recent: Sequence[Observation]) -> dict[str, Any]:
-        state = charts.series[of.key]
+    def _series(self, series: Series, charts: Charts, recent: Sequence[Observation]) -> dict[str, Any]:
+        state = charts.series[series.key]
         described: dict[str, Any] = {
-            "metric": of.metric,
-            "dimension": of.dimension,
-            "name": of.name,
+            "metric": series.metric,
+            "dimension": series.dimension,
+            "name": series.name,
             "observations": state.seen,
             "baseline": state.baseline,
             "alarms": state.alarms,
-            "rate": rate_of(of, recent),
+            "rate": rate_of(series, recent),
         }
         for direction in Direction:
-            found = chart_for(of, state, self._settings.watch, direction)
+            designed = chart_for(series, state, self._settings.watch, direction)
             total = (state.up if direction is Direction.UP else state.down).total
             described[direction.value] = (
                 None
-                if found is None
+                if designed is None
                 else {
                     "statistic": total,
-                    "threshold": found.chart.threshold,
-                    "slack": found.chart.slack,
-                    "arl0": found.arl0,
-                    "arl1": found.arl1,
-                    "arl0_range": None if found.arl0_range is None else list(found.arl0_range),
+                    "threshold": designed.chart.threshold,
+                    "slack": designed.chart.slack,
+                    "arl0": designed.arl0,
+                    "arl1": designed.arl1,
+                    "arl0_range": None if designed.arl0_range is None else list(designed.arl0_range),
                 }
             )
         return described
 
 
-def _drawing(sampling: Sampling | None) -> Callable[[str, str, str | None, str | None], tuple[float, bool]]:
+def _sampler_of(sampling: Sampling | None) -> Callable[[str, str, str | None, str | None], tuple[float, bool]]:
     def drawn(id_: str, stakes: str, severity: str | None, caller: str | None) -> tuple[float, bool]:
         if sampling is None:
             return 1.0, True
@@ -296,7 +298,7 @@ def _drawing(sampling: Sampling | None) -> Callable[[str, str, str | None, str |
 
 
 def _share(count: int, of: int) -> dict[str, Any]:
-    """A share that was counted, with its interval."""
+    """A share with its interval, as a JSON value."""
     if of == 0:
         return {"estimate": None, "low": 0.0, "high": 1.0, "count": count, "outputs": 0}
     low, high = wilson(min(count, of), of)
@@ -304,24 +306,28 @@ def _share(count: int, of: int) -> dict[str, Any]:
 
 
 def _calibration(judged: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """Whether the verifier's scores still mean what they say, by what reviewers decided."""
-    found = calibration_drift([score for score, _ in judged], [right for _, right in judged])
+    """Whether the verifier's scores are still calibrated, as a JSON value.
+
+    Args:
+        judged: pairs of a score and whether the output was right.
+    """
+    drift = calibration_drift([score for score, _ in judged], [right for _, right in judged])
     return {
-        "outputs": found.count,
-        "mean_score": found.mean_score,
-        "share_right": found.mean_outcome,
-        "evidence": found.evidence,
-        "alarm": found.alarm is not None,
-        "after": found.alarm,
+        "outputs": drift.count,
+        "mean_score": drift.mean_score,
+        "share_right": drift.mean_outcome,
+        "evidence": drift.evidence,
+        "alarm": drift.alarm is not None,
+        "after": drift.alarm,
     }
 
 
 def alarm_json(row: AlarmRow) -> dict[str, Any]:
-    """An alarm as a JSON value, with what became of it."""
+    """An alarm with its state, as a JSON value."""
     return {**row.body, "state": row.state, "raised": row.raised, "changed": row.changed, "actor": row.actor}
 
 
-def _row(alarm: Alarm) -> AlarmRow:
+def _alarm_row(alarm: Alarm) -> AlarmRow:
     raised = alarm.raised
     return AlarmRow(alarm.id, raised.series.key, raised.direction.value, raised.at, alarm.wire())
 

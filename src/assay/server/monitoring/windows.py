@@ -1,4 +1,4 @@
-"""The latest values of series that raise alarms, read once in a turn and continued from alarm to alarm."""
+"""The latest values of series that raise alarms, read once per turn and extended from alarm to alarm."""
 
 from array import array
 from bisect import bisect_left
@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from assay.monitor import Raised, Series
+from assay.monitor import RaisedAlarm, Series
 from assay.store.db import Store
 from assay.store.monitoring import SeriesValue, read_series
 
 MOST_SERIES: Final = 16
-"""Series whose values are held at a time; each has up to six megabytes."""
+"""The most series whose values are held at a time; each takes up to six megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Values of one series in their order, as columns."""
+    """The values of one series in their order, as columns."""
 
     at: "array[int]" = field(default_factory=lambda: array("q"))
     """Moments, in microseconds since 1970."""
@@ -27,7 +27,7 @@ class Window:
     probabilities: "array[float]" = field(default_factory=lambda: array("d"))
 
     def add(self, rows: Iterable[SeriesValue]) -> None:
-        """Add what follows."""
+        """Appends values."""
         for one in rows:
             self.at.append(one.at)
             self.ids.append(one.id)
@@ -36,11 +36,11 @@ class Window:
             self.probabilities.append(one.probability)
 
     def since(self, moment: int) -> "Window":
-        """Those from a moment on."""
+        """The values from a moment on."""
         return self._from(bisect_left(self.at, moment))
 
     def latest(self, most: int) -> "Window":
-        """The latest ones."""
+        """The latest values, at most `most`."""
         return self if len(self.at) <= most else self._from(len(self.at) - most)
 
     def _from(self, first: int) -> "Window":
@@ -50,18 +50,18 @@ class Window:
 
 
 class Windows:
-    """Values of series up to an alarm, for one turn of one tenant.
+    """The values of series up to an alarm, for one turn of one tenant.
 
-    While a turn explains alarms, no observation before them may come in unseen: what does makes the turn's step fail.
+    They stay valid during the turn: if an observation before an alarm is added meanwhile, the step of the turn fails.
     """
 
     def __init__(self, store: Store, tenant: str, most: int) -> None:
-        """Of a tenant's record; of one series at most so many values, the latest ones."""
+        """Reads from the record of a tenant, at most the latest `most` values of each series."""
         self._store, self._tenant, self._most = store, tenant, most
         self._held: OrderedDict[str, tuple[int, Window]] = OrderedDict()
 
-    def until(self, raised: Raised, begin: int) -> Window:
-        """The values of the series of an alarm, from a moment on and up to the observation that raised it."""
+    def until(self, raised: RaisedAlarm, begin: int) -> Window:
+        """The values of the series of an alarm, from the moment `begin` up to the observation that raised it."""
         key, last = raised.series.key, (raised.at, raised.observation)
         since, window = self._held.pop(key, (begin, Window()))
         known = (window.at[-1], window.ids[-1]) if window.at else None
@@ -75,10 +75,14 @@ class Windows:
         return window.since(begin)
 
     def forget(self) -> None:
-        """Hold nothing any more: the record was found to be another one."""
+        """Discards all values, because the record has changed."""
         self._held.clear()
 
-    def _read(self, of: Series, begin: int, last: tuple[int, str], after: tuple[int, str] | None) -> list[SeriesValue]:
-        named = (of.metric, of.dimension, of.name)
+    def _read(
+        self, series: Series, begin: int, last: tuple[int, str], after: tuple[int, str] | None
+    ) -> list[SeriesValue]:
+        series_key = (series.metric, series.dimension, series.name)
         with self._store.reading(self._tenant) as connection:
-            return read_series(connection, self._tenant, named, begin, last, after=after, most=self._most, latest=True)
+            return read_series(
+                connection, self._tenant, series_key, begin, last, after=after, most=self._most, latest=True
+            )

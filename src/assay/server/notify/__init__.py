@@ -1,1 +1,1 @@
-"""Telling people and programs of reviews: messages out of the outbox, to the targets that the operator configured."""
+"""Notifications of reviews and alerts: messages from the outbox, sent to the targets that the operator configured."""

@@ -1,4 +1,4 @@
-"""Delivering the outbox: what is due is taken, sent, and marked; the task of a server that does so until it stops."""
+"""Delivers the outbox: takes the messages that are due, sends them, and marks the result, until the server stops."""
 
 import asyncio
 import logging
@@ -21,17 +21,17 @@ from assay.store.reviews import (
 )
 
 PAUSE_S: Final = 1.0
-"""Seconds between two looks at the outbox."""
+"""Seconds between two checks of the outbox."""
 IDLE_S: Final = 30.0
-"""The same where nobody is to be told."""
+"""The same without any targets."""
 PURGE_EVERY: Final = 3_600
-"""Looks between two times that old messages are dropped."""
-KEPT: Final = timedelta(days=30)
-"""How long a message that is done with is kept."""
+"""Checks of the outbox between two removals of old messages."""
+KEEP_DONE: Final = timedelta(days=30)
+"""How long sent and abandoned messages are kept."""
 AT_ONCE: Final = 8
-"""Messages on their way at once."""
-SAFE: Final = 0.8
-"""The share of the time for which messages are taken that sending all of them may need."""
+"""The most messages that are sent concurrently."""
+SAFE_SHARE: Final = 0.8
+"""The share of the hold time of messages within which all of them have to be sent, even to the slowest recipients."""
 _log = logging.getLogger("assay.server")
 
 
@@ -39,15 +39,15 @@ class Delivery:
     """Delivers the messages of a store to the targets of its operator."""
 
     def __init__(self, store: Store, settings: NotifySettings, sender: Sender | None = None) -> None:
-        """Over a store; `sender` sends."""
+        """Takes the store, the targets, and the sender, for tests."""
         self._store, self._settings = store, settings
         self._sender = sender or Sender(settings)
-        # All that is taken must be done with before others may take it, though every recipient were as slow as it may.
-        rounds = int(HOLD.total_seconds() * SAFE // settings.timeout_s)
+        # All messages taken must be finished before another process may take them, however slow recipients are.
+        rounds = int(HOLD.total_seconds() * SAFE_SHARE // settings.timeout_s)
         self._most = min(MESSAGE_BATCH, AT_ONCE * max(1, rounds))
 
     async def once(self) -> int:
-        """Deliver what is due now; the number of messages that were tried.
+        """Delivers the messages that are due; returns the number of messages that were tried.
 
         Raises:
             StoreError: the outbox cannot be read or written.
@@ -64,11 +64,11 @@ class Delivery:
         return len(messages)
 
     async def run(self) -> None:
-        """Deliver until it is cancelled."""
+        """Delivers messages until it is cancelled."""
         pause = PAUSE_S if self._settings.targets else IDLE_S
         try:
             while True:
-                await asyncio.to_thread(purge_messages, self._store, KEPT)
+                await asyncio.to_thread(purge_messages, self._store, KEEP_DONE)
                 for _ in range(PURGE_EVERY):
                     if not await self.once():
                         await asyncio.sleep(pause)
@@ -99,5 +99,5 @@ class Delivery:
 
 
 async def deliver(services: Services) -> None:
-    """The task of a server: deliver until it stops."""
+    """The task of a server: delivers messages until the server stops."""
     await Delivery(services.store, services.settings.notify).run()

@@ -1,5 +1,4 @@
-"""What messages say. They name a review or an alert and what became of it; the texts that were checked are never in
-them."""
+"""The texts of messages. They name a review or an alert and its state, and never contain the checked texts."""
 
 import hashlib
 import hmac
@@ -24,25 +23,25 @@ _SENTENCES: Final = {
 
 
 def payload(message: Message, console: str = "") -> dict[str, Any]:
-    """What a program gets.
+    """The body for programs, as a JSON value.
 
     Args:
-        message: what happened.
-        console: the address of the server, for a link.
+        message: the message.
+        console: the address of the console, for a link; empty for none.
     """
-    made = {"id": message.key, "event": message.event, "tenant": message.tenant, **message.body}
-    return {**made, "url": link(message, console)} if console else made
+    content = {"id": message.key, "event": message.event, "tenant": message.tenant, **message.body}
+    return {**content, "url": link(message, console)} if console else content
 
 
 def link(message: Message, console: str) -> str:
-    """Where a person finds the review, or the alert."""
+    """The page of the review or the alert in the console."""
     if is_alert(message):
         return f"{console.rstrip('/')}/console/monitor/alerts/{message.run}"
     return f"{console.rstrip('/')}/console/review/{message.run}"
 
 
 def is_alert(message: Message) -> bool:
-    """Whether it tells of an alert."""
+    """Whether the message is about an alert rather than a review."""
     return message.event.startswith("alert.")
 
 
@@ -50,40 +49,40 @@ def sentence(message: Message) -> str:
     """The message in one line."""
     body = message.body
     if is_alert(message):
-        said = " ".join(str(body.get("summary", "")).split())
-        return f"Over: {said}" if message.event == "alert.closed" else f"{str(body.get('urgency', '')).upper()}: {said}"
-    said = f"{_SENTENCES.get(message.event, message.event)}: {body.get('tier', '')} tier"
+        text = " ".join(str(body.get("summary", "")).split())
+        return f"Over: {text}" if message.event == "alert.closed" else f"{str(body.get('urgency', '')).upper()}: {text}"
+    text = f"{_SENTENCES.get(message.event, message.event)}: {body.get('tier', '')} tier"
     if message.event == "review.decided":
-        return f"{said}, {body.get('state', '')}."
+        return f"{text}, {body.get('state', '')}."
     deadline = body.get("deadline")
-    return f"{said}, to be decided by {deadline}." if deadline else f"{said}."
+    return f"{text}, to be decided by {deadline}." if deadline else f"{text}."
 
 
 def slack_body(message: Message, console: str = "") -> bytes:
-    """A body that Slack shows, and what takes the same bodies (Mattermost, Rocket.Chat, Discord behind `/slack`)."""
+    """The body for Slack and services that accept the same (Mattermost, Rocket.Chat, Discord behind `/slack`)."""
     lines = [f"*{_plain(sentence(message))}*"]
     risk = message.body.get("risk")
-    what = "alert" if is_alert(message) else "review"
-    facts = [f"{what} `{_plain(message.run)}`", f"tenant {_plain(message.tenant)}"]
+    kind = "alert" if is_alert(message) else "review"
+    facts = [f"{kind} `{_plain(message.run)}`", f"tenant {_plain(message.tenant)}"]
     facts += [f"runbook {_plain(str(message.body['runbook']))}"] if "runbook" in message.body else []
     facts += [] if not isinstance(risk, int) else [f"risk {risk / 1_000_000:.2f}"]
     lines.append(", ".join(facts))
-    lines += [f"<{link(message, console)}|Open the {what}>"] if console else []
+    lines += [f"<{link(message, console)}|Open the {kind}>"] if console else []
     text = "\n".join(lines)
     blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
     return json.dumps({"text": _plain(sentence(message)), "blocks": blocks}, ensure_ascii=False).encode()
 
 
 def _plain(text: str) -> str:
-    """A text without the signs that Slack reads as markup."""
+    """A text with the characters escaped that Slack reads as markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def signed(body: bytes, secret: str, seconds: int) -> str:
-    """The signature of a body, as its header holds it.
+    """The signature of a body, as the value of its header.
 
-    Whoever verifies it takes the seconds out of the header, refuses those too old, and works the same HMAC out over
-    `SECONDS.BODY` with the secret.
+    To verify it, a recipient takes the seconds from the header, refuses signatures that are too old, and computes the
+    same HMAC over `SECONDS.BODY` with the secret.
 
     >>> signed(b"{}", "0123456789abcdef", 1_767_225_600)[:26]
     't=1767225600,v1=99902517b3'
@@ -93,7 +92,7 @@ def signed(body: bytes, secret: str, seconds: int) -> str:
 
 
 def verified(body: bytes, secret: str, header: str, now: int, tolerance_s: int = 300) -> bool:
-    """Whether a signature holds: what a recipient does, for tests and for recipients in Python."""
+    """Whether a signature is valid: what a recipient checks, for tests and for recipients in Python."""
     parts = dict(part.split("=", 1) for part in header.split(",") if "=" in part)
     seconds = parts.get("t", "")
     if not seconds.isdigit() or len(seconds) > 12 or abs(now - int(seconds)) > tolerance_s:
@@ -102,21 +101,21 @@ def verified(body: bytes, secret: str, header: str, now: int, tolerance_s: int =
 
 
 def mail(message: Message, target: Target, console: str = "") -> EmailMessage:
-    """An e-mail. Its Message-ID is the same however often it is sent, so that mail programs show it once."""
-    made = EmailMessage()
-    made["Subject"] = f"[assay] {sentence(message)}"
-    made["From"] = target.sender
-    made["To"] = ", ".join(target.to)
-    made["Date"] = message.created.strftime("%a, %d %b %Y %H:%M:%S +0000")
-    made["Message-ID"] = f"<{message.key}@{target.sender.rsplit('@', 1)[-1].strip('<> ')}>"
-    made["Auto-Submitted"] = "auto-generated"
-    what = "Alert" if is_alert(message) else "Review"
-    lines = [sentence(message), "", f"{what}: {message.run}", f"Tenant: {message.tenant}"]
+    """The message as an e-mail. Its Message-ID is the same at every attempt, so that mail programs show it once."""
+    email = EmailMessage()
+    email["Subject"] = f"[assay] {sentence(message)}"
+    email["From"] = target.sender
+    email["To"] = ", ".join(target.to)
+    email["Date"] = message.created.strftime("%a, %d %b %Y %H:%M:%S +0000")
+    email["Message-ID"] = f"<{message.key}@{target.sender.rsplit('@', 1)[-1].strip('<> ')}>"
+    email["Auto-Submitted"] = "auto-generated"
+    kind = "Alert" if is_alert(message) else "Review"
+    lines = [sentence(message), "", f"{kind}: {message.run}", f"Tenant: {message.tenant}"]
     lines += [f"{name.capitalize()}: {_one_line(value)}" for name, value in message.body.items() if name in _MAILED]
     lines += [f"{name}: {_one_line(value)}" for name, value in (message.body.get("facts") or {}).items()]
     lines += ["", link(message, console)] if console else []
-    made.set_content("\n".join(lines) + "\n")
-    return made
+    email.set_content("\n".join(lines) + "\n")
+    return email
 
 
 def _one_line(value: object) -> str:

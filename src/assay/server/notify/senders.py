@@ -1,4 +1,4 @@
-"""Sending one message: over HTTP to a webhook, or over SMTP."""
+"""Sends one message: over HTTP to a webhook, or over SMTP."""
 
 import asyncio
 import json
@@ -23,35 +23,35 @@ _JSON: Final = {"content-type": "application/json", "user-agent": "assay"}
 
 
 class SendError(Exception):
-    """A message did not arrive; the text names no address and no secret."""
+    """A message was not delivered; the text contains no address and no secret."""
 
     def __init__(self, message: str, *, final: bool = False, wait: timedelta | None = None) -> None:
         super().__init__(message)
         self.final = final
-        """Whether trying again cannot help."""
+        """Whether another attempt is pointless."""
         self.wait = wait
-        """How long the recipient asks to wait."""
+        """How long the recipient asks to wait before the next attempt."""
 
 
 class Sender:
-    """Sends messages; one for each process."""
+    """Sends messages; there is one for each process."""
 
     def __init__(self, settings: NotifySettings, *, seconds: Callable[[], float] = time.time) -> None:
-        """A sender; `seconds` is what signatures are dated with."""
+        """Takes the settings and, for tests, the clock that dates signatures."""
         self._settings, self._seconds = settings, seconds
         self._http: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Closes all connections."""
         if self._http is not None:
             await self._http.close()
             self._http = None
 
     async def send(self, message: Message, target: Target) -> None:
-        """Send a message.
+        """Sends a message.
 
         Raises:
-            SendError: it did not arrive, or nobody knows.
+            SendError: it was not delivered, or it is unknown whether it was.
         """
         match target.kind:
             case "email":
@@ -70,7 +70,7 @@ class Sender:
         try:
             if self._http is None:
                 self._http = aiohttp.ClientSession(trust_env=False)
-            # A redirect would lead to where the operator configured nothing.
+            # A redirect would lead to an address that the operator did not configure.
             async with self._http.post(
                 target.url, data=body, headers=headers, timeout=timeout, allow_redirects=False
             ) as answer:
@@ -79,8 +79,8 @@ class Sender:
                     return
                 raise SendError(
                     f"the recipient answered {answer.status}",
-                    final=answer.status in _FINAL,
-                    wait=_wait(answer.headers.get("retry-after")),
+                    final=answer.status in _FINAL_STATUSES,
+                    wait=_retry_after(answer.headers.get("retry-after")),
                 )
         except TimeoutError as error:
             raise SendError(f"the recipient did not answer within {self._settings.timeout_s:g} seconds") from error
@@ -88,32 +88,36 @@ class Sender:
             raise SendError(f"the recipient was not reached: {type(error).__name__}") from error
 
     async def _mail(self, message: Message, target: Target) -> None:
-        made = mail(message, target, self._settings.console)
+        email = mail(message, target, self._settings.console)
         try:
-            refused = await asyncio.to_thread(_deliver, made, target, self._settings.timeout_s)
+            refused = await asyncio.to_thread(_deliver, email, target, self._settings.timeout_s)
         except smtplib.SMTPResponseException as error:
-            said = f"the mail server answered {error.smtp_code}"
-            raise SendError(said, final=500 <= error.smtp_code < 600) from error
+            answer = f"the mail server answered {error.smtp_code}"
+            raise SendError(answer, final=500 <= error.smtp_code < 600) from error
         except smtplib.SMTPRecipientsRefused as error:
             final = all(500 <= code < 600 for code, _ in error.recipients.values())
             raise SendError("the mail server refused the recipients", final=final) from error
         except (smtplib.SMTPException, OSError) as error:
             raise SendError(f"the mail server was not reached: {type(error).__name__}") from error
+        except ValueError as error:  # such as a password or a host name that its protocol cannot carry
+            raise SendError(
+                f"the mail cannot be sent as it is configured: {type(error).__name__}", final=True
+            ) from error
         if refused:
-            # Sent again it would reach the others twice.
+            # A second attempt would reach the other recipients twice.
             _log.warning("the mail server refused %d recipients of the target %s", refused, target.name)
 
 
-_FINAL: Final = frozenset({400, 401, 403, 404, 405, 410, 413, 415, 422})
-"""Answers after which the same message would be refused again."""
+_FINAL_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 410, 413, 415, 422})
+"""Statuses after which the same message would be refused again."""
 
 
-def _wait(said: str | None) -> timedelta | None:
-    return timedelta(seconds=int(said)) if said is not None and said.isdigit() and len(said) < 7 else None
+def _retry_after(header: str | None) -> timedelta | None:
+    return timedelta(seconds=int(header)) if header is not None and header.isdigit() and len(header) < 7 else None
 
 
-def _deliver(made: EmailMessage, target: Target, timeout_s: float) -> int:
-    """Hands a mail to the server; blocks. How many of its recipients the server refused, not being all of them."""
+def _deliver(email: EmailMessage, target: Target, timeout_s: float) -> int:
+    """Sends a mail and blocks until it is sent; returns how many of its recipients, but not all, the server refused."""
     context = ssl.create_default_context() if target.security != "none" else None
     if target.security == "tls":
         client: smtplib.SMTP = smtplib.SMTP_SSL(target.host, target.port, timeout=timeout_s, context=context)
@@ -124,4 +128,4 @@ def _deliver(made: EmailMessage, target: Target, timeout_s: float) -> int:
             client.starttls(context=context)
         if target.user:
             client.login(target.user, target.password)
-        return len(client.send_message(made))
+        return len(client.send_message(email))

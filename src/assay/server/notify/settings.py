@@ -1,4 +1,4 @@
-"""To whom messages go: only to targets that the operator has configured, whatever a request says."""
+"""The targets of messages: only those that the operator has configured, whatever a request contains."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -9,7 +9,7 @@ from assay.errors import PolicyError
 from assay.schema.report_parts import Tier
 
 KINDS: Final = ("slack", "webhook", "email")
-"""A body that Slack and those like it show; a signed body for programs; an e-mail."""
+"""The kinds of targets: a webhook of Slack or a compatible service; a webhook of a program, signed; e-mail."""
 EVENTS: Final = (
     "review.opened",
     "review.escalated",
@@ -20,9 +20,8 @@ EVENTS: Final = (
     "alert.opened",
     "alert.closed",
 )
-"""What is told: a new item; one that went up a tier; one whose deadline passed and that still waits; one for which a
-reviewer asked for evidence; that it was given; that it was decided; what the monitor says that a person has to know,
-when it begins or grows worse, and when it is over."""
+"""The events of messages: a review was opened; it was escalated a tier; its deadline passed; a reviewer asked for
+evidence; the evidence was supplied; it was decided; an alert was opened or became worse; an alert was closed."""
 SECURITIES: Final = ("tls", "starttls", "none")
 _LONGEST_NAME: Final = 63
 
@@ -34,22 +33,22 @@ class Target:
     name: str
     kind: str
     url: str = field(default="", repr=False)
-    """Where to post, for `slack` and `webhook`. It may hold a secret: it is never shown."""
+    """The address to post to, for `slack` and `webhook`. It may contain a secret and is never shown."""
     secret: str = field(default="", repr=False)
-    """What a `webhook` is signed with."""
+    """The secret that signs the bodies for a `webhook`."""
     events: tuple[str, ...] = EVENTS
-    """What it hears of."""
+    """The events that it is notified of."""
     tiers: tuple[str, ...] = tuple(Tier)
-    """Of reviews of which tiers."""
+    """The tiers of the reviews that it is notified of."""
     tenants: tuple[str, ...] = ()
-    """Of which tenants; of all where it is empty."""
+    """The tenants that it is notified for; empty for all."""
     callback: bool = False
-    """Whether a check may name it, to have it told of the decision on that check. It hears of nothing else then."""
+    """Whether a check may name it to be notified of the decision on that check. It then gets no other messages."""
     host: str = ""
     """The mail server, for `email`."""
     port: int = 587
     security: str = "starttls"
-    """How the connection is secured: `tls` from the start, `starttls`, or `none`, which only a loopback host may be."""
+    """How the connection is secured: `tls` from the start, `starttls`, or `none`, which requires a loopback host."""
     user: str = ""
     password: str = field(default="", repr=False)
     sender: str = ""
@@ -61,8 +60,8 @@ class Target:
             raise PolicyError(f"a target has a name of letters, digits, - and _, at most 63; got {self.name!r}")
         if self.kind not in KINDS:
             raise PolicyError(f"{where} is one of {', '.join(KINDS)}, got {self.kind!r}")
-        _subset(self.events, EVENTS, f"the events of {where}")
-        _subset(self.tiers, tuple(Tier), f"the tiers of {where}")
+        _require_subset(self.events, EVENTS, f"the events of {where}")
+        _require_subset(self.tiers, tuple(Tier), f"the tiers of {where}")
         if self.kind == "email":
             self._require_mail(where)
             return
@@ -81,7 +80,7 @@ class Target:
             raise PolicyError(f"{where} would send mail in the clear to {self.host!r}: use starttls or tls")
 
     def hears(self, tenant: str, event: str, tier: str) -> bool:
-        """Whether it is told of what happened without anybody naming it."""
+        """Whether it is notified of an event without being named by a check."""
         return (
             not self.callback
             and event in self.events
@@ -92,14 +91,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class NotifySettings:
-    """Who is told, and how hard that is tried."""
+    """The targets of messages, and the effort to reach them."""
 
     targets: tuple[Target, ...] = ()
     console: str = ""
-    """The address of this server as people reach it, for links; none where messages have none."""
+    """The address under which people reach the console, for links; empty for messages without links."""
     attempts: int = 12
-    """How often one message is tried; with the longer and longer pauses that is about five hours."""
+    """The most attempts for one message; with the growing pauses between them this takes about five hours."""
     timeout_s: float = 10.0
+    """The most seconds of one attempt."""
 
     def __post_init__(self) -> None:
         names = [target.name for target in self.targets]
@@ -111,30 +111,34 @@ class NotifySettings:
             raise PolicyError("expected from 1 to 100 attempts and a timeout from 0.1 to 120 seconds")
 
     def target(self, name: str) -> Target | None:
-        """The target of a name; none where the operator configured no such one."""
+        """The target with a name; none where the operator configured no such target."""
         return next((target for target in self.targets if target.name == name), None)
 
     def callback(self, name: str, tenant: str) -> Target | None:
-        """The target that a check of a tenant may name."""
+        """The target with a name, if checks of a tenant may name it; none otherwise."""
         found = self.target(name)
         allowed = found is not None and found.callback and (not found.tenants or tenant in found.tenants)
         return found if allowed else None
 
 
-def notify_settings(given: Mapping[str, Any], environ: Mapping[str, str]) -> NotifySettings:
-    """The section `notify` of a gateway file.
+def notify_settings(section: Mapping[str, Any], environ: Mapping[str, str]) -> NotifySettings:
+    """Reads the section `notify` of a gateway file.
 
-    Secrets are never written in the file: `url_env`, `secret_env` and `password_env` name variables of the environment.
+    Secrets are never in the file itself: `url_env`, `secret_env` and `password_env` name environment variables.
+
+    Args:
+        section: the section.
+        environ: the environment.
 
     Raises:
-        PolicyError: a setting is unknown, or is not what it should be.
+        PolicyError: a setting is unknown or invalid, or a variable is not set.
     """
-    _known(given, {"targets", "console", "attempts", "timeout_s"}, "notify")
-    said = given.get("targets") or {}
-    if not isinstance(said, Mapping):
+    _require_known(section, {"targets", "console", "attempts", "timeout_s"}, "notify")
+    targets_section = section.get("targets") or {}
+    if not isinstance(targets_section, Mapping):
         raise PolicyError("notify.targets is a mapping of names to targets")
-    targets = tuple(_target(str(name), value, environ) for name, value in said.items())
-    rest = {name: value for name, value in given.items() if name != "targets"}
+    targets = tuple(_target(str(name), value, environ) for name, value in targets_section.items())
+    rest = {name: value for name, value in section.items() if name != "targets"}
     try:
         return NotifySettings(targets=targets, **rest)
     except TypeError as error:
@@ -148,38 +152,42 @@ _LISTS: Final = ("events", "tiers", "tenants", "to")
 def _target(name: str, value: object, environ: Mapping[str, str]) -> Target:
     if not isinstance(value, Mapping):
         raise PolicyError(f"the target {name!r} is a mapping of settings")
-    known = ({one.name for one in fields(Target)} - {"name", "secret", "password"}) | set(_ENV)
-    _known(value, known, f"the target {name!r}")
-    made: dict[str, Any] = {key: one for key, one in value.items() if key not in _ENV}
+    known = ({entry.name for entry in fields(Target)} - {"name", "secret", "password"}) | set(_ENV)
+    _require_known(value, known, f"the target {name!r}")
+    settings: dict[str, Any] = {key: entry for key, entry in value.items() if key not in _ENV}
     for variable, setting in _ENV.items():
         if variable in value:
-            made[setting] = environ.get(str(value[variable]), "").strip()
-            if not made[setting]:
+            settings[setting] = environ.get(str(value[variable]), "").strip()
+            if not settings[setting]:
                 raise PolicyError(f"{setting} of the target {name!r} is read from {value[variable]}, which is not set")
     for setting in _LISTS:
-        if setting in made:
-            listed = made[setting]
-            made[setting] = (listed,) if isinstance(listed, str) else tuple(map(str, listed or ()))
+        if setting in settings:
+            listed = settings[setting]
+            settings[setting] = (listed,) if isinstance(listed, str) else tuple(map(str, listed or ()))
     try:
-        return Target(name=name, **made)
+        return Target(name=name, **settings)
     except (TypeError, AttributeError) as error:
         raise PolicyError(f"the target {name!r} has a setting of another kind than expected: {error}") from error
 
 
-def _known(given: Mapping[str, Any], known: set[str], where: str) -> None:
-    unknown = sorted(set(map(str, given)) - known)
+def _require_known(settings: Mapping[str, Any], known: set[str], where: str) -> None:
+    unknown = sorted(set(map(str, settings)) - known)
     if unknown:
         raise PolicyError(f"{where} has the settings {', '.join(sorted(known))}; got {', '.join(unknown)}")
 
 
-def _subset(given: Sequence[str], known: Sequence[str], where: str) -> None:
-    strange = sorted(set(given) - set(known))
-    if strange:
-        raise PolicyError(f"{where} are {', '.join(known)}; got {', '.join(strange)}")
+def _require_subset(values: Sequence[str], known: Sequence[str], where: str) -> None:
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise PolicyError(f"{where} are {', '.join(known)}; got {', '.join(unknown)}")
 
 
 def _require_url(url: str, where: str) -> None:
-    parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
+    try:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        _ = parts.port
+    except ValueError:  # its text may quote a part of the address, and with it a secret
+        raise PolicyError(f"{where} needs an address of the form https://HOST[:PORT]/PATH") from None
     plain = parts.scheme == "http" and parts.hostname is not None and _is_loopback(parts.hostname)
     if (parts.scheme != "https" and not plain) or not parts.hostname:
         raise PolicyError(f"{where} needs an address that begins with https://, or http:// of this machine")

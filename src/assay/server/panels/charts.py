@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from assay.monitor import AlarmState, Charts, Series, Watching, chart_for
+from assay.monitor import AlarmState, Charts, Series, WatchSettings, chart_for
 from assay.stats.drift import Direction
 from assay.store.alerts import Alert, Urgency
 from assay.store.monitoring import AlarmRow, read_alarms, read_changes, read_state
@@ -55,13 +55,13 @@ def read_markers(connection: Connection, tenant: str, since: datetime, until: da
     return tuple(Marker(moment_at(row.at), row.kind, row.ref) for row in reversed(newest_first))
 
 
-def read_charts(connection: Connection, tenant: str, settings: Watching | None = None) -> tuple[ChartState, ...]:
+def read_charts(connection: Connection, tenant: str, settings: WatchSettings | None = None) -> tuple[ChartState, ...]:
     """The control charts of a tenant that have a baseline; empty before the first `assay monitor run`.
 
     Args:
         connection: one that sees a single state of the database.
         tenant: the tenant.
-        settings: which metrics are watched, and how closely; the defaults of `Watching` if left out.
+        settings: which metrics are watched, and how closely; the defaults of `WatchSettings` if left out.
     """
     state = read_state(connection, tenant)
     if state is None:
@@ -71,10 +71,10 @@ def read_charts(connection: Connection, tenant: str, settings: Watching | None =
         for row in read_alarms(connection, tenant, _STANDING, MOST_ALARMS)
     }
     charts = Charts.of_wire(state.body)
-    return tuple(_states(charts, settings or Watching(), since))
+    return tuple(_states(charts, settings or WatchSettings(), since))
 
 
-def _states(charts: Charts, settings: Watching, since: dict[tuple[str, str], datetime]) -> Iterator[ChartState]:
+def _states(charts: Charts, settings: WatchSettings, since: dict[tuple[str, str], datetime]) -> Iterator[ChartState]:
     for key in sorted(charts.series):
         series, state = Series.of_key(key), charts.series[key]
         for direction in Direction:

@@ -1,1 +1,1 @@
-"""The red team of a server: runs that are recorded, proposals that people decide on, and schedules."""
+"""The red team of a server: recorded runs, proposals for people to decide on, and schedules."""

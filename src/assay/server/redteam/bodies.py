@@ -1,4 +1,4 @@
-"""Bodies of `/v1/redteam`."""
+"""The bodies of requests and responses of `/v1/redteam`."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -11,9 +11,9 @@ from assay.store.records import moment_at
 from assay.store.redteam import ERASED, AttackCase, AttackRun, ProposedCase
 
 MOST: Final = 200
-"""Rows of one page."""
+"""The most rows of one page."""
 MOST_CASES: Final = 5_000
-"""Cases of one run that is submitted."""
+"""The most cases of one submitted run."""
 RUN_ID: Final = "^[0-9a-f]{32}$"
 CASE_ID: Final = "^rt-[0-9a-f]{16}$"
 _EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -230,18 +230,18 @@ class AttackCaseOut(_Out):
     """The conversation of a case that did not pass, each text cut to 4,000 characters."""
 
     @classmethod
-    def of(cls, one: AttackCase) -> Self:
+    def of(cls, case: AttackCase) -> Self:
         """Out of its row."""
         return cls.model_validate(
             {
-                "position": one.position,
-                "id": one.case_id,
-                "category": one.category,
-                "outcome": one.outcome,
-                "match": one.match,
-                "flaky": one.flaky,
-                "rule": one.rule,
-                "told": one.told,
+                "position": case.position,
+                "id": case.case_id,
+                "category": case.category,
+                "outcome": case.outcome,
+                "match": case.match,
+                "flaky": case.flaky,
+                "rule": case.rule,
+                "told": case.told,
             }
         )
 

@@ -1,8 +1,8 @@
-"""Runs of schedules that are due: one process has the turn, any process goes on, a regression is told like any alert.
+"""Makes the runs of schedules that are due: by one process at a time, resumable by any, with alerts for regressions.
 
-A moment of a schedule's plan and its name make the id of a run, so that the run is recorded once whoever tries. What
-was answered stands in the store as it comes: a process that is killed loses the calls that were under way, and the next
-one asks nothing again that was answered. A moment that was missed is made up for, the latest one only.
+The id of a run is derived from the schedule and the moment of its plan, so that each run is recorded once, whichever
+processes try. Answers are stored as they arrive: if a process is killed, only its open calls are lost, and the next
+process repeats no call that was answered. Of moments that were missed only the latest is made up for.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from assay.redteam.scores import Comparison, Scorecard, compare
 from assay.redteam.targets import Target, estimated_tokens, load_target, request_of
 from assay.redteam.targets.interface import CHARACTERS_PER_TOKEN
 from assay.server.redteam.proposals import approved_suite, propose_failures
-from assay.server.redteam.recording import About, card_of, record_campaign
+from assay.server.redteam.rows import About, card_of, record_campaign
 from assay.server.redteam.schedules import APPROVED, Schedule
 from assay.store.alerts import Alert, Urgency, close_alert, raise_alert
 from assay.store.db import Store, take_lease
@@ -42,12 +42,12 @@ from assay.store.redteam import (
 )
 
 LEASE_S: Final = 60.0
-"""Seconds for which a turn is held; it is renewed while the run goes on, so that nobody waits long for a process that
+"""Seconds for which a lease is held. It is renewed during the run, so that others need not wait long for a process that
 was killed."""
 BEAT_S: Final = 15.0
 """Seconds between two renewals."""
 RETRY_S: Final = 600.0
-"""Seconds after which a run that could not be made is tried again."""
+"""Seconds after which a failed run is tried again."""
 ACTOR: Final = "schedule"
 REGRESSION: Final = "redteam.regression"
 UNJUDGED: Final = "redteam.unjudged"
@@ -58,23 +58,25 @@ _log = logging.getLogger("assay.server")
 
 
 class StoppedError(AssayError):
-    """The process ends, or another has the turn: what was answered is kept."""
+    """The process is stopping, or another process has the lease; answers so far are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attacked:
-    """What came of a schedule that was due."""
+    """The result of a schedule that was due."""
 
     schedule: str
     tenant: str
     run: AttackRun | None
-    """None where it could not be made."""
+    """None where the run failed."""
     error: str | None = None
+    """Why it failed."""
     comparisons: Mapping[str, Comparison] | None = None
+    """The comparisons with earlier runs, by their ids."""
 
 
 def run_id_of(schedule: Schedule, due: int) -> str:
-    """The id of the run of a schedule for a moment of its plan."""
+    """The id of the run of a schedule for a moment of its plan, in microseconds since 1970."""
     return hashlib.sha256(f"{schedule.tenant}\n{schedule.name}\n{due}".encode()).hexdigest()[:32]
 
 
@@ -87,63 +89,63 @@ def run_due(
     environ: Mapping[str, str],
     stopping: threading.Event | None = None,
 ) -> list[Attacked]:
-    """Makes the runs that are due and not recorded yet, where it is this holder's turn.
+    """Makes the runs that are due and not yet recorded, as far as this holder gets their leases.
 
     Args:
-        now: by it is said what is due.
-        store: where runs, answers and turns stand.
-        schedules: what is run when.
-        guard_of: gives what judges; asked only where something is due.
-        holder: who takes the turn: a name that no other process has.
-        environ: `OPENAI_API_KEY` goes to targets that are addresses.
-        stopping: when it is set, no further call is made; what was answered is kept.
+        now: the moment that decides what is due.
+        store: the store of runs, answers and leases.
+        schedules: the schedules.
+        guard_of: returns the guard that judges; called only if a run is due.
+        holder: the holder of leases, a name that no other process has.
+        environ: the environment; its `OPENAI_API_KEY` is sent to targets that are addresses.
+        stopping: when it is set, no further call begins; answers so far are kept.
 
     Raises:
         StoreError: the database cannot be read or written.
         StoppedError: `stopping` was set during a run.
     """
-    made = []
+    attacked = []
     for schedule in schedules:
         due = micros(schedule.when.last(now))
-        id_ = run_id_of(schedule, due)
-        if _is_recorded(store, schedule, id_):
+        run_id = run_id_of(schedule, due)
+        if _is_recorded(store, schedule, run_id):
             continue
-        turn = f"redteam:{schedule.name}"
-        if not take_lease(store, schedule.tenant, turn, holder, LEASE_S):
+        lease = f"redteam:{schedule.name}"
+        if not take_lease(store, schedule.tenant, lease, holder, LEASE_S):
             continue
-        # Another may have recorded it between the look and the turn.
-        if _is_recorded(store, schedule, id_):
+        # Another process may have recorded it before this one got the lease.
+        if _is_recorded(store, schedule, run_id):
             continue
         try:
-            with _Turn(store, schedule.tenant, turn, holder, stopping or threading.Event()) as held:
-                made.append(_attack(store, schedule, due, id_, guard_of(), environ, held))
+            with _HeldLease(store, schedule.tenant, lease, holder, stopping or threading.Event()) as held:
+                attacked.append(_make_run(store, schedule, due, run_id, guard_of(), environ, held))
         except StoppedError:
             if stopping is not None and stopping.is_set():
                 raise
             _log.warning("another process has the turn of the schedule %s of the red team", schedule.name)
         except AssayError as error:
             _log.exception("the schedule %s of the red team could not be run", schedule.name)
-            _tell_failure(store, schedule, error)
-            # Given back, and taken in the name of nobody who asks: it is tried again when that is over.
-            take_lease(store, schedule.tenant, turn, holder, 0)
-            take_lease(store, schedule.tenant, turn, f"{holder}: failed", RETRY_S)
-            made.append(Attacked(schedule.name, schedule.tenant, None, str(error)))
-    return made
+            _alert_failure(store, schedule, error)
+            # The lease is released and taken again under a name that no process has: nobody retries until it expires.
+            take_lease(store, schedule.tenant, lease, holder, 0)
+            take_lease(store, schedule.tenant, lease, f"{holder}: failed", RETRY_S)
+            attacked.append(Attacked(schedule.name, schedule.tenant, None, str(error)))
+    return attacked
 
 
-def _is_recorded(store: Store, schedule: Schedule, id_: str) -> bool:
+def _is_recorded(store: Store, schedule: Schedule, run_id: str) -> bool:
     with store.reading(schedule.tenant) as connection:
-        return read_run(connection, schedule.tenant, id_) is not None
+        return read_run(connection, schedule.tenant, run_id) is not None
 
 
-class _Turn:
-    """Holds a turn while a run goes on."""
+class _HeldLease:
+    """Renews a lease in the background during a run."""
 
     def __init__(self, store: Store, tenant: str, name: str, holder: str, stopping: threading.Event) -> None:
         self._store, self._tenant, self._name, self._holder = store, tenant, name, holder
         self._stopping, self._done = stopping, threading.Event()
         self._lost = False
-        self._thread = threading.Thread(target=self._beat, name="redteam-turn", daemon=True)
+        self._thread = threading.Thread(target=self._renew, name="redteam-turn", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -153,7 +155,7 @@ class _Turn:
         self._done.set()
         self._thread.join()
 
-    def _beat(self) -> None:
+    def _renew(self) -> None:
         while not self._done.wait(BEAT_S):
             try:
                 if not take_lease(self._store, self._tenant, self._name, self._holder, LEASE_S):
@@ -163,23 +165,23 @@ class _Turn:
                 _log.exception("the turn of the red team could not be renewed; it is tried again")
 
     def require(self) -> None:
-        """Goes on only while it is this holder's turn and the process does not end.
+        """Checks that the run may continue.
 
         Raises:
-            StoppedError: it is not, or it does.
+            StoppedError: the lease was lost, or the process is stopping.
         """
         if self._lost or self._stopping.is_set():
             raise StoppedError("the run goes on in another process, or when this one is started again")
 
 
-def _attack(
-    store: Store, schedule: Schedule, due: int, id_: str, guard: Guard, environ: Mapping[str, str], held: _Turn
+def _make_run(
+    store: Store, schedule: Schedule, due: int, run_id: str, guard: Guard, environ: Mapping[str, str], lease: _HeldLease
 ) -> Attacked:
-    cases = _cases(store, schedule)
+    cases = _cases_of(store, schedule)
     target = load_target(schedule.target, schedule.target_model, schedule.timeout, environ)
     with tempfile.TemporaryDirectory(prefix="assay-redteam-") as scratch:
-        campaign = _campaign(store, schedule, id_, cases, target, guard, Path(scratch), held)
-    held.require()
+        campaign = _run_with_kept_answers(store, schedule, run_id, cases, target, guard, Path(scratch), lease)
+    lease.require()
     card = campaign.card
     comparisons = compared(store, schedule, card)
     about = About(
@@ -191,56 +193,66 @@ def _attack(
         schedule.name,
         due,
         schedule.budget or None,
-        id_,
+        run_id,
     )
     run = record_campaign(store, schedule.tenant, cases, campaign.judgements, card, about, comparisons)
     if schedule.propose:
         propose_failures(store, schedule.tenant, cases, campaign.judgements, card.target, ACTOR, run=run.id)
-    drop_answers(store, schedule.tenant, id_)
+    drop_answers(store, schedule.tenant, run_id)
     tell(store, schedule, run, comparisons)
     return Attacked(schedule.name, schedule.tenant, run, None, comparisons)
 
 
-def _cases(store: Store, schedule: Schedule) -> tuple[Case, ...]:
+def _cases_of(store: Store, schedule: Schedule) -> tuple[Case, ...]:
     cases = approved_suite(store, schedule.tenant) if schedule.suite == APPROVED else read_suite(Path(schedule.suite))
-    wanted = tuple(case for case in cases if not schedule.categories or case.category.value in schedule.categories)
-    if not wanted:
+    chosen = tuple(case for case in cases if not schedule.categories or case.category.value in schedule.categories)
+    if not chosen:
         raise InputError(f"the suite of the schedule {schedule.name} has no case of the categories that are wanted")
-    return wanted
+    return chosen
 
 
-def _campaign(
+def _run_with_kept_answers(
     store: Store,
     schedule: Schedule,
-    id_: str,
+    run_id: str,
     cases: Sequence[Case],
     target: Target,
     guard: Guard,
     folder: Path,
-    held: _Turn,
+    lease: _HeldLease,
 ) -> Campaign:
     with store.reading(schedule.tenant) as connection:
-        answered = kept_answers(connection, schedule.tenant, id_)
+        kept_earlier = kept_answers(connection, schedule.tenant, run_id)
     by_id = {case.id: case for case in cases}
-    digest, kept = suite_digest(cases), set[tuple[str, int]]()
+    digest, stored = suite_digest(cases), set[tuple[str, int]]()
     with RunLog(folder / _RECORD, digest, target.name) as log:
-        for one in answered:
-            if one.case_id in by_id:
-                request = request_of(by_id[one.case_id])
-                log.begin(one.case_id, one.trial, request)
-                sent, got = estimated_tokens(request), ceil(len(one.text or "") / CHARACTERS_PER_TOKEN)
-                log.end(Answer(one.case_id, one.text, one.error, one.seconds, one.trial, sent, got))
-                kept.add((one.case_id, one.trial))
+        for earlier in kept_earlier:
+            if earlier.case_id in by_id:
+                request = request_of(by_id[earlier.case_id])
+                log.begin(earlier.case_id, earlier.trial, request)
+                tokens_in, tokens_out = estimated_tokens(request), ceil(len(earlier.text or "") / CHARACTERS_PER_TOKEN)
+                log.end(
+                    Answer(
+                        earlier.case_id,
+                        earlier.text,
+                        earlier.error,
+                        earlier.seconds,
+                        earlier.trial,
+                        tokens_in,
+                        tokens_out,
+                    )
+                )
+                stored.add((earlier.case_id, earlier.trial))
 
     def keep(answer: Answer) -> None:
-        if (answer.case, answer.trial) not in kept:
-            kept.add((answer.case, answer.trial))
-            said = KeptAnswer(answer.case, answer.trial, answer.text, answer.error, answer.seconds)
-            keep_answer(store, schedule.tenant, id_, said)
+        if (answer.case, answer.trial) not in stored:
+            stored.add((answer.case, answer.trial))
+            kept_answer = KeptAnswer(answer.case, answer.trial, answer.text, answer.error, answer.seconds)
+            keep_answer(store, schedule.tenant, run_id, kept_answer)
 
-    def told(answer: Answer) -> None:
+    def keep_and_go_on(answer: Answer) -> None:
         keep(answer)
-        held.require()
+        lease.require()
 
     options = RunOptions(
         concurrency=schedule.concurrency,
@@ -253,40 +265,37 @@ def _campaign(
         price_out=schedule.price_out,
     )
     try:
-        return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, on_answer=told)
+        return run_campaign(cases, target, guard, folder, options, reruns=schedule.reruns, on_answer=keep_and_go_on)
     finally:
-        # Calls that were under way when the run was stopped were waited for: their answers stand in its record alone.
+        # Open calls were waited for when the run was stopped: their answers are only in the record so far.
         with RunLog(folder / _RECORD, digest, target.name) as log:
             for answer in log.answers.values():
                 keep(answer)
 
 
 def compared(store: Store, schedule: Schedule, card: Scorecard) -> dict[str, Comparison]:
-    """How a run stands to earlier ones of its schedule, by their ids.
+    """Compares a run with earlier runs of its schedule; the comparisons by the ids of these runs.
 
-    It is held against the last one that was no regression, and against the first one, so that neither a fall from what
-    was mended in between nor a slow decline within delta goes unseen. Where these are two, each is tested at half of
-    alpha (Bonferroni), so that the probability of a false alarm of one run stays at alpha.
+    It is compared with the last run that was not a regression and with the first run, so that neither a drop after an
+    improvement nor a slow decline within delta goes unnoticed. If these are two runs, each is tested at half of alpha
+    (Bonferroni), so that the probability of a false alarm of one run stays at alpha.
     """
     with store.reading(schedule.tenant) as connection:
         last = last_run(connection, schedule.tenant, schedule.name, schedule.begins, sound=True)
         first = first_run(connection, schedule.tenant, schedule.name, schedule.begins)
     baselines = {one.id: one for one in (last, first) if one is not None}
-    made: dict[str, Comparison] = {}
+    comparisons: dict[str, Comparison] = {}
     for id_, run in baselines.items():
         try:
             before = card_of(store, schedule.tenant, run)
-            made[id_] = compare(before, card, schedule.delta, schedule.alpha / len(baselines))
+            comparisons[id_] = compare(before, card, schedule.delta, schedule.alpha / len(baselines))
         except InputError:
-            _log.info("the run %s shares no judged case with the one before it", id_)
-    return made
-
-
-# What people are told
+            _log.info("the run %s shares no judged case with this run of %s; they are not compared", id_, schedule.name)
+    return comparisons
 
 
 def tell(store: Store, schedule: Schedule, run: AttackRun, comparisons: Mapping[str, Comparison]) -> None:
-    """Raises or closes the alerts of a schedule by its latest run.
+    """Raises or closes the alerts of a schedule according to its latest run.
 
     Raises:
         StoreError: it cannot be stored.
@@ -313,16 +322,16 @@ def tell(store: Store, schedule: Schedule, run: AttackRun, comparisons: Mapping[
         close_alert(store, schedule.tenant, f"{key}/unjudged")
 
 
-def regression_alert(schedule: Schedule, run: AttackRun, found: Comparison) -> Alert:
-    """What is said of a regression: critical where the whole suite fell, a warning where categories did."""
-    groups = [one for one in found.changes if one.regressed]
-    whole = found.changes[0]
-    named = ", ".join(one.group.replace("_", " ") for one in groups[:4])
+def regression_alert(schedule: Schedule, run: AttackRun, comparison: Comparison) -> Alert:
+    """The alert of a regression: critical if the whole suite regressed, a warning if only categories did."""
+    groups = [change for change in comparison.changes if change.regressed]
+    whole = comparison.changes[0]
+    group_names = ", ".join(change.group.replace("_", " ") for change in groups[:4])
     return Alert(
         f"redteam:{schedule.name}",
         REGRESSION,
         f"Red team {schedule.name}: robustness {whole.after:.3f}, {whole.before:.3f} before, on {whole.pairs:,} cases; "
-        f"{len(found.broken):,} broke ({named}).",
+        f"{len(comparison.broken):,} broke ({group_names}).",
         Urgency.CRITICAL if whole.regressed else Urgency.WARNING,
         {
             "schedule": schedule.name,
@@ -330,14 +339,14 @@ def regression_alert(schedule: Schedule, run: AttackRun, found: Comparison) -> A
             "target": run.target[:300],
             "before": round(whole.before, 4),
             "after": round(whole.after, 4),
-            "broken": [one.id for one in found.broken[:20]],
-            "categories": [one.group for one in groups[:20]],
+            "broken": [change.id for change in comparison.broken[:20]],
+            "categories": [change.group for change in groups[:20]],
         },
     )
 
 
-def _tell_failure(store: Store, schedule: Schedule, error: AssayError) -> None:
-    # The words of an error may name files and addresses: alerts leave the house, the log of the server has them.
+def _alert_failure(store: Store, schedule: Schedule, error: AssayError) -> None:
+    # The message of an error may name files and addresses. Alerts leave the house, so it is only in the server's log.
     raise_alert(
         store,
         schedule.tenant,

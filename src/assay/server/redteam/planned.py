@@ -1,5 +1,4 @@
-"""The schedules of a server as `GET /v1/redteam/schedules` tells them: what is planned, what is due and what came of
-it."""
+"""The schedules of a server as `GET /v1/redteam/schedules` reports them, with what is due and their latest runs."""
 
 import os
 from pathlib import Path
@@ -16,35 +15,37 @@ from assay.store.redteam import last_run, read_run
 
 
 def planned_of(services: Services, tenant: str) -> list[AttackScheduleOut]:
-    """The schedules of a tenant, in the order of the file that has them.
+    """The schedules of a tenant, in the order of their file.
 
     Raises:
         AssayError: the file cannot be read any more.
     """
     now = services.store.now()
-    schedules = [one for one in schedules_of_server(services.settings.policy, os.environ) if one.tenant == tenant]
-    found = []
+    schedules = [
+        schedule for schedule in schedules_of_server(services.settings.policy, os.environ) if schedule.tenant == tenant
+    ]
+    planned = []
     with services.store.reading(tenant) as connection:
-        for one in schedules:
-            due = one.when.last(now)
-            made = read_run(connection, tenant, run_id_of(one, micros(due))) is not None
-            last = last_run(connection, tenant, one.name)
-            found.append(
+        for schedule in schedules:
+            due = schedule.when.last(now)
+            is_recorded = read_run(connection, tenant, run_id_of(schedule, micros(due))) is not None
+            latest = last_run(connection, tenant, schedule.name)
+            planned.append(
                 AttackScheduleOut(
-                    name=one.name,
-                    plan=plan_of(one.when),
-                    suite=one.suite if one.suite == APPROVED else Path(one.suite).name,
-                    target=shown_target(one),
-                    target_version=one.target_version,
-                    categories=list(one.categories),
-                    propose=one.propose,
-                    budget=one.budget,
+                    name=schedule.name,
+                    plan=plan_of(schedule.when),
+                    suite=schedule.suite if schedule.suite == APPROVED else Path(schedule.suite).name,
+                    target=shown_target(schedule),
+                    target_version=schedule.target_version,
+                    categories=list(schedule.categories),
+                    propose=schedule.propose,
+                    budget=schedule.budget,
                     due=due,
-                    made=made,
-                    last=None if last is None else AttackRunLine.of(last),
+                    made=is_recorded,
+                    last=None if latest is None else AttackRunLine.of(latest),
                 )
             )
-    return found
+    return planned
 
 
 def plan_of(when: When) -> str:
@@ -64,11 +65,14 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
 def shown_target(schedule: Schedule) -> str:
-    """What is attacked, for whoever may read: an address without names, passwords and queries, a command without its
-    arguments, since these may hold secrets."""
+    """The target without possible secrets: an address without user name, password and query, or a command without its
+    arguments."""
     kind, _, rest = schedule.target.partition(":")
     if kind in {"http", "https"}:
-        parts = urlsplit(schedule.target)
+        try:
+            parts = urlsplit(schedule.target)
+        except ValueError:  # the run will fail with the reason; what cannot be parsed may contain a secret
+            return f"{kind}:"
         place = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{place}{parts.path}"
     if kind == "command":

@@ -1,8 +1,8 @@
-"""Promotion over the store of a server: the same functions as on a ledger in a file, in front of a table.
+"""Promotion over the store of a server: the same functions as on a ledger file, backed by a table.
 
-`assay.redteam.promotion` says what is proposed, what a decision needs and what it makes of a case. What it hears
-(`Book.append`) becomes rows and entries of the audit log here, the state and the version held against each other within
-the transaction, so that of two people who decide at once one is refused.
+`assay.redteam.promotion` decides what is proposed and what a decision requires and does to a case. Its events
+(`ProposalLog.append`) become rows and entries of the audit log here. State and version are checked within the
+transaction, so that of two people who decide_proposal at the same time one is refused.
 """
 
 import json
@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from assay.errors import InputError, ProposalError
-from assay.redteam.cases import Case, digest_of_ids
+from assay.redteam.cases import Case, digest_of_ids, first_fault
 from assay.redteam.judging import Judgement, Outcome
-from assay.redteam.promotion import Proposal, State, let_in, propose, reject
-from assay.server.redteam.recording import LONGEST_RULE, LONGEST_TEXT
+from assay.redteam.promotion import Proposal, State, propose, record_approval, reject
+from assay.server.redteam.rows import LONGEST_RULE, LONGEST_TEXT
 from assay.store.db import Store
 from assay.store.redteam import (
     APPROVED,
@@ -28,37 +28,42 @@ from assay.store.redteam import (
 )
 
 LARGEST_CASE: Final = 256 * 1024
-"""Bytes of a case in JSON that can be proposed."""
+"""The most bytes of a case, as JSON, that can be proposed."""
 ACTS: Final = ("approve", "edit", "reject")
 LONGEST_REASON: Final = 10_000
 
 
-class StoredBook:
-    """Proposals in a store, as promotion works on them. Is an `assay.redteam.promotion.Book`."""
+class StoredProposalLog:
+    """Proposals in a store, as an `assay.redteam.promotion.ProposalLog`."""
 
     def __init__(self, store: Store, tenant: str, actor: str, run: str | None = None) -> None:
-        """A book for the acts of one actor.
+        """A log for the acts of one actor.
 
         Args:
             store: the store.
-            tenant: whose.
-            actor: what the log names the actor by.
-            run: the run whose failures are proposed.
+            tenant: the tenant of the proposals.
+            actor: the name of the actor in the audit log.
+            run: the id of the run whose failures are proposed.
         """
         self._store, self._tenant, self._actor, self._run = store, tenant, actor, run
         self._waiting: list[ProposedCase] = []
         self._version: int | None = None
         self.proposals: dict[str, Proposal] = {}
         self.decided: ProposedCase | None = None
-        """What a decision came to."""
+        """The proposal after a decision; none before."""
 
-    def take(self, known: ProposedCase, version: int | None) -> None:
-        """Opens the book at a proposal, of which a version was seen."""
+    def take(self, row: ProposedCase, version: int | None) -> None:
+        """Adds a stored proposal to decide_proposal on.
+
+        Args:
+            row: the row of the proposal.
+            version: the version that the person who decides has seen; none if any will do.
+        """
         self._version = version
-        self.proposals[known.id] = proposal_of(known)
+        self.proposals[row.id] = proposal_of(row)
 
     def append(self, event: str, case: Case, **fields: Any) -> None:
-        """Takes in a proposal, which waits for `keep`, or a decision, which is stored at once."""
+        """Records a proposal, which `keep` stores later, or a decision, which is stored at once."""
         if event == "proposed":
             self._waiting.append(
                 ProposedCase(
@@ -78,28 +83,28 @@ class StoredBook:
             )
             self.proposals[case.id] = proposal_of(self._waiting[-1])
             return
-        lets_in = event != "rejected"
-        said = ProposalDecision(
-            APPROVED if lets_in else REJECTED,
+        approves = event != "rejected"
+        decision = ProposalDecision(
+            APPROVED if approves else REJECTED,
             fields["by"],
             self._actor,
             fields["reason"][:LONGEST_REASON],
-            case.model_dump(mode="json") if lets_in else None,
-            case.id if lets_in else None,
+            case.model_dump(mode="json") if approves else None,
+            case.id if approves else None,
             event == "edited",
         )
         self.decided = decide_proposal(
-            self._store, self._tenant, fields["proposal"], said, digest_of_ids, self._version
+            self._store, self._tenant, fields["proposal"], decision, digest_of_ids, self._version
         )
 
     def keep(self) -> list[str]:
-        """Stores what was proposed; the ids of those that were new."""
+        """Stores the recorded proposals; returns the ids of the new ones."""
         waiting, self._waiting = self._waiting, []
         return add_proposals(self._store, self._tenant, waiting, self._actor)
 
 
 def proposal_of(row: ProposedCase) -> Proposal:
-    """A row as promotion knows it."""
+    """A row of the store as a proposal."""
     case = Case.model_validate(row.body.get("approved") or row.body["case"])
     return Proposal(
         case, row.id, row.match or 0.0, row.rule or "", row.flaky, row.target, State(row.state), row.decider, row.reason
@@ -117,9 +122,19 @@ def propose_failures(
     run: str | None = None,
     flaky_too: bool = False,
 ) -> list[str]:
-    """Proposes what broke a system for the approved suite.
+    """Proposes the failed cases of a run for the approved suite.
 
-    Left out are, beside what `assay.redteam.promotion.propose` leaves out, cases of more than `LARGEST_CASE` bytes.
+    Besides the cases that `assay.redteam.promotion.propose` skips, cases of more than `LARGEST_CASE` bytes are skipped.
+
+    Args:
+        store: the store.
+        tenant: the tenant of the proposals.
+        cases: the suite of the run.
+        judgements: one for each case, in the same order.
+        target: the name of the system that failed.
+        actor: the name of the actor in the audit log.
+        run: the id of the run.
+        flaky_too: whether flaky cases are proposed as well.
 
     Returns:
         The ids of the new proposals.
@@ -129,21 +144,21 @@ def propose_failures(
     """
     with store.reading(tenant) as connection:
         known = known_ids(connection, tenant)
-    pairs = [
-        (case, one)
-        for case, one in zip(cases, judgements, strict=True)
-        if one.outcome is Outcome.FAILED and case.id not in known and _size(case) <= LARGEST_CASE
+    failed = [
+        (case, judgement)
+        for case, judgement in zip(cases, judgements, strict=True)
+        if judgement.outcome is Outcome.FAILED and case.id not in known and _size(case) <= LARGEST_CASE
     ]
-    book = StoredBook(store, tenant, actor, run)
+    log = StoredProposalLog(store, tenant, actor, run)
     propose(
-        book,
-        [case for case, _ in pairs],
-        [one for _, one in pairs],
+        log,
+        [case for case, _ in failed],
+        [judgement for _, judgement in failed],
         target,
         static=approved_suite(store, tenant),
         flaky_too=flaky_too,
     )
-    return book.keep()
+    return log.keep()
 
 
 def _size(case: Case) -> int:
@@ -151,7 +166,7 @@ def _size(case: Case) -> int:
 
 
 def approved_suite(store: Store, tenant: str) -> tuple[Case, ...]:
-    """The cases that people let in, in the order in which they did."""
+    """The approved cases, in the order of their approval."""
     with store.reading(tenant) as connection:
         return tuple(Case.model_validate(one) for one in approved_cases(connection, tenant))
 
@@ -172,55 +187,53 @@ def decide_on(
 
     Args:
         store: the store.
-        tenant: whose.
-        id_: of the proposal.
+        tenant: the tenant of the proposal.
+        id_: the id of the proposal.
         act: one of `ACTS`.
-        by: the person's name.
-        actor: what the log names them by.
+        by: the name of the person.
+        actor: their name in the audit log.
         reason: why.
-        edited: for `edit`, the case as the person would have it.
-        version: which version of the proposal they have seen.
+        edited: for `edit`, the edited case.
+        version: the version of the proposal that they have seen; none if any will do.
 
     Returns:
-        The proposal as it stands then.
+        The proposal after the decision.
 
     Raises:
-        ProposalError: there is none of this id, it was decided or has changed, or the case is not sound.
+        ProposalError: there is no proposal with this id, it was decided or has changed, or the linter rejects the case.
         StoreError: it cannot be stored.
     """
     with store.reading(tenant) as connection:
-        known = read_proposal(connection, tenant, id_)
-    if known is None:
+        row = read_proposal(connection, tenant, id_)
+    if row is None:
         raise ProposalError(f"expected a proposal of {tenant}, and there is none with this id", "missing")
     if act not in ACTS:
         raise ProposalError(f"expected one of {', '.join(ACTS)}, got {ascii(act)[:40]}", "refused")
     if (act == "edit") != (edited is not None):
         raise ProposalError("expected the edited case with `edit`, and none without", "refused")
-    book = StoredBook(store, tenant, actor)
-    book.take(known, version)
+    log = StoredProposalLog(store, tenant, actor)
+    log.take(row, version)
     try:
         if act == "reject":
-            reject(book, id_, by, reason)
+            reject(log, id_, by, reason)
         else:
-            let_in(book, id_, by, reason, edited)
+            record_approval(log, id_, by, reason, edited)
     except InputError as error:
-        raise ProposalError(str(error), "decided" if known.state != "open" else "refused") from error
-    if book.decided is None:
+        raise ProposalError(str(error), "decided" if row.state != "open" else "refused") from error
+    if log.decided is None:
         raise ProposalError(f"{id_}: the decision was not stored", "refused")
-    return book.decided
+    return log.decided
 
 
 def edited_case(known: Mapping[str, Any], changes: Mapping[str, Any]) -> Case:
-    """A case with some fields as a person would have them, and the id of what it is then.
+    """A case with some fields changed and its id derived anew.
 
     Raises:
-        ProposalError: it is no case.
+        ProposalError: the result is not a valid case.
     """
     from pydantic import ValidationError
 
     try:
         return Case.model_validate({**known, **changes, "id": ""})
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ProposalError(f"expected a case: {place + ': ' if place else ''}{first['msg']}", "refused") from error
+        raise ProposalError(f"expected a case: {first_fault(error)}", "refused") from error

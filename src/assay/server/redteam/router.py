@@ -1,7 +1,7 @@
 """`/v1/redteam`: runs of suites of attacks, proposals for the approved suite, and that suite.
 
-Whoever may have outputs checked may record a run, as CI does; whoever may read sees runs and proposals. Only a person
-with the permission to review decides on a proposal: a key does not.
+The permission to check outputs allows recording a run, as CI does; the permission to read shows runs and proposals.
+Only a person with the permission to review decides on a proposal: an API key never does.
 """
 
 import re
@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from assay.errors import InputError, ProposalError
-from assay.redteam.cases import Case, digest_of_ids, suite_digest, suite_text
-from assay.redteam.judging import PASSES, Judgement
+from assay.redteam.cases import Case, digest_of_ids, first_fault, suite_digest, suite_text
+from assay.redteam.judging import PASS_THRESHOLD, Judgement
 from assay.redteam.scores import score
 from assay.schema import Permission
 from assay.server.caller import Caller
@@ -39,7 +39,7 @@ from assay.server.redteam.bodies import (
 )
 from assay.server.redteam.planned import planned_of
 from assay.server.redteam.proposals import approved_suite, decide_on, edited_case, propose_failures
-from assay.server.redteam.recording import About, record_campaign
+from assay.server.redteam.rows import About, record_campaign
 from assay.server.services import Services, allowed
 from assay.store.records import micros
 from assay.store.redteam import (
@@ -75,17 +75,17 @@ _LINES: Final[dict[int | str, dict[str, Any]]] = {
 def make_redteam_router(services: Services) -> APIRouter:
     """The routes over the store of a server."""
     router, routes = APIRouter(prefix="/v1/redteam", tags=["redteam"]), _Routes(services)
-    listed, found = documented(401, 403, 422, 429, 503), documented(401, 403, 404, 422, 429, 503)
-    router.get("/runs", responses=listed)(routes.runs)
+    list_errors, one_errors = documented(401, 403, 422, 429, 503), documented(401, 403, 404, 422, 429, 503)
+    router.get("/runs", responses=list_errors)(routes.runs)
     router.post("/runs", status_code=201, responses=documented(401, 403, 413, 422, 429, 503))(routes.submit)
-    router.get("/runs/{id}", responses=found)(routes.run)
-    router.get("/runs/{id}/cases", responses=found)(routes.cases)
-    router.delete("/runs/{id}/conversations", responses=found)(routes.erase)
+    router.get("/runs/{id}", responses=one_errors)(routes.run)
+    router.get("/runs/{id}/cases", responses=one_errors)(routes.cases)
+    router.delete("/runs/{id}/conversations", responses=one_errors)(routes.erase)
     router.get("/schedules", responses=documented(401, 403, 429, 503))(routes.schedules)
-    router.get("/proposals", responses=listed)(routes.proposals)
-    router.get("/proposals/{case}", responses=found)(routes.proposal)
-    decided = documented(401, 403, 404, 409, 412, 413, 422, 428, 429, 503)
-    router.post("/proposals/{case}/decision", responses=decided)(routes.decide)
+    router.get("/proposals", responses=list_errors)(routes.proposals)
+    router.get("/proposals/{case}", responses=one_errors)(routes.proposal)
+    decision_errors = documented(401, 403, 404, 409, 412, 413, 422, 428, 429, 503)
+    router.post("/proposals/{case}/decision", responses=decision_errors)(routes.decide)
     router.get("/suite", responses={**_LINES, **documented(401, 403, 429, 503)})(routes.suite)
     return router
 
@@ -227,7 +227,7 @@ class _Routes:
         row = self._proposed(caller.tenant, case)
         try:
             edited = edited_case(row.body["case"], body.case) if body.case is not None else None
-            made = decide_on(
+            decided = decide_on(
                 self._store,
                 caller.tenant,
                 case,
@@ -240,8 +240,8 @@ class _Routes:
             )
         except ProposalError as error:
             raise proposal_problem(error) from error
-        response.headers["etag"] = f'"{made.version}"'
-        return ProposalOut.of(made)
+        response.headers["etag"] = f'"{decided.version}"'
+        return ProposalOut.of(decided)
 
     def suite(self, request: Request) -> Response:
         """The approved suite as JSON Lines; its version is the ETag."""
@@ -266,10 +266,10 @@ class _Routes:
 
 
 def person(request: Request) -> Caller:
-    """The caller of a request, who may review and is no key: nothing enters the approved suite without a person.
+    """The caller of a request, who must be a person with the permission to review.
 
     Raises:
-        ProblemError: it may not, or is a key.
+        ProblemError: the caller lacks the permission, or is a key.
     """
     caller = allowed(request.scope, Permission.REVIEW)
     if caller.kind == "key":
@@ -292,7 +292,7 @@ def proposal_problem(error: ProposalError) -> ProblemError:
 
 
 def _version(if_match: str | None) -> int:
-    """The version in an ETag; one that is no ETag of ours is that of no version."""
+    """The version in an ETag; -1, which is no version, for an ETag that this server did not issue."""
     if if_match is None:
         raise ProblemError(
             428,
@@ -307,35 +307,33 @@ def _version(if_match: str | None) -> int:
 def _cases_of(body: AttackRunBody) -> list[Case]:
     from pydantic import ValidationError
 
-    made: dict[str, Case] = {}
-    for at, given in enumerate(body.cases):
+    cases: dict[str, Case] = {}
+    for index, value in enumerate(body.cases):
         try:
-            case = Case.model_validate(given)
+            case = Case.model_validate(value)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise _refused(f"cases[{at}]: {place + ': ' if place else ''}{first['msg']}") from error
-        if case.id in made:
-            raise _refused(f"cases[{at}]: the case {case.id} is there already; each may stand once")
-        made[case.id] = case
-    return list(made.values())
+            raise _refused(f"cases[{index}]: {first_fault(error)}") from error
+        if case.id in cases:
+            raise _refused(f"cases[{index}]: the case {case.id} is there already; each may stand once")
+        cases[case.id] = case
+    return list(cases.values())
 
 
 def _judgements_of(body: AttackRunBody, cases: list[Case]) -> list[Judgement]:
-    if [one.case for one in body.judgements] != [case.id for case in cases]:
+    if [judged.case for judged in body.judgements] != [case.id for case in cases]:
         raise _refused("expected a judgement of each case, in the order of the cases")
-    for at, one in enumerate(body.judgements):
-        match one.outcome, one.behavior_match:
+    for index, judged in enumerate(body.judgements):
+        match judged.outcome, judged.behavior_match:
             case "unjudged", None:
                 continue
-            case (("passed" | "failed"), float() as value) if (value >= PASSES) == (one.outcome == "passed"):
+            case (("passed" | "failed"), float() as value) if (value >= PASS_THRESHOLD) == (judged.outcome == "passed"):
                 continue
         raise _refused(
-            f"judgements[{at}]: expected a behavior_match from {PASSES} on where it passed, below where it failed, and "
-            "none where it is unjudged"
+            f"judgements[{index}]: expected a behavior_match from {PASS_THRESHOLD} on where it passed, below where it "
+            "failed, and none where it is unjudged"
         )
     try:
-        return [Judgement.model_validate(one.model_dump()) for one in body.judgements]
+        return [Judgement.model_validate(judged.model_dump()) for judged in body.judgements]
     except (InputError, ValueError) as error:
         raise _refused(f"judgements: {error}") from error
 

@@ -1,4 +1,4 @@
-"""Schedules of the red team, out of the section `redteam` of `assay.yaml`: what is run, against what and when."""
+"""The schedules of the red team, read from the section `redteam` of `assay.yaml`: what is run when against what."""
 
 import re
 from collections.abc import Mapping
@@ -16,26 +16,26 @@ from assay.redteam.cases import Category
 
 SECTION: Final = "redteam"
 APPROVED: Final = "approved"
-"""As a suite: what people approved in the database."""
+"""The name, as a suite, of the cases that people approved in the database."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 _PLAN: Final = ("every", "cron")
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One suite against one target, again and again.
+    """A schedule: runs of one suite against one target.
 
     Raises:
-        InputError: a value is not what it should be.
+        InputError: a value is invalid.
     """
 
     name: str
     """Lower-case letters, digits, dots, dashes and underscores: it names runs and alerts."""
     when: When
     suite: str
-    """A file, or `approved`: what people approved in the database."""
+    """A file, or `approved` for the cases that people approved in the database."""
     target: str
-    """As `--target` of `assay redteam run`."""
+    """In the form of `--target` of `assay redteam run`."""
     tenant: str = "default"
     target_model: str | None = None
     target_version: str | None = None
@@ -43,30 +43,30 @@ class Schedule:
     """The categories that are run; all where there are none."""
     concurrency: int = 4
     rate: float | None = None
-    """Calls that begin in a second at most."""
+    """The most calls that begin in a second."""
     most_calls: int | None = None
     most_seconds: float | None = None
     most_tokens: int | None = None
-    """Tokens of requests and answers of one run at most."""
+    """The most tokens of requests and answers of one run."""
     most_cost: float | None = None
-    """What one run may cost, in the currency of the prices."""
+    """The most that one run may cost, in the currency of the prices."""
     price_in: float | None = None
-    """What a million tokens of requests cost."""
+    """The price of a million tokens of requests."""
     price_out: float | None = None
-    """What a million tokens of answers cost."""
+    """The price of a million tokens of answers."""
     timeout: float = 60.0
-    """Seconds that one answer may take."""
+    """The most seconds of one answer."""
     reruns: int = 0
     delta: float = 0.01
     """The drop of a score that is tolerated."""
     alpha: float = 0.05
-    """The probability of a false alarm of one run that is allowed."""
+    """The allowed probability of a false alarm of one run."""
     since: str | None = None
-    """A day: runs before it are no baseline."""
+    """A day: earlier runs are not used as a baseline."""
     propose: bool = False
-    """Whether what failed is proposed for the approved suite."""
+    """Whether failed cases are proposed for the approved suite."""
     budget: float = 0.0
-    """What each case that failed spends of the error budget, in wrong outputs."""
+    """The part of the error budget that each failed case spends, in wrong outputs."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -78,7 +78,7 @@ class Schedule:
             raise InputError(f"{self.name}: expected categories among {', '.join(Category)}; got {', '.join(unknown)}")
         limits = (self.rate, self.most_calls, self.most_seconds, self.most_tokens, self.most_cost)
         positive = (*limits, self.timeout, self.concurrency)
-        if any(one is not None and one <= 0 for one in positive) or not 0 <= self.reruns <= 20:
+        if any(one is not None and not one > 0 for one in positive) or not 0 <= self.reruns <= 20:
             raise InputError(f"{self.name}: expected limits above 0 and at most 20 reruns")
         prices = (self.price_in, self.price_out)
         if any(one is not None and not (isfinite(one) and one >= 0) for one in prices):
@@ -91,10 +91,10 @@ class Schedule:
 
     @property
     def begins(self) -> int:
-        """From when on runs are a baseline, in microseconds since 1970.
+        """The moment from which runs are used as a baseline, in microseconds since 1970.
 
         Raises:
-            InputError: `since` is no day.
+            InputError: `since` is not a day.
         """
         if self.since is None:
             return 0
@@ -106,13 +106,13 @@ class Schedule:
 
 
 def read_schedules(path: Path | None) -> tuple[Schedule, ...]:
-    """The schedules that a file in the form of `assay.yaml` has; none where none is named or it has none.
+    """Reads the schedules from a file in the form of `assay.yaml`; none without a file, or where it has none.
 
-    Files of suites, and those that targets name (`python:FILE.py:FUNCTION`, `file:TARGET.yaml`), begin in its folder.
+    Paths of suites, and those in targets (`python:FILE.py:FUNCTION`, `file:TARGET.yaml`), are relative to its folder.
 
     Raises:
-        PolicyError: it cannot be read, or is no such file.
-        InputError: a schedule is not what it should be.
+        PolicyError: it cannot be read, or has another form.
+        InputError: a schedule is invalid.
     """
     if path is None:
         return ()
@@ -133,54 +133,57 @@ def read_schedules(path: Path | None) -> tuple[Schedule, ...]:
 
 
 def schedules_of(given: object, folder: Path) -> tuple[Schedule, ...]:
-    """Schedules out of a mapping with the list `schedules`.
+    """Reads schedules from a mapping with the list `schedules`.
 
     Raises:
-        InputError: it is none, or one of them is not what it should be.
+        InputError: it is not such a mapping, a schedule is invalid, or two schedules of a tenant have the same name.
     """
-    listed = given["schedules"] if isinstance(given, Mapping) and set(given) == {"schedules"} else None
-    if not isinstance(listed, list | tuple):
+    entries = given["schedules"] if isinstance(given, Mapping) and set(given) == {"schedules"} else None
+    if not isinstance(entries, list | tuple):
         raise InputError("expected a mapping with the list `schedules`")
-    made = tuple(_schedule(one, folder) for one in listed)
-    names = [(one.tenant, one.name) for one in made]
+    schedules = tuple(_schedule(one, folder) for one in entries)
+    names = [(one.tenant, one.name) for one in schedules]
     if len(set(names)) < len(names):
         raise InputError("expected a name of its own for each schedule of a tenant")
-    return made
+    return schedules
 
 
-def _schedule(given: object, folder: Path) -> Schedule:
-    if not isinstance(given, Mapping):
-        raise InputError(f"expected a schedule as a mapping, got {type(given).__name__}")
+def _schedule(entry: object, folder: Path) -> Schedule:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"expected a schedule as a mapping, got {type(entry).__name__}")
     known = {one.name for one in fields(Schedule)} - {"when"} | set(_PLAN)
-    unknown = sorted(map(str, set(given) - known))
+    unknown = sorted(map(str, set(entry) - known))
     if unknown:
         raise InputError(f"expected settings among {', '.join(sorted(known))}; got {', '.join(unknown)[:200]}")
-    missing = sorted({"name", "suite", "target"} - set(given))
-    if missing or len(set(given) & set(_PLAN)) != 1:
+    missing = sorted({"name", "suite", "target"} - set(entry))
+    if missing or len(set(entry) & set(_PLAN)) != 1:
         raise InputError("expected name, suite, target, and one of every and cron")
-    values: dict[str, Any] = {name: value for name, value in given.items() if name not in _PLAN}
+    values: dict[str, Any] = {name: value for name, value in entry.items() if name not in _PLAN}
     name = str(values["name"])
-    values["when"] = read_when({"every": given["every"]} if "every" in given else given["cron"], name)
-    for field_, kinds in _KINDS.items():
-        value = values.get(field_)
-        if value is not None and (not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool)):
-            raise InputError(f"{name}: {field_} is not of the kind that it should be: {ascii(value)[:60]}")
+    values["when"] = read_when({"every": entry["every"]} if "every" in entry else entry["cron"], name)
+    optional = {one.name for one in fields(Schedule) if one.default is None}
+    for setting, types in _TYPES.items():
+        if setting not in values or (values[setting] is None and setting in optional):
+            continue
+        value = values[setting]
+        if not isinstance(value, types) or (isinstance(value, bool) and types is not bool):
+            raise InputError(f"{name}: {setting} is not of the kind that it should be: {ascii(value)[:60]}")
     categories = values.get("categories", ())
     if not isinstance(categories, list | tuple) or not all(isinstance(one, str) for one in categories):
         raise InputError(f"{name}: expected a list of categories")
     values["categories"] = tuple(categories)
     if values["suite"] != APPROVED:
         values["suite"] = str(folder / values["suite"])
-    values["target"] = _within(folder, values["target"])
+    values["target"] = _in_folder(folder, values["target"])
     return Schedule(**values)
 
 
-def _within(folder: Path, target: str) -> str:
-    """A target whose file, where it names one, begins in a folder.
+def _in_folder(folder: Path, target: str) -> str:
+    """A target with its path, if it has one, relative to a folder.
 
-    >>> _within(Path("/srv"), "python:bot.py:answer"), _within(Path("/srv"), "file:/etc/desk.yaml")
+    >>> _in_folder(Path("/srv"), "python:bot.py:answer"), _in_folder(Path("/srv"), "file:/etc/desk.yaml")
     ('python:/srv/bot.py:answer', 'file:/etc/desk.yaml')
-    >>> _within(Path("/srv"), "python:bot:answer"), _within(Path("/srv"), "http://bot:8080/v1")
+    >>> _in_folder(Path("/srv"), "python:bot:answer"), _in_folder(Path("/srv"), "http://bot:8080/v1")
     ('python:bot:answer', 'http://bot:8080/v1')
     """
     kind, _, rest = target.partition(":")
@@ -192,7 +195,7 @@ def _within(folder: Path, target: str) -> str:
     return target
 
 
-_KINDS: Final[Mapping[str, Any]] = {
+_TYPES: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("name", "suite", "target", "tenant", "target_model", "target_version", "since"), str),
     **dict.fromkeys(("concurrency", "most_calls", "most_tokens", "reruns"), int),
     **dict.fromkeys(("rate", "most_seconds", "timeout", "delta", "alpha", "budget"), (int, float)),

@@ -1,4 +1,4 @@
-"""The red team's timer of a server: it makes the runs that are due, in the one process that has the turn."""
+"""The timer of the red team: the task of a server that makes the runs that are due."""
 
 import asyncio
 import logging
@@ -16,36 +16,36 @@ from assay.server.redteam.schedules import Schedule, read_schedules
 from assay.server.services import Services
 
 TICK_S: Final = 10.0
-"""Seconds between two looks at the plans."""
+"""Seconds between two checks of the plans."""
 _SUFFIXES: Final = (".yaml", ".yml")
 _log = logging.getLogger("assay.server")
 
 
 def schedules_of_server(policy: str | None, environ: Mapping[str, str]) -> tuple[Schedule, ...]:
-    """The schedules that a server runs: those of its policy's own file where it has some, else those of the file that
+    """The schedules of a server: those in its policy's own file if it has any, else those in the file that
     `ASSAY_CONFIG` names.
 
     Raises:
-        AssayError: a file cannot be read, or a schedule is not what it should be.
+        AssayError: a file cannot be read, or a schedule is invalid.
     """
     own = Path(policy) if policy is not None and policy.lower().endswith(_SUFFIXES) else None
     return read_schedules(own) or read_schedules(read_settings(environ).config)
 
 
 async def keep_attacking(services: Services) -> None:
-    """Makes the runs that are due until the server stops. Runs are made on a thread of their own."""
+    """Makes the runs that are due, in a thread, until the server stops."""
     schedules = schedules_of_server(services.settings.policy, os.environ)
     if not schedules:
         await asyncio.Event().wait()
         return
     stopping, holder = threading.Event(), secrets.token_hex(8)
 
-    def once() -> None:
+    def run_once() -> None:
         store = services.store
         run_due(store.now(), store, schedules, lambda: services.guard_of(None), holder, os.environ, stopping)
 
     while True:
-        work = asyncio.ensure_future(asyncio.to_thread(once))
+        work = asyncio.ensure_future(asyncio.to_thread(run_once))
         try:
             await asyncio.shield(work)
         except StoppedError:
@@ -53,8 +53,11 @@ async def keep_attacking(services: Services) -> None:
         except AssayError:
             _log.exception("the schedules of the red team could not be looked at; it is tried again")
         except asyncio.CancelledError:
-            # Calls under way are waited for and kept; the next process goes on behind them.
+            # Open calls are waited for and their answers stored; the next process resumes after them.
             stopping.set()
             await asyncio.wait({work}, timeout=services.settings.limits.shutdown_s)
+            error = work.exception() if work.done() and not work.cancelled() else None
+            if error is not None and not isinstance(error, StoppedError):
+                _log.error("a run of the red team failed while the server was stopping", exc_info=error)
             raise
         await asyncio.sleep(TICK_S)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from assay.monitor import BudgetSettings, Charts, MonitorSettings, Series, Watching, chart_for
+from assay.monitor import BudgetSettings, Charts, MonitorSettings, Series, WatchSettings, chart_for
 from assay.schema import Category
 from assay.schema.verdict import Stakes
-from assay.stats.drift import Direction, Spent, burn_rate, burns_too_fast, error_budget, hours_left
+from assay.stats.drift import Direction, WindowTotals, burn_rate, burns_too_fast, error_budget, hours_left
 from assay.store.db import Store
 from assay.store.monitoring import drawn_outputs, read_state, window_sums
 from assay.store.records import micros
@@ -42,7 +42,7 @@ class Watched:
         """Over a store, watched and budgeted as the settings say."""
         self._store, self._settings, self._clock = store, settings or MonitorSettings(), clock
         self._lock = threading.Lock()
-        self._windows: dict[str, tuple[float, Spent]] = {}
+        self._windows: dict[str, tuple[float, WindowTotals]] = {}
 
     def read(self, tenants: Sequence[str]) -> "Iterator[Metric]":
         """The figures of these tenants.
@@ -103,12 +103,12 @@ class Watched:
             if kept is None or self._clock() >= kept[0]:
                 begin = now - round(settings.window_days * _DAY)
                 (whole,) = window_sums(connection, tenant, settings.metric, [begin], now)
-                kept = self._windows[tenant] = (self._clock() + WINDOW_S, Spent(*whole))
+                kept = self._windows[tenant] = (self._clock() + WINDOW_S, WindowTotals(*whole))
             begins = [now - round(one * _HOUR) for one in hours]
             sums = window_sums(connection, tenant, settings.metric, begins, now) if hours else []
         if kept[1].outputs < settings.least_outputs:
             return None
-        spent = {one: Spent(*found) for one, found in zip(hours, sums, strict=True)}
+        spent = {one: WindowTotals(*found) for one, found in zip(hours, sums, strict=True)}
         found = error_budget(settings.most, kept[1])
         longest = max((rule.long_hours for rule in settings.rules), default=None)
         until = None if longest is None else hours_left(found, spent[longest], longest)
@@ -169,7 +169,7 @@ class _Budget:
 class _Nearest:
     """Of all charts with the same labels the one that is nearest to its alarm."""
 
-    watch: Watching
+    watch: WatchSettings
     until: float
     """When no more charts are designed."""
     clock: Callable[[], float]

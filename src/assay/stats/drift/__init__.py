@@ -1,5 +1,5 @@
-"""Change over time, numbers in and numbers out: CUSUM charts with exact run lengths, confidence sequences, places
-where a mean rises, rates out of samples, error budgets. It needs numpy, which is loaded with the first name that does.
+"""Statistics of change over time: CUSUM charts with exact run lengths, confidence sequences, the places where a mean
+rises, rates from samples, error budgets. Numpy is loaded with the first name that needs it.
 """
 
 from typing import TYPE_CHECKING
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from assay.stats.drift.budget import WORKBOOK as WORKBOOK
     from assay.stats.drift.budget import Budget as Budget
     from assay.stats.drift.budget import BurnRule as BurnRule
-    from assay.stats.drift.budget import Spent as Spent
+    from assay.stats.drift.budget import WindowTotals as WindowTotals
     from assay.stats.drift.budget import burn_rate as burn_rate
     from assay.stats.drift.budget import burns_too_fast as burns_too_fast
     from assay.stats.drift.budget import error_budget as error_budget
     from assay.stats.drift.budget import hours_left as hours_left
     from assay.stats.drift.cusum import AfterAlarm as AfterAlarm
     from assay.stats.drift.cusum import Chart as Chart
+    from assay.stats.drift.cusum import ChartRun as ChartRun
     from assay.stats.drift.cusum import Crossing as Crossing
     from assay.stats.drift.cusum import Direction as Direction
-    from assay.stats.drift.cusum import Stretch as Stretch
     from assay.stats.drift.cusum import Sum as Sum
-    from assay.stats.drift.cusum import passed as passed
+    from assay.stats.drift.cusum import run_chart as run_chart
     from assay.stats.drift.cusum import sums as sums
     from assay.stats.drift.design import Approximation as Approximation
     from assay.stats.drift.design import Design as Design
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from assay.stats.drift.lattice import beta as beta
     from assay.stats.drift.lattice import empirical as empirical
     from assay.stats.drift.lattice import tilted as tilted
-    from assay.stats.drift.onset import likelihoods as likelihoods
     from assay.stats.drift.onset import onset_index as onset_index
+    from assay.stats.drift.onset import onset_probabilities as onset_probabilities
     from assay.stats.drift.onset import weight_of as weight_of
     from assay.stats.drift.reviewed_scores import CalibrationDrift as CalibrationDrift
     from assay.stats.drift.reviewed_scores import calibration_drift as calibration_drift
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from assay.stats.drift.sequences import difference as difference
     from assay.stats.drift.sequences import mean_sequence as mean_sequence
     from assay.stats.drift.simulation import simulated_run_lengths as simulated_run_lengths
-    from assay.stats.drift.steps import Believed as Believed
     from assay.stats.drift.steps import Evaluations as Evaluations
-    from assay.stats.drift.steps import Places as Places
-    from assay.stats.drift.steps import believed as believed
+    from assay.stats.drift.steps import Posterior as Posterior
+    from assay.stats.drift.steps import RiseHypotheses as RiseHypotheses
     from assay.stats.drift.steps import evaluations as evaluations
-    from assay.stats.drift.steps import gains as gains
+    from assay.stats.drift.steps import expected_information as expected_information
+    from assay.stats.drift.steps import posterior as posterior
     from assay.stats.drift.steps import precision as precision
     from assay.stats.drift.steps import sizes_of as sizes_of
     from assay.stats.drift.weighting import WeightedRate as WeightedRate
@@ -61,7 +61,7 @@ else:
             ".budget": (
                 "Budget",
                 "BurnRule",
-                "Spent",
+                "WindowTotals",
                 "WORKBOOK",
                 "burn_rate",
                 "burns_too_fast",
@@ -73,9 +73,9 @@ else:
                 "Chart",
                 "Crossing",
                 "Direction",
-                "Stretch",
+                "ChartRun",
                 "Sum",
-                "passed",
+                "run_chart",
                 "sums",
             ),
             ".design": (
@@ -93,7 +93,7 @@ else:
                 "tilted",
             ),
             ".onset": (
-                "likelihoods",
+                "onset_probabilities",
                 "onset_index",
                 "weight_of",
             ),
@@ -110,12 +110,12 @@ else:
             ),
             ".simulation": ("simulated_run_lengths",),
             ".steps": (
-                "Believed",
+                "Posterior",
                 "Evaluations",
-                "Places",
-                "believed",
+                "RiseHypotheses",
+                "posterior",
                 "evaluations",
-                "gains",
+                "expected_information",
                 "precision",
                 "sizes_of",
             ),
@@ -123,5 +123,15 @@ else:
                 "WeightedRate",
                 "weighted_rate",
             ),
+        },
+        renamed={
+            "Spent": "WindowTotals",
+            "likelihoods": "onset_probabilities",
+            "passed": "run_chart",
+            "Stretch": "ChartRun",
+            "Believed": "Posterior",
+            "believed": "posterior",
+            "Places": "RiseHypotheses",
+            "gains": "expected_information",
         },
     )

@@ -1,9 +1,9 @@
 """The error budget: how much hallucination a window of time allows, how much of it is left, and how fast it burns.
 
-The budget of outputs O in a window is `most` * |O| minus the sum of their scores: what they were allowed to come to
-minus what they came to. The burn rate is how many times faster than allowed it is spent; an alert fires where it is
-above a factor over a long window and over a short one, so that it is both sure and soon over (Beyer et al. 2018, "The
-Site Reliability Workbook", chapter 5, "Multiwindow, Multi-Burn-Rate Alerts").
+The budget of outputs O in a window is `most` * |O| minus the sum of their scores: the allowed total minus the actual
+total. The burn rate is how many times faster than allowed the budget is spent. An alert fires where it exceeds a factor
+over both a long and a short window, so that it is reliable and ends soon after its cause (Beyer et al. 2018, "The Site
+Reliability Workbook", chapter 5, "Multiwindow, Multi-Burn-Rate Alerts").
 """
 
 import math
@@ -14,15 +14,15 @@ from assay.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What was spent in a window.
+class WindowTotals:
+    """The outputs of a window and the sum of their scores, which is what they spend of the budget.
 
     Raises:
         InputError: the numbers are negative or not finite.
     """
 
     outputs: float
-    """How many outputs there were, or an estimate of it."""
+    """The number of outputs, or an estimate of it."""
     total: float
     """The sum of their scores, or an estimate of it."""
 
@@ -33,18 +33,18 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class BurnRule:
-    """When a burn rate is too fast.
+    """A rule by which a burn rate is too fast: it exceeds a factor over both windows.
 
     Raises:
         InputError: a window or the factor is not above 0, or the short window is not shorter.
     """
 
     factor: float
-    """How many times faster than allowed."""
+    """The burn rate that has to be exceeded: how many times faster than allowed."""
     long_hours: float
-    """Over this window."""
+    """The length of the long window, in hours."""
     short_hours: float
-    """And over this one."""
+    """The length of the short window, in hours."""
 
     def __post_init__(self) -> None:
         if not (self.factor > 0 and 0 < self.short_hours < self.long_hours):
@@ -55,7 +55,7 @@ class BurnRule:
 
 
 WORKBOOK: Final = (BurnRule(14.4, 1, 1 / 12), BurnRule(6, 6, 0.5), BurnRule(1, 72, 6))
-"""The three rules of the workbook (table 5-8), for a window of 30 days: 2%, 5% and 10% of the budget are gone."""
+"""The three rules of the workbook (table 5-8), for a budget of 30 days: they fire at 2%, 5% and 10% of it spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +63,32 @@ class Budget:
     """The budget of a window."""
 
     most: float
-    """The largest mean score that is acceptable."""
+    """The largest acceptable mean score."""
     allowed: float
-    """What the outputs were allowed to come to."""
+    """The allowed sum of the scores."""
     spent: float
-    """What they came to."""
+    """The actual sum of the scores."""
 
     @property
     def left(self) -> float:
-        """What is left; nought or less where it is exhausted."""
+        """The remaining budget; 0 or less where it is exhausted."""
         return self.allowed - self.spent
 
     @property
     def left_share(self) -> float | None:
-        """What is left as a share of what was allowed; none where nothing came."""
+        """The remaining budget as a share of the allowed sum; none without outputs."""
         return None if self.allowed == 0 else self.left / self.allowed
 
     @property
     def exhausted(self) -> bool:
-        """Whether nothing is left although something came."""
+        """Whether there were outputs and nothing is left."""
         return self.allowed > 0 and self.left <= 0
 
 
-def error_budget(most: float, window: Spent) -> Budget:
+def error_budget(most: float, window: WindowTotals) -> Budget:
     """The budget of a window.
 
-    >>> error_budget(0.05, Spent(1000, 40)).left
+    >>> error_budget(0.05, WindowTotals(1000, 40)).left
     10.0
 
     Raises:
@@ -99,35 +99,35 @@ def error_budget(most: float, window: Spent) -> Budget:
     return Budget(most, most * window.outputs, window.total)
 
 
-def burn_rate(most: float, window: Spent) -> float | None:
-    """How many times faster than allowed the budget was spent; none where nothing came.
+def burn_rate(most: float, window: WindowTotals) -> float | None:
+    """How many times faster than allowed the budget was spent; none without outputs.
 
-    >>> burn_rate(0.05, Spent(100, 10))
+    >>> burn_rate(0.05, WindowTotals(100, 10))
     2.0
     """
     return None if window.outputs == 0 else window.total / window.outputs / most
 
 
-def burns_too_fast(rule: BurnRule, most: float, long: Spent, short: Spent) -> bool:
-    """Whether a rule fires: over both windows."""
+def burns_too_fast(rule: BurnRule, most: float, long: WindowTotals, short: WindowTotals) -> bool:
+    """Whether a rule fires, that is whether the burn rate exceeds its factor over both windows."""
     rates = burn_rate(most, long), burn_rate(most, short)
     return all(rate is not None and rate > rule.factor for rate in rates)
 
 
-def hours_left(found: Budget, recent: Spent, hours: float) -> float | None:
-    """In how many hours the budget is exhausted if outputs go on coming as in a recent window.
+def hours_left(found: Budget, recent: WindowTotals, hours: float) -> float | None:
+    """The hours until the budget is exhausted if outputs continue as in a recent window.
 
-    Each output adds what it is allowed and takes its score, so that what is left changes by the difference.
+    Each output adds its allowance and subtracts its score, so that the remaining budget changes by the difference.
 
     Args:
         found: the budget.
-        recent: what came in the recent window.
-        hours: how long that is.
+        recent: the outputs of the recent window.
+        hours: the length of that window.
 
     Returns:
-        Hours, 0 where it is exhausted; none where it will not be.
+        The hours, 0 where it is exhausted already; none where it will not be exhausted.
 
-    >>> hours_left(Budget(0.05, 100.0, 90.0), Spent(100, 10), 1)
+    >>> hours_left(Budget(0.05, 100.0, 90.0), WindowTotals(100, 10), 1)
     2.0
     """
     if found.exhausted:

@@ -1,8 +1,9 @@
-"""The CUSUM chart: a running sum that drifts up when a mean has shifted, and alarms at a threshold.
+"""The CUSUM chart: a running sum that drifts up when a mean has shifted, and raises an alarm at a threshold.
 
-Page 1954, "Continuous inspection schemes", Biometrika 41. Upwards S = max(0, S + x - baseline - slack), downwards
-S = max(0, S + baseline - slack - x); the alarm is where S exceeds the threshold. Each side is a value; a step gives the
-next one, so that a chart is the same wherever and in how many pieces its observations are added.
+Page 1954, "Continuous inspection schemes", Biometrika 41. Upward S = max(0, S + x - baseline - slack), downward
+S = max(0, S + baseline - slack - x); an alarm is raised where S exceeds the threshold. The state of each side is a
+value and a step returns the next one, so that the result does not depend on where, or in how many batches,
+observations are added.
 """
 
 import math
@@ -14,7 +15,7 @@ from assay.errors import InputError
 
 
 class Direction(StrEnum):
-    """Which shift a chart looks for."""
+    """The direction of the shift that a chart detects."""
 
     UP = "up"
     """The mean rises."""
@@ -33,9 +34,9 @@ class Chart:
     baseline: float
     """The mean while nothing has changed, in [0, 1]."""
     slack: float
-    """How far from the baseline an observation has to be before it counts for a shift, 0 or more."""
+    """How far from the baseline an observation has to be to count as evidence of a shift, 0 or more."""
     threshold: float
-    """The alarm is where the sum is above it, in the unit of observations."""
+    """The sum above which an alarm is raised, in units of observations."""
     direction: Direction = Direction.UP
 
     def __post_init__(self) -> None:
@@ -47,7 +48,7 @@ class Chart:
 
     @property
     def reference(self) -> float:
-        """The value that leaves the sum as it is."""
+        """The observation that leaves the sum unchanged."""
         return self.baseline + self.slack if self.direction is Direction.UP else self.baseline - self.slack
 
     def step(self, total: float, observation: float) -> float:
@@ -61,32 +62,32 @@ class Chart:
         return max(0.0, total + (gain if self.direction is Direction.UP else -gain))
 
     def exceeded(self, total: float) -> bool:
-        """Whether a sum is an alarm."""
+        """Whether a sum is above the threshold."""
         return total > self.threshold
 
 
 class AfterAlarm(StrEnum):
-    """What becomes of the sum at an alarm."""
+    """What happens to the sum at an alarm."""
 
     RESET = "reset"
-    """It starts again from nought: each alarm is a new one."""
+    """It restarts from zero: each alarm is a new one."""
     HOLD = "hold"
-    """It stays: the alarm lasts until the sum is back below the threshold or somebody resets it."""
+    """It is kept: the alarm lasts until the sum falls below the threshold or somebody resets it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Where one side of a chart stands."""
+    """The state of one side of a chart."""
 
     total: float = 0.0
     """The sum."""
     seen: int = 0
-    """Observations since it was last at nought: since then the shift is most probably there."""
+    """The number of observations since it was last zero, when a shift most probably began."""
     alarmed: bool = False
     """Whether it is above the threshold after an alarm that holds."""
 
     def added(self, chart: Chart, observation: float, after: AfterAlarm = AfterAlarm.RESET) -> "tuple[Sum, bool]":
-        """The sum after an observation, and whether a new alarm is raised by it.
+        """The state after an observation, and whether the observation raises a new alarm.
 
         Raises:
             InputError: the observation is outside [0, 1].
@@ -94,42 +95,49 @@ class Sum:
         if not 0 <= observation <= 1:
             raise InputError(f"expected an observation from 0 to 1, got {observation}")
         total = chart.step(self.total, observation)
-        over = chart.exceeded(total)
-        made = Sum(total, self.seen + 1 if total > 0 else 0, over)
-        if over and after is AfterAlarm.RESET:
-            made = replace(made, total=0.0, seen=0, alarmed=False)
-        return made, over and not self.alarmed
+        exceeded = chart.exceeded(total)
+        result = Sum(total, self.seen + 1 if total > 0 else 0, exceeded)
+        if exceeded and after is AfterAlarm.RESET:
+            result = replace(result, total=0.0, seen=0, alarmed=False)
+        return result, exceeded and not self.alarmed
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A new alarm within a stretch of observations."""
+    """A new alarm within a batch of observations."""
 
     index: int
-    """Of the observation that raised it."""
+    """The index of the observation that raised it."""
     begun: int | None
-    """Of the first observation after the sum was last at nought; none where that is before the stretch."""
+    """The index of the first observation after the sum was last zero; none where that was before the batch."""
     total: float
     """The sum, above the threshold."""
     run: int
-    """Observations since then, this one among them."""
+    """The number of observations since then, including this one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """What became of one side of a chart over a stretch of observations."""
+class ChartRun:
+    """The result of passing a batch of observations through one side of a chart."""
 
     after: Sum
+    """The state after the batch."""
     begun: int | None
-    """Where the sum is not at nought, the index of the first observation after it last was; none where that is before
-    the stretch."""
+    """If the sum is not zero, the index of the first observation after it last was; none where that was before the
+    batch."""
     crossings: tuple[Crossing, ...]
+    """The alarms."""
 
 
-def passed(chart: Chart, before: Sum, observations: Sequence[float], after: AfterAlarm = AfterAlarm.RESET) -> Stretch:
-    """The same as `Sum.added` for each observation in turn, in one loop: a record of years has millions of them.
+def run_chart(
+    chart: Chart, before: Sum, observations: Sequence[float], after: AfterAlarm = AfterAlarm.RESET
+) -> ChartRun:
+    """Passes a batch of observations through one side of a chart.
 
-    >>> passed(Chart(0.25, 0.25, 0.9), Sum(), [1.0, 1.0, 0.0]).crossings
+    The result equals that of `Sum.added` for each observation in turn, but one loop is much faster: a record of years
+    has millions of observations.
+
+    >>> run_chart(Chart(0.25, 0.25, 0.9), Sum(), [1.0, 1.0, 0.0]).crossings
     (Crossing(index=1, begun=0, total=1.0, run=2),)
 
     Raises:
@@ -154,11 +162,11 @@ def passed(chart: Chart, before: Sum, observations: Sequence[float], after: Afte
                 total, seen, alarmed, begun = 0.0, 0, False, None
         else:
             total, seen, alarmed, begun = 0.0, 0, False, None
-    return Stretch(Sum(total, seen, alarmed), begun, tuple(crossings))
+    return ChartRun(Sum(total, seen, alarmed), begun, tuple(crossings))
 
 
 def sums(chart: Chart, observations: Iterable[float], after: AfterAlarm = AfterAlarm.RESET) -> Iterator[float]:
-    """The sum after each observation, as it stood before a reset.
+    """The sum after each observation, before any reset.
 
     >>> list(sums(Chart(0.0, 0.5, 0.9), [1, 1, 0, 1]))
     [0.5, 1.0, 0.0, 0.5]

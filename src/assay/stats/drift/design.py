@@ -1,8 +1,8 @@
-"""Designing a CUSUM chart: slack and threshold for a stated interval between false alarms and a stated shift.
+"""Designs a CUSUM chart: slack and threshold for a given interval between false alarms and a given shift.
 
-The reference value is the one that is optimal for the shift (`lattice.best_reference`), moved to the nearest place of a
-lattice on which run lengths are exact; the threshold is the least one whose mean run length without a shift is as long
-as asked. Thresholds lie between two places of the lattice, so that rounding of sums moves no alarm.
+The reference value is the optimal one for the shift (`lattice.best_reference`), moved to the nearest point of a lattice
+on which run lengths are exact. The threshold is the least one whose mean run length without a shift is as long as
+required. Thresholds lie midway between two points of the lattice, so that rounding of sums changes no alarm.
 """
 
 import math
@@ -17,27 +17,27 @@ from assay.stats.drift.lattice import Lattice, bernoulli, best_reference, beta, 
 from assay.stats.drift.run_length import MOST_STATES, mean_run_length, run_lengths
 
 NEAR: Final = 0.15
-"""How far the reference may be from the best one, in shifts, where it makes the run lengths a recursion."""
+"""The largest distance of the reference from the best one, in shifts, if run lengths then follow from a recursion."""
 NEARER: Final = 0.1
-"""And where it does not."""
+"""The largest such distance otherwise."""
 FINE: Final = 0.05
-"""The largest step of the logarithm of the run length from one threshold to the next, about."""
+"""The approximate largest step of the log run length from one threshold to the next."""
 CELLS: Final = 18
-"""Cells of a lattice of scores within one standard deviation: rounding then adds 0.05% to the variance."""
+"""Cells of a lattice of scores per standard deviation: rounding then adds 0.05% to the variance."""
 COARSEST: Final = 40
 FINEST: Final = 2_000
 """The coarsest and the finest lattice of scores."""
 SPREAD: Final = 0.5
-"""What the standard deviation of a score is taken to be where it is not said: this share of that of a rate."""
+"""The default standard deviation of a score, as a share of that of a rate with the same mean."""
 _FIRST_STATES: Final = 8
-"""Two to this power is how many states are tried first."""
+"""The logarithm, base 2, of the number of states that is tried first."""
 _CURVE: Final = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-"""The shifts that a curve of run lengths is drawn at, as multiples of the shift that was designed for."""
+"""The shifts of the curve of run lengths, as multiples of the shift that the chart is designed for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approximation:
-    """What the textbook says in place of the exact run lengths."""
+    """Textbook approximations of the run lengths."""
 
     arl1: float | None
     """h / (D - d) with the threshold h, the shift D and the slack d; none where the slack is not below the shift."""
@@ -50,41 +50,41 @@ class Approximation:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A chart, and how long it runs."""
+    """A designed chart with its run lengths, in observations."""
 
     kind: str
     """`rate` or `score`."""
     chart: Chart
     shift: float
-    """The change of the mean that it is for, positive in either direction."""
+    """The change of the mean that it is designed for, positive in either direction."""
     false_alarm_every: float
-    """What was asked: at least so many observations between false alarms in the mean."""
+    """The required mean number of observations between false alarms."""
     spread: float
     """The standard deviation of an observation without a shift."""
     arl0: float
-    """The mean run length until a false alarm, in observations: exact for a rate; for a score that of its lattice."""
+    """The mean run length until a false alarm: exact for a rate; for a score exact on its lattice."""
     arl1: float
     """The mean run length until the alarm if the shift is there from the start."""
     approximation: Approximation
     curve: tuple[tuple[float, float], ...]
-    """Means and the mean run length at each."""
+    """Means, each with the mean run length."""
     arl0_range: tuple[float, float] | None = None
     """The mean run length until a false alarm at the two ends of the interval of the baseline, shortest first."""
     baseline_range: tuple[float, float] | None = None
-    """The interval of the baseline that `arl0_range` is at."""
+    """The interval of the baseline that `arl0_range` refers to."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A distribution on a lattice on which the reference has a place; always seen as a rising mean."""
+    """A distribution on a lattice that contains the reference; mirrored for a falling mean, so that it always rises."""
 
-    of: Lattice
+    lattice: Lattice
     reference: int
     mirrored: bool
 
     def run_length(self, mean: float, states: int) -> float:
         own = 1 - mean if self.mirrored else mean
-        return mean_run_length(tilted(self.of, own), self.reference, states)
+        return mean_run_length(tilted(self.lattice, own), self.reference, states)
 
 
 def design_chart(
@@ -99,22 +99,22 @@ def design_chart(
     baseline_range: tuple[float, float] | None = None,
     curve: bool = True,
 ) -> Design:
-    """The chart for a shift of the mean.
+    """Designs the chart for a shift of the mean.
 
     Args:
         baseline: the mean while nothing has changed, between 0 and 1.
-        shift: the change of the mean that is to be found soon, above 0.
+        shift: the change of the mean to be detected, above 0.
         false_alarm_every: the least mean number of observations between false alarms.
-        kind: `rate` for observations that are 0 or 1, `score` for such within [0, 1].
-        direction: whether the mean is to rise or to fall.
-        spread: the standard deviation of a score; its distribution is then a beta distribution. By default `SPREAD`
-            times that of a rate with the same mean.
-        sample: scores that were seen, in place of that; their distribution is tilted to the baseline.
-        baseline_range: an interval of the baseline, where it was estimated: the run lengths at its ends are given, too.
-        curve: whether the run lengths at other means are worked out as well.
+        kind: `rate` for observations that are 0 or 1, `score` for observations in [0, 1].
+        direction: whether a rise or a fall is to be detected.
+        spread: the standard deviation of a score, which then has a beta distribution. By default `SPREAD` times that of
+            a rate with the same mean.
+        sample: observed scores, instead of a beta distribution; their distribution is tilted to the baseline.
+        baseline_range: the interval of an estimated baseline: the run lengths at its ends are computed as well.
+        curve: whether the run lengths at other means are computed as well.
 
     Raises:
-        InputError: no chart has these.
+        InputError: an argument is out of range, or no chart meets the requirements.
 
     >>> found = design_chart(0.05, 0.03, 10_000)
     >>> found.arl0 >= 10_000, round(found.arl1)
@@ -141,12 +141,12 @@ def design_chart(
         chart,
         shift,
         false_alarm_every,
-        placed.of.spread,
+        placed.lattice.spread,
         placed.run_length(baseline, states),
         placed.run_length(shifted, states),
-        _approximation(chart, shift, placed.of.spread),
-        tuple((mean, placed.run_length(mean, states)) for mean in means if _inside(placed, mean)),
-        None if baseline_range is None else _range(placed, baseline_range, states),
+        _approximation(chart, shift, placed.lattice.spread),
+        tuple((mean, placed.run_length(mean, states)) for mean in means if _is_attainable(placed, mean)),
+        None if baseline_range is None else _run_length_range(placed, baseline_range, states),
         baseline_range,
     )
 
@@ -160,9 +160,9 @@ def _approximation(chart: Chart, shift: float, deviation: float) -> Approximatio
     )
 
 
-def _range(placed: _Placed, means: tuple[float, float], states: int) -> tuple[float, float] | None:
-    """The run lengths at the two means, the shorter one first; none where no observation could have them."""
-    ends = [placed.run_length(mean, states) for mean in means if _inside(placed, mean)]
+def _run_length_range(placed: _Placed, means: tuple[float, float], states: int) -> tuple[float, float] | None:
+    """The run lengths at two means, the shorter one first; none where neither mean is attainable."""
+    ends = [placed.run_length(mean, states) for mean in means if _is_attainable(placed, mean)]
     return (min(ends), max(ends)) if ends else None
 
 
@@ -170,7 +170,7 @@ def siegmund(drift: float, threshold: float) -> float:
     """Siegmund's approximation of the mean run length of a one-sided CUSUM of normal observations.
 
     Args:
-        drift: the mean of what an observation adds to the sum, in standard deviations.
+        drift: the mean increment of the sum by an observation, in standard deviations.
         threshold: the threshold, in standard deviations.
 
     >>> round(siegmund(-0.5, 4.0)), round(siegmund(0.5, 4.0), 1)  # tabulated: 336 and 8.4 (Montgomery)
@@ -183,8 +183,8 @@ def siegmund(drift: float, threshold: float) -> float:
 
 
 def both_sides(first: float, second: float) -> float:
-    """The mean run length of two one-sided charts side by side, until one of them alarms: 1/L = 1/L1 + 1/L2 (Van
-    Dobben de Bruyn 1968, "Cumulative Sum Tests"), exact where an alarm of one finds the other at nought.
+    """The mean run length of two one-sided charts together, until one of them raises an alarm: 1/L = 1/L1 + 1/L2 (Van
+    Dobben de Bruyn 1968, "Cumulative Sum Tests"), exact if at an alarm of one the sum of the other is zero.
 
     >>> both_sides(10_000, 10_000)
     5000.0
@@ -192,15 +192,15 @@ def both_sides(first: float, second: float) -> float:
     return 1 / (1 / first + 1 / second)
 
 
-def _inside(placed: _Placed, mean: float) -> bool:
+def _is_attainable(placed: _Placed, mean: float) -> bool:
     own = 1 - mean if placed.mirrored else mean
-    kept = placed.of.values[placed.of.chances > 0]
+    kept = placed.lattice.values[placed.lattice.chances > 0]
     return bool(max(0.0, kept[0]) + 1e-9 < own < min(1.0, kept[-1]) - 1e-9)
 
 
 def _chart(placed: _Placed, baseline: float, states: int, direction: Direction) -> Chart:
-    unit = placed.of.unit
-    value = placed.of.origin + placed.reference / unit
+    unit = placed.lattice.unit
+    value = placed.lattice.origin + placed.reference / unit
     slack = (1 - value if placed.mirrored else value) - baseline
     return Chart(baseline, slack if direction is Direction.UP else -slack, (states - 0.5) / unit, direction)
 
@@ -220,7 +220,7 @@ def _place_rate(baseline: float, shifted: float, direction: Direction) -> _Place
 
 
 def _fraction(value: float, tolerance: float, least: int) -> tuple[int, int]:
-    """The smallest denominator from `least` on of a fraction near a value, and its numerator."""
+    """The smallest denominator, at least `least`, of a fraction near a value, and its numerator."""
     for unit in range(least, MOST_STATES):
         reference = round(value * unit)
         if abs(reference / unit - value) <= tolerance and math.gcd(unit, reference) == 1 and 0 < reference < unit:
@@ -235,25 +235,25 @@ def _place_score(
     low, high = (1 - baseline, 1 - shifted) if mirrored else (baseline, shifted)
     most = math.sqrt(low * (1 - low))
 
-    def laid(unit: int, origin: float) -> Lattice:
+    def score_lattice(unit: int, origin: float) -> Lattice:
         if sample is None:
             return beta(low, SPREAD * most if spread is None else spread, unit, origin)
         return tilted(empirical([1 - one for one in sample] if mirrored else sample, unit, origin), low)
 
-    rough = laid(FINEST, 0.0)
+    rough = score_lattice(FINEST, 0.0)
     unit = max(COARSEST, min(FINEST, math.ceil(CELLS / rough.spread)))
     best = best_reference(rough, high)
     reference = math.ceil(best * unit)
-    return _Placed(laid(unit, best - reference / unit), reference, mirrored)
+    return _Placed(score_lattice(unit, best - reference / unit), reference, mirrored)
 
 
 def _least_states(placed: _Placed, baseline: float, wanted: float) -> int:
-    """The least number of states whose mean run length is as long as asked: all up to a power of two are worked out
-    together."""
-    of = tilted(placed.of, 1 - baseline if placed.mirrored else baseline)
+    """The least number of states whose mean run length is as long as required. All numbers up to a power of two are
+    computed together."""
+    tilted_lattice = tilted(placed.lattice, 1 - baseline if placed.mirrored else baseline)
     most = 1 << _FIRST_STATES
     while most <= MOST_STATES:
-        lengths = run_lengths(of, placed.reference, most, wanted)[1:]
+        lengths = run_lengths(tilted_lattice, placed.reference, most, wanted)[1:]
         enough = np.flatnonzero(lengths >= wanted)
         if enough.size:
             return int(enough[0]) + 1

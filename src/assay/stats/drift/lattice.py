@@ -1,7 +1,7 @@
-"""Distributions of bounded observations on a lattice: what run lengths are worked out for.
+"""Distributions of bounded observations on a lattice, for which run lengths can be computed.
 
-An observation lies in [0, 1] and is a multiple of 1/`unit`. A rate (an output is bad or not) is such a distribution as
-it is; a score is rounded to its two neighbours on the lattice so that its mean stays what it was.
+An observation is in [0, 1] and a multiple of 1/`unit`. A rate (an output is bad or not) has such a distribution by
+itself; a score is distributed between its two neighbours on the lattice so that its mean is preserved.
 """
 
 import math
@@ -18,25 +18,25 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 _ROUNDS: Final = 300
-"""Steps of a continued fraction and of bisections: more than either ever takes."""
+"""The most steps of a continued fraction or a bisection, more than either ever needs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice:
-    """A distribution of observations.
+    """A distribution of observations on a lattice.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not a distribution.
     """
 
     unit: int
-    """Observations are multiples of 1/unit."""
+    """Observations are multiples of 1/unit, plus the origin."""
     steps: Whole
-    """The multiples, rising, from 0 on."""
+    """The multiples, ascending, 0 or more."""
     chances: Floats
-    """How probable each is; they sum to 1."""
+    """The probability of each; they sum to 1."""
     origin: float = 0.0
-    """The value of the multiple 0: a lattice of scores is laid so that a value that matters has a place on it."""
+    """The value of the multiple 0. A lattice of scores is shifted so that it contains a given value."""
 
     def __post_init__(self) -> None:
         whole = self.unit >= 1 and len(self.steps) == len(self.chances) > 0
@@ -52,7 +52,7 @@ class Lattice:
 
     @property
     def values(self) -> Floats:
-        """The values that an observation may have."""
+        """The possible values of an observation."""
         return self.origin + self.steps / self.unit
 
     @property
@@ -62,34 +62,34 @@ class Lattice:
 
 
 def bernoulli(rate: float, unit: int = 1) -> Lattice:
-    """The distribution of what is 1 at a rate, else 0.
+    """The distribution of an observation that is 1 at a given rate and 0 otherwise.
 
     >>> bernoulli(0.25).mean
     0.25
 
     Raises:
-        InputError: the rate is none between 0 and 1.
+        InputError: the rate is not between 0 and 1.
     """
-    _share("a rate", rate)
+    _require_share("a rate", rate)
     return Lattice(unit, np.array([0, unit]), np.array([1 - rate, rate]))
 
 
 def beta(mean: float, spread: float, unit: int, origin: float = 0.0) -> Lattice:
-    """The beta distribution of a mean and a standard deviation, on a lattice, with the same mean.
+    """A beta distribution, discretised on a lattice with its mean preserved.
 
     Args:
         mean: the mean, between 0 and 1.
         spread: the standard deviation, between 0 and that of a rate with this mean.
-        unit: how fine the lattice is.
-        origin: where it begins, from -1/unit to 0.
+        unit: the number of steps of the lattice from 0 to 1.
+        origin: the first point of the lattice, from -1/unit to 0.
 
     >>> round(beta(0.2, 0.1, 100).mean, 6), round(beta(0.2, 0.1, 100).spread, 3)
     (0.2, 0.1)
 
     Raises:
-        InputError: no beta distribution has these.
+        InputError: no beta distribution has this mean and standard deviation.
     """
-    _share("a mean", mean)
+    _require_share("a mean", mean)
     most = math.sqrt(mean * (1 - mean))
     if not 0 < spread < most:
         raise InputError(f"expected a standard deviation between 0 and {most:.4g}, that of a rate; got {spread}")
@@ -98,12 +98,12 @@ def beta(mean: float, spread: float, unit: int, origin: float = 0.0) -> Lattice:
     grid = origin + np.arange(unit + 2) / unit
     mass = np.diff(incomplete_betas(first, second, grid))
     weight = mean * np.diff(incomplete_betas(first + 1, second, grid))
-    # Each cell's mass goes to its two ends so that its mean is kept.
-    return _between(mass, np.clip((weight - mass * grid[:-1]) * unit, 0, mass), unit, origin)
+    # The mass of each cell is distributed to its two ends so that its mean is preserved.
+    return _lattice_of_cells(mass, np.clip((weight - mass * grid[:-1]) * unit, 0, mass), unit, origin)
 
 
 def empirical(values: Sequence[float], unit: int, origin: float = 0.0) -> Lattice:
-    """The distribution of values that were seen, on a lattice, with the same mean.
+    """The empirical distribution of values, discretised on a lattice with its mean preserved.
 
     >>> empirical([0.25, 0.5], 4).steps.tolist()
     [1, 2]
@@ -119,11 +119,11 @@ def empirical(values: Sequence[float], unit: int, origin: float = 0.0) -> Lattic
     mass, high = np.zeros(unit + 1), np.zeros(unit + 1)
     np.add.at(mass, low, 1 / seen.size)
     np.add.at(high, low, np.maximum(places - low, 0) / seen.size)
-    return _between(mass, high, unit, origin)
+    return _lattice_of_cells(mass, high, unit, origin)
 
 
-def _between(mass: Floats, high: Floats, unit: int, origin: float) -> Lattice:
-    """Cells with their mass and how much of it goes to their upper end."""
+def _lattice_of_cells(mass: Floats, high: Floats, unit: int, origin: float) -> Lattice:
+    """The lattice of cells with the given masses, of which the parts `high` go to the upper end."""
     chances = np.zeros(len(mass) + 1)
     chances[:-1] += mass - high
     chances[1:] += high
@@ -131,61 +131,61 @@ def _between(mass: Floats, high: Floats, unit: int, origin: float) -> Lattice:
     return Lattice(unit, kept, chances[kept] / chances.sum(), origin)
 
 
-def tilted(of: Lattice, mean: float) -> Lattice:
-    """The distribution with another mean that is nearest to one in relative entropy: its exponential tilt.
+def tilted(lattice: Lattice, mean: float) -> Lattice:
+    """The exponential tilt of a distribution: of those with another mean the nearest to it in relative entropy.
 
-    Of all shifts by so much it is the one that is hardest to tell from the baseline (Csiszar 1975, "I-divergence
-    geometry of probability distributions", Annals of Probability 3). A rate stays a rate.
+    Of all shifts by the same amount it is the hardest to distinguish from the baseline (Csiszar 1975, "I-divergence
+    geometry of probability distributions", Annals of Probability 3). The tilt of a rate is a rate.
 
     >>> tilted(bernoulli(0.05), 0.08).chances.round(6).tolist()
     [0.92, 0.08]
 
     Raises:
-        InputError: no value is on the other side of the mean.
+        InputError: the mean is not between the least and the greatest value.
     """
-    return _tilt(of, tilt_of(of, mean))
+    return _tilt(lattice, tilt_of(lattice, mean))
 
 
-def tilt_of(of: Lattice, mean: float) -> float:
+def tilt_of(lattice: Lattice, mean: float) -> float:
     """The exponent of `tilted`: observations x get the weight exp(exponent * x)."""
-    kept = of.values[of.chances > 0]
+    kept = lattice.values[lattice.chances > 0]
     low, high = kept[0], kept[-1]
     if not low < mean < high:
         raise InputError(f"expected a mean between {low:g} and {high:g}, the least and the greatest value; got {mean}")
     below, above = -1.0, 1.0
-    while _tilt(of, below).mean > mean:
+    while _tilt(lattice, below).mean > mean:
         below *= 2
-    while _tilt(of, above).mean < mean:
+    while _tilt(lattice, above).mean < mean:
         above *= 2
     for _ in range(_ROUNDS):
         middle = (below + above) / 2
-        below, above = (middle, above) if _tilt(of, middle).mean < mean else (below, middle)
+        below, above = (middle, above) if _tilt(lattice, middle).mean < mean else (below, middle)
         if above - below <= 1e-13 * max(1.0, abs(middle)):
             break
     return (below + above) / 2
 
 
-def best_reference(of: Lattice, mean: float) -> float:
+def best_reference(lattice: Lattice, mean: float) -> float:
     """The reference value of the CUSUM chart that is optimal for a shift of the mean (Moustakides 1986, "Optimal
-    stopping times for detecting changes in distributions", Annals of Statistics 14): what an observation counts is its
-    likelihood ratio, which grows with its distance from this value.
+    stopping times for detecting changes in distributions", Annals of Statistics 14): the log-likelihood ratio of an
+    observation is proportional to its distance from this value.
 
     >>> round(best_reference(bernoulli(0.05), 0.08), 4)
     0.0639
     """
-    exponent = tilt_of(of, mean)
-    top = float(np.max(exponent * of.values))
-    return (top + math.log(float(of.chances @ np.exp(exponent * of.values - top)))) / exponent
+    exponent = tilt_of(lattice, mean)
+    top = float(np.max(exponent * lattice.values))
+    return (top + math.log(float(lattice.chances @ np.exp(exponent * lattice.values - top)))) / exponent
 
 
-def _tilt(of: Lattice, exponent: float) -> Lattice:
-    powers = exponent * of.values
-    weights = of.chances * np.exp(powers - powers.max())
-    return Lattice(of.unit, of.steps, weights / weights.sum(), of.origin)
+def _tilt(lattice: Lattice, exponent: float) -> Lattice:
+    powers = exponent * lattice.values
+    weights = lattice.chances * np.exp(powers - powers.max())
+    return Lattice(lattice.unit, lattice.steps, weights / weights.sum(), lattice.origin)
 
 
 def incomplete_betas(first: float, second: float, at: Floats) -> Floats:
-    """The regularised incomplete beta function at several places, by its continued fraction (DLMF 8.17.22), to about
+    """The regularised incomplete beta function at several points, by its continued fraction (DLMF 8.17.22), to about
     1e-12; 0 below 0 and 1 above 1.
 
     >>> incomplete_betas(2, 3, np.array([0.0, 0.4, 1.0])).round(6).tolist()
@@ -193,7 +193,7 @@ def incomplete_betas(first: float, second: float, at: Floats) -> Floats:
     """
     found = np.where(at >= 1, 1.0, 0.0)
     inside = (at > 0) & (at < 1)
-    swapped = at > (first + 1) / (first + second + 2)  # the fraction converges soon below it
+    swapped = at > (first + 1) / (first + second + 2)  # the fraction converges fast below this point
     low, high = inside & ~swapped, inside & swapped
     found[low] = _beta_fraction(first, second, at[low])
     found[high] = 1 - _beta_fraction(second, first, 1 - at[high])
@@ -208,7 +208,7 @@ def _beta_fraction(first: float, second: float, at: Floats) -> Floats:
         + first * np.log(at)
         + second * np.log1p(-at)
     )
-    # The fraction from its front (the modified Lentz method).
+    # The modified Lentz method.
     tiny = 1e-300
     c, d = np.ones_like(at), 1 - (first + second) * at / (first + 1)
     d = 1 / np.where(np.abs(d) > tiny, d, tiny)
@@ -229,6 +229,6 @@ def _beta_fraction(first: float, second: float, at: Floats) -> Floats:
     return np.asarray(np.exp(log_front) * value / first)
 
 
-def _share(name: str, value: float) -> None:
+def _require_share(name: str, value: float) -> None:
     if not 0 < value < 1:
         raise InputError(f"expected {name} between 0 and 1, got {value}")

@@ -1,8 +1,8 @@
-"""When a shift began, and which of several moments is most probably its cause.
+"""When a shift began, and which of several moments is its most probable beginning.
 
-For a chart whose sum is a likelihood ratio the most likely beginning is where the sum was last at nought (Page 1954;
-Hinkley 1970, "Inference about the change-point in a sequence of random variables", Biometrika 57). Among moments at
-which something was changed the likelihood of each is that of the observations from it on.
+If the sum of a chart is a log-likelihood ratio, the most likely beginning is where the sum was last zero (Page 1954;
+Hinkley 1970, "Inference about the change-point in a sequence of random variables", Biometrika 57). The likelihood of a
+given moment, such as that of a change, is that of the observations from it on.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from assay.stats.drift.lattice import Floats
 
 
 def weight_of(chart: Chart, mean: float, binary: bool, spread: float | None = None) -> float:
-    """How many units of log-likelihood a unit of a chart's sum is worth.
+    """The units of log-likelihood in one unit of a chart's sum.
 
     Args:
         chart: the chart.
         mean: the shifted mean.
         binary: whether observations are 0 or 1.
-        spread: else their standard deviation.
+        spread: the standard deviation of observations that are not binary.
 
     >>> round(weight_of(Chart(0.05, 0.0139, 5), 0.08, True), 3)
     0.502
@@ -34,24 +34,26 @@ def weight_of(chart: Chart, mean: float, binary: bool, spread: float | None = No
 
 
 def onset_index(chart: Chart, observations: Sequence[float]) -> int:
-    """The index of the first observation after the sum was last at nought: the most likely beginning of the shift."""
-    # The sum is at nought where the sum without a floor is at its lowest so far.
+    """The index of the first observation after the sum was last zero: the most likely beginning of the shift."""
+    # The sum is zero where the sum without a floor reaches its minimum so far.
     sums = np.cumsum(_gains(chart, observations))
     (lowest,) = np.nonzero(sums <= np.minimum(np.minimum.accumulate(sums), 0.0))
     return int(lowest[-1]) + 1 if lowest.size else 0
 
 
-def likelihoods(chart: Chart, observations: Sequence[float], begins: Sequence[int], weight: float) -> list[float]:
-    """How probable it is of each of several beginnings that the shift began there, if it began at one of them and each
-    was as probable before the observations.
+def onset_probabilities(
+    chart: Chart, observations: Sequence[float], begins: Sequence[int], weight: float
+) -> list[float]:
+    """The posterior probability of each of several beginnings of a shift, if it began at one of them and they were
+    equally probable beforehand.
 
     Args:
         chart: the chart.
-        observations: in their order.
+        observations: the observations, in their order.
         begins: for each candidate, the index of the first observation after it.
-        weight: `weight_of` the chart.
+        weight: the result of `weight_of` for the chart.
 
-    >>> chances = likelihoods(Chart(0.1, 0.2, 5), [0] * 20 + [1] * 20, [5, 20, 35], 2.0)
+    >>> chances = onset_probabilities(Chart(0.1, 0.2, 5), [0] * 20 + [1] * 20, [5, 20, 35], 2.0)
     >>> [round(chance, 3) for chance in chances]
     [0.0, 1.0, 0.0]
 

@@ -1,9 +1,10 @@
-"""Whether scores still mean what they say: is what is scored 0.8 right eight times of ten?
+"""Whether scores are still calibrated: are outputs with the score 0.8 right eight times out of ten?
 
-A bettor who knows a score before its outcome bets on the difference of both. If scores are calibrated each bet is fair,
-whatever scores come, and capital exceeds 1/alpha with a chance of at most alpha however often one looks (Arnold, Henzi
-and Ziegel 2023, "Sequentially valid tests for forecast calibration", Annals of Applied Statistics 17). Capital is
-spread over bets of several sizes on all scores alike and on high against low ones, in both directions.
+A bettor who knows each score before its outcome bets on the difference between the two. If scores are calibrated, each
+bet is fair, whatever the scores, and the capital ever exceeds 1/alpha with probability at most alpha, however often one
+looks (Arnold, Henzi and Ziegel 2023, "Sequentially valid tests for forecast calibration", Annals of Applied Statistics
+17). The capital is split among bets of several sizes on all scores alike and on high against low scores, in both
+directions.
 """
 
 import math
@@ -16,30 +17,31 @@ import numpy as np
 from assay.errors import InputError
 
 _SIZES: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Sizes of bets, as shares of the capital that a wholly wrong score would win or lose."""
+"""The sizes of bets, as the share of the capital that a totally wrong score would win or lose."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationDrift:
-    """How scores and outcomes compare."""
+    """The comparison of scores with outcomes."""
 
     count: int
+    """The number of outcomes."""
     mean_score: float | None
     """None where there are no outcomes."""
     mean_outcome: float | None
     evidence: float
-    """The logarithm (base 10) of the largest capital so far: 2 is a hundred to one against calibrated scores."""
+    """The logarithm, base 10, of the largest capital so far: 2 means odds of a hundred to one against calibration."""
     alarm: int | None
-    """After how many outcomes it was sure that scores are off; none while it is not."""
+    """The number of outcomes after which miscalibration was significant; none if it is not."""
 
 
 def calibration_drift(scores: Sequence[float], outcomes: Sequence[float], alpha: float = 0.01) -> CalibrationDrift:
-    """Hold scores against outcomes, in the order in which outcomes came to be known.
+    """Compares scores with outcomes, in the order in which the outcomes became known.
 
     Args:
-        scores: the chance of being right that was stated, in [0, 1].
-        outcomes: 1 where it was right, else 0; or between for parts.
-        alpha: the chance of an alarm over calibrated scores, ever.
+        scores: the stated probabilities of being right, in [0, 1].
+        outcomes: 1 where an output was right, 0 where it was wrong, or between for partly right.
+        alpha: the probability of ever raising an alarm for calibrated scores.
 
     >>> calibration_drift([0.9] * 60, [1.0] * 30 + [0.0] * 30).alarm
     48

@@ -1,10 +1,10 @@
-"""Confidence sequences: intervals of a mean that hold at every moment at once, however often one looks.
+"""Confidence sequences: intervals of a mean that are valid at all times simultaneously, however often one looks.
 
-An interval for a fixed number of observations is wrong sooner or later for who looks after each of them and stops at
-the first that pleases. These are not: the chance that the mean is ever outside is at most alpha. They are the
+An interval for a fixed number of observations eventually fails if one checks it after each observation and stops at
+will. A confidence sequence does not: the probability that the mean is ever outside is at most alpha. These are the
 predictable plug-in empirical Bernstein sequences of Waudby-Smith and Ramdas 2024, "Estimating means of bounded random
 variables by betting", Journal of the Royal Statistical Society B 86, theorem 2. They assume no distribution, only that
-observations lie in [0, 1] and each has the same mean given those before it.
+observations are in [0, 1] and that each has the same mean given those before it.
 """
 
 import math
@@ -18,12 +18,12 @@ from assay.errors import InputError
 from assay.stats.drift.lattice import Floats
 
 _MOST_BET: Final = 0.5
-"""The largest bet: the c of theorem 2."""
+"""The largest bet, the c of theorem 2."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanSequence:
-    """Bounds after each observation, each with those before it in force."""
+    """The bounds after each observation, intersected with all earlier ones."""
 
     low: Floats
     high: Floats
@@ -34,21 +34,22 @@ class Difference:
     """The difference of two means, after minus before."""
 
     before: float
-    """The mean before, over all observations given."""
+    """The mean of the observations before."""
     after: float
-    """The mean after."""
+    """The mean of the observations after."""
     low: float
+    """The lower bound of the difference, valid however often one looked."""
     high: float
-    """The interval of the difference; it holds however often one looked."""
+    """The upper bound of the difference."""
 
     @property
     def estimate(self) -> float:
-        """The difference of what was seen."""
+        """The difference of the observed means."""
         return self.after - self.before
 
     @property
     def differs(self) -> bool:
-        """Whether nought is outside the interval."""
+        """Whether zero is outside of the interval."""
         return self.low > 0 or self.high < 0
 
 
@@ -56,8 +57,8 @@ def mean_sequence(observations: Sequence[float], alpha: float = 0.05) -> MeanSeq
     """The confidence sequence of a mean.
 
     Args:
-        observations: in their order, each in [0, 1].
-        alpha: the chance that the mean is ever outside, above 0 and below 1.
+        observations: the observations in their order, each in [0, 1].
+        alpha: the probability that the mean is ever outside, above 0 and below 1.
 
     >>> bounds = mean_sequence([0.5] * 1000)
     >>> bool(0.4 < bounds.low[-1] < 0.5 < bounds.high[-1] < 0.6)
@@ -79,7 +80,7 @@ def mean_sequence(observations: Sequence[float], alpha: float = 0.05) -> MeanSeq
     bets = np.minimum(_MOST_BET, np.sqrt(2 * log_level / (variances_before * count * np.log1p(count))))
     weights = np.cumsum(bets)
     middle = np.cumsum(bets * x) / weights
-    # 4 (x - mean)^2 times psi(bet) / 4, the two fours cancel.
+    # The theorem has 4 (x - mean)^2 times psi(bet) / 4; the two factors of four cancel.
     half = (log_level + np.cumsum((x - before) ** 2 * (-np.log1p(-bets) - bets))) / weights
     return MeanSequence(
         np.maximum.accumulate(np.maximum(0.0, middle - half)), np.minimum.accumulate(np.minimum(1.0, middle + half))
@@ -87,10 +88,10 @@ def mean_sequence(observations: Sequence[float], alpha: float = 0.05) -> MeanSeq
 
 
 def difference(before: Sequence[float], after: Sequence[float], alpha: float = 0.05) -> Difference:
-    """The difference of two means with its interval, as it stands after all these observations.
+    """The difference of two means with its interval, after all these observations.
 
-    The two sides are independent of each other and may be looked at whenever and as often as one likes; each has half
-    of alpha. Where a side has no observations the interval says nothing.
+    The two sides are independent of each other and may be examined at any time and any number of times; each gets half
+    of alpha. Where a side has no observations, the interval is [-1, 1].
 
     >>> difference([0.0] * 500, [1.0] * 500).low > 0.8
     True

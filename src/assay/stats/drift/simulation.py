@@ -1,4 +1,4 @@
-"""Run lengths by simulation: what the exact ones are checked against."""
+"""Run lengths by simulation, as a check of the exact ones."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +12,23 @@ _AT_ONCE = 64
 
 
 def simulated_run_lengths(
-    chart: Chart, of: Lattice, runs: int, rng: np.random.Generator, most: int = 100_000_000
+    chart: Chart, lattice: Lattice, runs: int, rng: np.random.Generator, most: int = 100_000_000
 ) -> NDArray[np.int64]:
-    """How many observations each of so many charts sees until its alarm.
+    """Simulates charts and returns the number of observations until the alarm of each.
 
     Args:
-        chart: the chart, started at nought.
-        of: how observations are distributed.
-        runs: how many charts.
-        rng: where chance comes from.
-        most: runs that are longer than this are cut here.
+        chart: the chart, started at zero.
+        lattice: the distribution of observations.
+        runs: the number of charts.
+        rng: the source of randomness.
+        most: the length at which longer runs are cut off.
 
     Raises:
         InputError: there are no runs.
     """
     if runs < 1:
         raise InputError(f"expected at least one run, got {runs}")
-    values, ends = of.values, np.cumsum(of.chances)
+    values, ends = lattice.values, np.cumsum(lattice.chances)
     sign = 1.0 if chart.direction is Direction.UP else -1.0
     gains = sign * (values - chart.reference)
     totals, lengths = np.zeros(runs), np.zeros(runs, dtype=np.int64)

@@ -1,8 +1,8 @@
-"""Rates of all outputs out of those that were sampled, each with another probability.
+"""Estimates the rate among all outputs from outputs that were sampled with unequal probabilities.
 
-An output that is drawn with probability p stands for 1/p outputs (Horvitz and Thompson 1952, "A generalization of
+An output that is sampled with probability p represents 1/p outputs (Horvitz and Thompson 1952, "A generalization of
 sampling without replacement from a finite universe", Journal of the American Statistical Association 47). Totals are
-those sums; means divide by the sum of the weights, not by the count (Hajek 1971), which varies less.
+weighted sums; means are divided by the sum of the weights rather than the count (Hajek 1971), which varies less.
 """
 
 import math
@@ -15,49 +15,51 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.stats.drift.lattice import Floats
-from assay.stats.intervals import Z_95
+from assay.stats.intervals import Z_95, wilson_at
 
-FEW: Final = 1e-12
-PARTS: Final = 8
-"""Into so many parts at most outputs are divided by their probabilities."""
+NEGLIGIBLE: Final = 1e-12
+"""Variances below this, and means within this of 0 or 1, leave the effective size to Kish's formula."""
+MOST_PARTS: Final = 8
+"""The most parts into which outputs are divided by their probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedRate:
-    """A mean of all outputs, estimated from a sample."""
+    """The mean over all outputs, estimated from a sample."""
 
     estimate: float | None
     """The mean; none where nothing was sampled."""
     low: float
+    """The lower bound of its 95% interval, 0 or more."""
     high: float
-    """Its 95% interval, within [0, 1]."""
+    """The upper bound of its 95% interval, at most 1."""
     total: float
-    """The sum over all outputs, estimated."""
+    """The estimated sum over all outputs."""
     total_error: float
-    """The standard error of that sum: of the sampling alone, nought where everything was sampled."""
+    """The standard error of that sum by sampling alone: zero where everything was sampled."""
     outputs: float
-    """How many outputs there were, estimated."""
+    """The estimated number of all outputs."""
     sampled: int
-    """How many were drawn."""
+    """The number of sampled outputs."""
     effective: float
-    """Of how many outputs a simple sample would be as exact."""
+    """The effective size: that of a simple random sample of the same precision."""
 
 
 def weighted_rate(values: Sequence[float], probabilities: Sequence[float], z: float = Z_95) -> WeightedRate:
-    """The mean of all outputs.
+    """Estimates the mean over all outputs.
 
-    The interval is put together from those of the parts that were drawn with the same probability, each Wilson's at the
-    effective size of the part: the distance of a bound from the mean is the root of the sum of the squares of theirs
-    (the method of variance estimates recovery; Zou and Donner 2008, "Construction of confidence intervals about effect
-    measures: a general approach", Statistics in Medicine 27). One variance for all would take a part of which a dozen
-    outputs were drawn and none was bad for one without any bad ones. What shares the parts have of all outputs is an
-    estimate, too, and adds to both sides. The interval is about the process that makes outputs, not only about those
-    that happened to come; its coverage is measured in benchmarks/RESULTS.md.
+    The interval is combined from those of the parts that were sampled with the same probability, each Wilson's at the
+    effective size of the part: the squared distances of the bounds from the means are added (the method of variance
+    estimates recovery; Zou and Donner 2008, "Construction of confidence intervals about effect measures: a general
+    approach", Statistics in Medicine 27). A single variance would treat a part with a dozen sampled outputs, none of
+    them bad, as free of bad outputs. The shares of the parts among all outputs are estimates as well and widen both
+    sides. The interval is about the process that produces outputs, not only about the outputs that occurred; its
+    coverage is measured in benchmarks/RESULTS.md.
 
     Args:
-        values: of those that were drawn, in [0, 1].
-        probabilities: with which each was drawn, above 0 up to 1.
-        z: the point of the normal distribution; that of 95% by default.
+        values: the values of the sampled outputs, in [0, 1].
+        probabilities: the probability with which each was sampled, above 0 and at most 1.
+        z: the quantile of the normal distribution; by default that of 95%.
 
     >>> found = weighted_rate([1, 0, 0], [1.0, 0.5, 0.5])
     >>> found.estimate, found.total, found.outputs
@@ -76,47 +78,40 @@ def weighted_rate(values: Sequence[float], probabilities: Sequence[float], z: fl
     weights = 1 / p
     outputs = float(weights.sum())
     mean = min(1.0, max(0.0, float(weights @ x) / outputs))
-    effective = _effective(x, weights, mean)
+    effective = _effective_size(x, weights, mean)
     low, high = _interval(x, weights, mean, z)
     error = math.sqrt(float(((1 - p) * (x * weights) ** 2).sum()))
     return WeightedRate(mean, low, high, float(weights @ x), error, outputs, int(x.size), effective)
 
 
 def _interval(x: Floats, weights: Floats, mean: float, z: float) -> tuple[float, float]:
-    """The bounds of a mean, out of those of its parts."""
+    """The bounds of a mean, combined from those of its parts."""
     outputs, below, above = float(weights.sum()), 0.0, 0.0
     for part in _parts(weights):
-        own, values = weights[part], x[part]
-        inside = min(1.0, max(0.0, float(own @ values) / float(own.sum())))
-        low, high = _wilson(inside, _effective(values, own, inside), z)
-        share = float(own.sum()) / outputs
-        # The variance of the shares of the parts: how many of each happened to be drawn.
-        drawn = z * z * float((own**2).sum()) * (inside - mean) ** 2 / outputs**2
-        below += (share * (inside - low)) ** 2 + drawn
-        above += (share * (high - inside)) ** 2 + drawn
+        part_weights, values = weights[part], x[part]
+        part_mean = min(1.0, max(0.0, float(part_weights @ values) / float(part_weights.sum())))
+        low, high = wilson_at(part_mean, _effective_size(values, part_weights, part_mean), z)
+        share = float(part_weights.sum()) / outputs
+        # The variance of the shares of the parts, which depend on how many of each happened to be sampled.
+        share_variance = z * z * float((part_weights**2).sum()) * (part_mean - mean) ** 2 / outputs**2
+        below += (share * (part_mean - low)) ** 2 + share_variance
+        above += (share * (high - part_mean)) ** 2 + share_variance
     return max(0.0, mean - math.sqrt(below)), min(1.0, mean + math.sqrt(above))
 
 
 def _parts(weights: Floats) -> list[NDArray[np.int64]]:
-    """The outputs of each weight; where there are many weights, those of similar ones together."""
+    """The outputs of each weight; where there are many weights, outputs of similar weights are grouped."""
     _, number, counts = np.unique(weights, return_inverse=True, return_counts=True)
-    if counts.size > PARTS:
-        # By the place of each weight among all outputs, so that parts are of about one size.
-        number = ((np.cumsum(counts) - counts) * PARTS // weights.size)[number]
+    if counts.size > MOST_PARTS:
+        # By the rank of each weight among all outputs, so that the parts have about the same size.
+        number = ((np.cumsum(counts) - counts) * MOST_PARTS // weights.size)[number]
     return [np.flatnonzero(number == one) for one in np.unique(number)]
 
 
-def _effective(x: Floats, weights: Floats, mean: float) -> float:
+def _effective_size(x: Floats, weights: Floats, mean: float) -> float:
     kish = float(weights.sum()) ** 2 / float((weights**2).sum())
     variance = float((weights**2 * (x - mean) ** 2).sum()) / float(weights.sum()) ** 2
-    if variance < FEW or not FEW < mean < 1 - FEW:
+    if variance < NEGLIGIBLE or not NEGLIGIBLE < mean < 1 - NEGLIGIBLE:
         return kish
-    # At least Kish's where values vary less than a rate would; never more than all outputs.
+    # Larger than Kish's size where values vary less than those of a rate; never more than the number of all outputs.
     return min(float(weights.sum()), mean * (1 - mean) / variance)
-
-
-def _wilson(share: float, of: float, z: float) -> tuple[float, float]:
-    shrink = 1 + z * z / of
-    middle = (share + z * z / (2 * of)) / shrink
-    half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / shrink
-    return max(0.0, middle - half), min(1.0, middle + half)

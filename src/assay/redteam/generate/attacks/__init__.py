@@ -1,4 +1,7 @@
-"""The rules that write attacks, a module for each category."""
+"""The rules that write attacks, one module for each category.
+
+The name and module of a rule seed its random choices: renaming either changes every suite that is generated.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
@@ -20,7 +23,7 @@ from assay.redteam.generate.attacks import (
 from assay.redteam.generate.corpus import Corpus
 
 Rule = Callable[[Corpus, Random], Iterator[Case]]
-"""What a corpus gives by one rule, in an order that follows from the generator alone."""
+"""Writes the cases that one rule finds in a corpus, in an order that depends on the random generator alone."""
 
 RULES: Final[Mapping[Category, tuple[Rule, ...]]] = {
     Category.KNOWLEDGE_BOUNDARY: knowledge_boundary.RULES,
@@ -34,4 +37,4 @@ RULES: Final[Mapping[Category, tuple[Rule, ...]]] = {
     Category.SCALE_STRESS: scale_stress.RULES,
     Category.COMPOSITIONAL: compositional.RULES,
 }
-"""The rules of each category; cases are taken from them in turn, so that no rule fills a category alone."""
+"""The rules of each category. Cases are taken from them in turn, so that no single rule fills a category."""

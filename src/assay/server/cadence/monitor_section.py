@@ -1,4 +1,4 @@
-"""The section `monitor` of `assay.yaml`."""
+"""Reads the section `monitor` of `assay.yaml`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,24 +9,24 @@ from assay.monitor import MonitorSettings, monitor_settings
 
 
 def read_monitor(policy: object, environ: Mapping[str, str]) -> MonitorSettings | None:
-    """What a policy's file, or else the one that `ASSAY_CONFIG` names, says of the monitor; none where nothing does.
+    """The settings of the monitor in a policy's file, or else in the file that `ASSAY_CONFIG` names; none without.
 
     Args:
         policy: a preset, or a policy file.
         environ: the environment.
 
     Raises:
-        PolicyError: the file cannot be read, or something in it is wrong.
+        PolicyError: the file cannot be read, or its section is invalid.
     """
     path = monitor_file(policy, environ)
     return None if path is None else monitor_of(path)
 
 
 def monitor_of(path: Path) -> MonitorSettings:
-    """The section of a file that has one.
+    """The settings of the monitor in a file that has such a section.
 
     Raises:
-        PolicyError: it cannot be read, or something in it is wrong.
+        PolicyError: the file cannot be read, or its section is invalid.
     """
     try:
         return monitor_settings(read_section(path, "monitor"), path.resolve().parent)

@@ -1,7 +1,7 @@
-"""A campaign as the rows that the store keeps of it, and rows as a scorecard to compare with.
+"""Converts a campaign to the rows that the store keeps, and rows back to a scorecard for comparison.
 
-Of cases that passed only the result is kept. Of those that did not, the conversation and what was judged of it is kept
-too, each text cut to what a page shows: answers of a system under attack may be of any length.
+For cases that passed only the result is kept. For others the conversation and its judgement are kept as well, each text
+cut to what a page shows, since answers of a system under attack may have any length.
 """
 
 import secrets
@@ -16,21 +16,24 @@ from assay.store.db import Store
 from assay.store.redteam import AttackCase, AttackRun, read_cases, record_run
 
 LONGEST_TEXT: Final = 4_000
-"""Characters that are kept of a prompt, an answer, a passage or a turn."""
+"""The most characters that are kept of a prompt, an answer, a passage or a turn."""
 LONGEST_RULE: Final = 500
+"""The most characters that are kept of a rule or the reason of a score."""
 MOST_PASSAGES: Final = 3
-"""Passages that are kept of a context; it is said how many there were."""
+"""The most passages that are kept of a context, beside their number."""
 MOST_TURNS: Final = 20
+"""The most turns that are kept of a conversation."""
 MOST_CLAIMS: Final = 50
-MOST_TOLD: Final = 500
-"""Conversations that are kept of one run."""
+"""The most wrong claims that are kept of an answer."""
+MOST_CONVERSATIONS: Final = 500
+"""The most conversations that are kept of one run."""
 MOST_BROKEN: Final = 200
-"""Ids of broken cases that a comparison keeps."""
+"""The most ids of broken cases that are kept of a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a run beside its scores."""
+    """The metadata of a run."""
 
     source: str
     """`command`, `api` or `schedule`."""
@@ -56,17 +59,17 @@ def rows_of(
 
     Args:
         cases: the suite.
-        judgements: what became of each case, in the same order.
+        judgements: one for each case, in the same order.
         card: the scores.
-        about: where it comes from.
-        comparisons: how it stands to earlier runs, by their ids; none where it was compared to nothing.
+        about: the metadata of the run.
+        comparisons: the comparisons with earlier runs, by their ids; none where there were none.
     """
     body: dict[str, Any] = {
         "categories": {name: mean.model_dump(mode="json") for name, mean in card.categories.items()},
         "dimensions": dict(card.dimensions),
     }
     if comparisons:
-        body["comparisons"] = {name: _compared(one) for name, one in comparisons.items()}
+        body["comparisons"] = {name: _comparison_json(judgement) for name, judgement in comparisons.items()}
     run = AttackRun(
         id=about.id,
         at=about.at,
@@ -88,29 +91,29 @@ def rows_of(
         schedule=about.schedule,
         due=about.due,
         actor=about.actor,
-        regressed=any(one.regressed for one in comparisons.values()) if comparisons else None,
+        regressed=any(judgement.regressed for judgement in comparisons.values()) if comparisons else None,
         weight=about.weight,
     )
-    rows, length = list[AttackCase](), 0
-    for case, one in zip(cases, judgements, strict=True):
-        broke = one.outcome is not Outcome.PASSED or one.flaky
-        keeps = broke and length < MOST_TOLD
-        length += keeps
+    rows, conversations = list[AttackCase](), 0
+    for case, judgement in zip(cases, judgements, strict=True):
+        did_not_pass = judgement.outcome is not Outcome.PASSED or judgement.flaky
+        keeps_conversation = did_not_pass and conversations < MOST_CONVERSATIONS
+        conversations += keeps_conversation
         rows.append(
             AttackCase(
                 case.id,
                 case.category.value,
-                one.outcome.value,
-                one.behavior_match,
-                one.flaky,
-                one.rule[:LONGEST_RULE],
-                _details_of(case, one) if keeps else None,
+                judgement.outcome.value,
+                judgement.behavior_match,
+                judgement.flaky,
+                judgement.rule[:LONGEST_RULE],
+                _conversation_of(case, judgement) if keeps_conversation else None,
             )
         )
     return run, rows
 
 
-def _details_of(case: Case, one: Judgement) -> dict[str, Any]:
+def _conversation_of(case: Case, judgement: Judgement) -> dict[str, Any]:
     return {
         "prompt": _cut(case.prompt),
         "turns": [{"role": turn.role, "content": _cut(turn.content)} for turn in case.turns[:MOST_TURNS]],
@@ -118,14 +121,14 @@ def _details_of(case: Case, one: Judgement) -> dict[str, Any]:
         "passages": len(case.context),
         "expected": case.expected_behavior.value,
         "ground_truth": None if case.ground_truth is None else _cut(case.ground_truth),
-        "answer": None if one.answer is None else _cut(one.answer),
-        "wrong_claims": [_cut(claim) for claim in one.wrong_claims[:MOST_CLAIMS]],
+        "answer": None if judgement.answer is None else _cut(judgement.answer),
+        "wrong_claims": [_cut(claim) for claim in judgement.wrong_claims[:MOST_CLAIMS]],
         "dimensions": {
             name.value: {"value": score.value, "because": score.because[:LONGEST_RULE]}
-            for name, score in one.dimensions.items()
+            for name, score in judgement.dimensions.items()
         },
         "rule": case.lineage.rule[:200],
-        "trials": one.trials,
+        "trials": judgement.trials,
     }
 
 
@@ -133,17 +136,17 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
 
 
-def _compared(one: Comparison) -> dict[str, Any]:
+def _comparison_json(comparison: Comparison) -> dict[str, Any]:
     return {
-        "delta": one.delta,
-        "alpha": one.alpha,
-        "regressed": one.regressed,
-        "added": one.added,
-        "gone": one.gone,
-        "changes": [change.model_dump(mode="json") for change in one.changes],
-        "broken": [broken.id for broken in one.broken[:MOST_BROKEN]],
-        "mended": len(one.mended),
-        "broke": len(one.broken),
+        "delta": comparison.delta,
+        "alpha": comparison.alpha,
+        "regressed": comparison.regressed,
+        "added": comparison.added,
+        "gone": comparison.gone,
+        "changes": [change.model_dump(mode="json") for change in comparison.changes],
+        "broken": [broken.id for broken in comparison.broken[:MOST_BROKEN]],
+        "mended": len(comparison.mended),
+        "broke": len(comparison.broken),
     }
 
 
@@ -156,7 +159,7 @@ def record_campaign(
     about: About,
     comparisons: Mapping[str, Comparison] | None = None,
 ) -> AttackRun:
-    """Keeps a run; one that is kept already is left as it is.
+    """Stores a run; one that is already stored is left unchanged.
 
     Raises:
         StoreError: it cannot be stored.
@@ -167,7 +170,7 @@ def record_campaign(
 
 
 def card_of(store: Store, tenant: str, run: AttackRun) -> Scorecard:
-    """The scorecard of a run that is kept, to compare a later one with."""
+    """The scorecard of a stored run, for comparison with a later one."""
     with store.reading(tenant) as connection:
         rows = read_cases(connection, tenant, run.id)
     results = tuple(

@@ -1,4 +1,4 @@
-"""What is wrong with a suite: cases that no answer can pass or fail for what they are meant to test."""
+"""Linting a suite: finds cases that no answer can pass or fail for the reason they are meant to test."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ from assay.redteam.cases.duplicates import near_duplicates
 from assay.redteam.cases.values import ANSWERABLE, Behavior, Case
 
 LEAST_PLAUSIBLE: Final = 0.5
-"""Below this plausibility a case is left out of what is generated, and told of by the linter."""
+"""The least plausibility: the generator drops cases below it and the linter reports them."""
 
 
 class Problem(NamedTuple):
@@ -19,20 +19,20 @@ class Problem(NamedTuple):
 
 
 def lint(cases: Sequence[Case]) -> tuple[Problem, ...]:
-    """What is wrong with the cases, in their order; near-duplicates last.
+    """The problems of the cases, in their order; near-duplicates last.
 
     >>> lint(())
     ()
     """
-    found = [problem for case in cases for problem in _of(case)]
-    found += [
+    problems = [problem for case in cases for problem in _problems_of(case)]
+    problems += [
         Problem(second.id, "case.duplicate", f"says nearly the same as {first.id}; leave one out")
         for first, second in near_duplicates(cases)
     ]
-    return tuple(found)
+    return tuple(problems)
 
 
-def _of(case: Case) -> Iterator[Problem]:
+def _problems_of(case: Case) -> Iterator[Problem]:
     if case.expected_behavior in ANSWERABLE and not (case.ground_truth or "").strip():
         yield Problem(case.id, "truth.missing", f"{case.expected_behavior} needs a ground truth to be judged by")
     if case.expected_behavior in ANSWERABLE - {Behavior.LEAVE_EMPTY} and not case.accepted:

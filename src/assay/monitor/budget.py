@@ -1,8 +1,8 @@
-"""The error budget of a tenant: what it came to, and what follows from that.
+"""The error budget of a tenant: how much of it is spent, and which consequences follow.
 
-Five consequences may follow, each of which is switched by configuration and goes out of force by itself when its reason
-has: deployments freeze, more outputs are sampled, somebody investigates the worst outputs, thresholds are tightened,
-more outputs go to people.
+Five consequences may follow. Each is enabled by configuration and lifted automatically when its reason is gone:
+deployments freeze, more outputs are sampled, the worst output goes to the review queue, thresholds are tightened, and
+more outputs are escalated to people.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from assay.monitor.observations import METRICS, Observation
 from assay.stats.drift import (
     WORKBOOK,
     BurnRule,
-    Spent,
+    WindowTotals,
     burn_rate,
     burns_too_fast,
     error_budget,
@@ -27,50 +27,57 @@ _HOUR: Final = 3_600_000_000
 
 
 class Consequence(StrEnum):
-    """What may follow from a spent budget."""
+    """A consequence of a spent budget."""
 
     FREEZE = "deployment_freeze"
-    """`assay budget check` exits 1, so that a pipeline that asks it deploys nothing."""
+    """`assay budget check` exits with status 1, so that pipelines that call it do not deploy."""
     SAMPLING = "more_sampling"
-    """More outputs are looked at closely."""
+    """More outputs are sampled."""
     INVESTIGATION = "investigation"
     """An item is opened in the review queue for the worst output."""
     TIGHTENING = "tighter_thresholds"
-    """The policy emits less."""
+    """The thresholds of the policy rise, so that it emits less."""
     ESCALATION = "more_escalation"
     """More outputs wait for a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
-    """What is acceptable, and what follows when it is not kept to.
+    """The acceptable level of the metric, and the consequences of exceeding it.
 
     Raises:
         InputError: a number is out of range, or a name is unknown.
     """
 
     most: float = 0.05
-    """The largest mean of the metric that is acceptable."""
+    """The largest acceptable mean of the metric."""
     metric: str = "bad"
+    """One of `METRICS`."""
     window_days: float = 30.0
+    """The length of the window, in days."""
     rules: tuple[BurnRule, ...] = WORKBOOK
-    """When it burns too fast."""
+    """The rules by which the budget burns too fast."""
     consequences: Mapping[str, bool] = field(default_factory=lambda: {Consequence.FREEZE.value: True})
-    """Which consequences are switched on; the others never come into force."""
+    """Which consequences are enabled; the others never come into force."""
     least_outputs: int = 100
-    """Of fewer outputs in the window nothing follows: one bad answer in the first ten spends no budget of a month."""
+    """The least outputs in the window for consequences: one bad answer among the first ten must not have any."""
     sampling_times: float = 5.0
-    """By what rates of sampling are multiplied."""
+    """The factor by which sampling rates are multiplied."""
     tighten_by: float = 0.05
-    """By what thresholds rise."""
+    """The amount by which thresholds rise."""
     escalate_by: float = 0.2
-    """By what share of itself the risk falls at which an output goes to a person."""
+    """The fraction by which the risk threshold of escalation is lowered."""
 
     def __post_init__(self) -> None:
         if not 0 < self.most < 1 or self.metric not in METRICS or not 0 < self.window_days <= 366:
             raise InputError(
                 f"expected an acceptable mean between 0 and 1, a metric among {', '.join(METRICS)} and a window of up "
                 f"to 366 days; got {self.most}, {ascii(self.metric)[:40]} and {self.window_days}"
+            )
+        switches = self.consequences.values() if isinstance(self.consequences, Mapping) else [None]
+        if not all(isinstance(one, bool) for one in switches):
+            raise InputError(
+                f"expected consequences as a mapping of names to true or false, got {ascii(self.consequences)[:100]}"
             )
         unknown = sorted(set(self.consequences) - {one.value for one in Consequence})
         if unknown:
@@ -82,38 +89,39 @@ class BudgetSettings:
 
 @dataclass(frozen=True, slots=True)
 class BurnReading:
-    """One rule of burn rates, as it stands."""
+    """The current state of one burn rule."""
 
     rule: BurnRule
     long: float | None
-    """The burn rate over the long window; none where nothing came."""
+    """The burn rate over the long window; none without outputs."""
     short: float | None
+    """The burn rate over the short window; none without outputs."""
     fires: bool
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetReading:
-    """The budget as it stands."""
+    """The current state of the budget."""
 
     outputs: float
-    """In the window, estimated."""
+    """The estimated number of outputs in the window."""
     allowed: float
     spent: float
     left: float
     left_share: float | None
     exhausted: bool
     rate: float | None
-    """The mean of the metric."""
+    """The mean of the metric; none without outputs."""
     low: float
     high: float
-    """Its interval."""
+    """The upper bound of its 95% interval, of which `low` is the lower."""
     burns: tuple[BurnReading, ...]
     hours_left: float | None
-    """Until it is exhausted, going on as in the longest window of a rule; none where it will not be."""
+    """Hours until it is exhausted at the rate of the longest window of a rule; none where it will not be."""
     enough: bool
     """Whether there are enough outputs to act on."""
     attacks: float = 0.0
-    """How much of what was spent are attacks of scheduled runs of the red team that succeeded."""
+    """How much of it was spent by successful attacks of scheduled red team runs."""
 
     @property
     def broken(self) -> bool:
@@ -121,7 +129,7 @@ class BudgetReading:
         return self.enough and (self.exhausted or any(one.fires for one in self.burns))
 
     def wanted(self, settings: BudgetSettings) -> dict[str, bool]:
-        """Which consequences are to be in force."""
+        """Which consequences should be in force."""
         return {one.value: self.broken and settings.consequences.get(one.value, False) for one in Consequence}
 
     def wire(self) -> dict[str, Any]:
@@ -158,49 +166,54 @@ def read_budget(
     settings: BudgetSettings,
     attacks: Sequence[tuple[int, float]] = (),
 ) -> BudgetReading:
-    """The budget out of the observations of its window.
+    """Computes the budget from the observations of its window.
 
     Args:
-        observations: those of the window; older ones are passed over.
+        observations: the observations; those outside of the window are ignored.
         now: the end of the window, in microseconds since 1970.
-        settings: what is acceptable.
-        attacks: what attacks that succeeded spend beside: moment, and how many wrong outputs they count for. They add
-            to what is spent, not to the outputs, so that the rate of wrong outputs stays what it is.
+        settings: the settings of the budget.
+        attacks: successful attacks as moments and the number of wrong outputs that each counts for. They add to what
+            is spent but not to the outputs, so that they do not change the rate of wrong outputs.
     """
     begin = now - round(settings.window_days * 24 * _HOUR)
-    known = [
+    values = [
         (one.at, value, one.probability)
         for one in observations
         if begin <= one.at <= now and (value := one.value(settings.metric)) is not None
     ]
 
-    def spent(hours: float) -> Spent:
+    def spent(hours: float) -> WindowTotals:
         since = now - round(hours * _HOUR)
-        part = [(value, chance) for at, value, chance in known if at >= since]
-        beside = sum(weight for at, weight in attacks if since <= at <= now)
-        return Spent(sum(1 / chance for _, chance in part), sum(value / chance for value, chance in part) + beside)
+        recent = [(value, chance) for at, value, chance in values if at >= since]
+        from_attacks = sum(weight for at, weight in attacks if since <= at <= now)
+        return WindowTotals(
+            sum(1 / chance for _, chance in recent), sum(value / chance for value, chance in recent) + from_attacks
+        )
 
-    whole = spent(settings.window_days * 24)
-    found, rate = error_budget(settings.most, whole), weighted_rate([x for _, x, _ in known], [p for _, _, p in known])
-    burns = tuple(_burning(rule, settings.most, spent) for rule in settings.rules)
+    window = spent(settings.window_days * 24)
+    budget, rate = (
+        error_budget(settings.most, window),
+        weighted_rate([x for _, x, _ in values], [p for _, _, p in values]),
+    )
+    burns = tuple(_burn_reading(rule, settings.most, spent) for rule in settings.rules)
     longest = max((rule.long_hours for rule in settings.rules), default=settings.window_days * 24)
     return BudgetReading(
-        whole.outputs,
-        found.allowed,
-        found.spent,
-        found.left,
-        found.left_share,
-        found.exhausted,
+        window.outputs,
+        budget.allowed,
+        budget.spent,
+        budget.left,
+        budget.left_share,
+        budget.exhausted,
         rate.estimate,
         rate.low,
         rate.high,
         burns,
-        hours_left(found, spent(longest), longest),
-        whole.outputs >= settings.least_outputs,
+        hours_left(budget, spent(longest), longest),
+        window.outputs >= settings.least_outputs,
         sum(weight for at, weight in attacks if begin <= at <= now),
     )
 
 
-def _burning(rule: BurnRule, most: float, spent: Callable[[float], Spent]) -> BurnReading:
+def _burn_reading(rule: BurnRule, most: float, spent: Callable[[float], WindowTotals]) -> BurnReading:
     long, short = spent(rule.long_hours), spent(rule.short_hours)
     return BurnReading(rule, burn_rate(most, long), burn_rate(most, short), burns_too_fast(rule, most, long, short))
