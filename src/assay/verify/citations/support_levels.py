@@ -23,7 +23,7 @@ from assay.errors import InputError
 from assay.schema import CitationReport, Evidence, ExtractedClaim, Span
 from assay.text.citations import Citation
 from assay.verify.citations.quotations import QuotedSource, QuoteMatch
-from assay.verify.citations.source_index import NO_MATCH, SourceMatch, SourceIndex
+from assay.verify.citations.source_index import NO_MATCH, SourceIndex, SourceMatch
 
 OWN_SHARE: Final = 0.6
 """A citation covers a claim if at least this share of the claim's characters is in the cited range."""
@@ -346,7 +346,7 @@ class _Judge:
         return _Ruling("non_entailing", message, True, False, score, top)
 
     def at_level_four(self, item: ResolvedCitation, score: float | None, top: str | None) -> _Ruling:
-        """The last steps: a section that cannot be located is unchecked; with `strict`, the passage alone must entail."""
+        """The last steps: an unlocated section is unchecked; with `strict`, the passage alone must entail the statement."""
         name = item.source_id
         if item.citation.kind == "authority" and item.citation.location and item.section_found is None:
             message = f"'{name}' supports the statement, but nothing shows that it stands in {item.citation.location}."
