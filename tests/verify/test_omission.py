@@ -21,8 +21,8 @@ from assay.text.claims.rule_extractor import RuleClaimExtractor
 from assay.text.lexicon.lexemes import find_words
 from assay.verify.exact import index_evidence
 from assay.verify.judge.quotes import Source
-from assay.verify.omissions.detection import Stated, find_omissions, says
-from assay.verify.omissions.judge_review import Reviewed, review_omissions
+from assay.verify.omissions.detection import Stated, contains_qualification, find_omissions
+from assay.verify.omissions.judge_review import OmissionReview, review_omissions
 from assay.verify.omissions.qualifications import find_qualifications
 
 REMOTE = "Remote work is permitted subject to manager approval and documentation."
@@ -158,8 +158,8 @@ def test_every_omission_slices_back_to_its_evidence(evidence: str, answer: str) 
 
 
 def test_a_number_alone_says_a_limit() -> None:
-    assert says("It is 300 euros at most.", "up to 300 euros")
-    assert not says("It is 200 euros at most.", "up to 300 euros")
+    assert contains_qualification("It is 300 euros at most.", "up to 300 euros")
+    assert not contains_qualification("It is 200 euros at most.", "up to 300 euros")
 
 
 # The judge's second look
@@ -167,7 +167,7 @@ def test_a_number_alone_says_a_limit() -> None:
 
 def reviewed(
     said: Any, answer: str = "Remote work is permitted.", evidence: str = REMOTE, *, raw: bool = False
-) -> Reviewed:
+) -> OmissionReview:
     """What becomes of the omissions of an answer; `said` is what the judge says beside its seal."""
 
     def speaks(request: ChatRequest) -> str | Choice:

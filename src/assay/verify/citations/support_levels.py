@@ -346,7 +346,7 @@ class _Judge:
         return _Ruling("non_entailing", message, True, False, score, top)
 
     def at_level_four(self, item: ResolvedCitation, score: float | None, top: str | None) -> _Ruling:
-        """The last steps: an unlocated section is unchecked; with `strict`, the passage alone must entail the statement."""
+        """The last steps: an unlocated section is unchecked; with `strict`, the passage alone must entail the claim."""
         name = item.source_id
         if item.citation.kind == "authority" and item.citation.location and item.section_found is None:
             message = f"'{name}' supports the statement, but nothing shows that it stands in {item.citation.location}."
