@@ -22,7 +22,7 @@ from assay.verify.network import Judgement
 if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for omissions
     from assay.models.chat import Meter
     from assay.verify.judge import JudgedStatement, JudgeOptions, JudgeResults, Source
-    from assay.verify.omissions import Stated
+    from assay.verify.omissions import AnswerClaim
 
 MOST_SPANS: Final = 4
 UNHEARD: Final = (
@@ -107,9 +107,9 @@ def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeCon
     return find_omissions(_stated(claims, asking.question), asking.answer, asking.question, asking.evidence.index)
 
 
-def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[Stated]:
+def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[AnswerClaim]:
     """The claims that what they leave out can matter for: those that do not fail, or fail for that alone."""
-    from assay.verify.omissions import Stated
+    from assay.verify.omissions import AnswerClaim
 
     holds = [
         claim
@@ -117,7 +117,7 @@ def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | Non
         if found.verdict is Verdict.SUPPORTED or any(f.code == "condition.dropped" for f in found.exact.findings)
     ]
     return [
-        Stated(f"{question} {claim.text}" if question and is_fragment(claim.text) else claim.text, claim.span)
+        AnswerClaim(f"{question} {claim.text}" if question and is_fragment(claim.text) else claim.text, claim.span)
         for claim in holds
     ]
 

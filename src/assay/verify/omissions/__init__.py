@@ -6,7 +6,7 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.verify.omissions.denied_information import refuting_clause as refuting_clause
-    from assay.verify.omissions.detection import Stated as Stated
+    from assay.verify.omissions.detection import AnswerClaim as AnswerClaim
     from assay.verify.omissions.detection import find_omissions as find_omissions
     from assay.verify.omissions.judge_review import PROMPT as PROMPT
     from assay.verify.omissions.judge_review import review_omissions as review_omissions
@@ -17,7 +17,7 @@ else:
         __name__,
         {
             ".denied_information": ("refuting_clause",),
-            ".detection": ("Stated", "find_omissions"),
+            ".detection": ("AnswerClaim", "find_omissions"),
             ".judge_review": ("PROMPT", "review_omissions"),
             ".relevance": ("find_irrelevant", "untold_parts"),
         },

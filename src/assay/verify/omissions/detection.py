@@ -61,7 +61,7 @@ _KIND_NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class AnswerClaim:
     """A claim of the answer."""
 
     text: str
@@ -71,7 +71,7 @@ class Stated:
 
 
 def find_omissions(
-    claims: Sequence[Stated], answer: str, question: str | None, index: ExactIndex
+    claims: Sequence[AnswerClaim], answer: str, question: str | None, index: ExactIndex
 ) -> tuple[Omission, ...]:
     """The qualifications of the evidence that an answer omits, the most confident first.
 
@@ -106,7 +106,7 @@ def find_omissions(
     return tuple(_without_repeats(ordered))[:MOST_OMISSIONS]
 
 
-def _basis_sentences(claim: Stated, index: ExactIndex) -> Iterator[tuple[int, float]]:
+def _basis_sentences(claim: AnswerClaim, index: ExactIndex) -> Iterator[tuple[int, float]]:
     """The sentences that a claim is based on, each with the share of its words that the claim has."""
     claim_content = _content(claim.text)
     words = {w.stem for w in find_words(claim.text).lexemes if w.weight}
@@ -136,7 +136,7 @@ def _qualifications(number: int, index: ExactIndex) -> tuple[Qualification, ...]
 
 
 def _subject_sentences(
-    number: int, share: float, claim: Stated, question_stems: set[str], index: ExactIndex
+    number: int, share: float, claim: AnswerClaim, question_stems: set[str], index: ExactIndex
 ) -> Iterator[tuple[int, float]]:
     """The sentence and those after it that continue its subject, each with its weight."""
     yield number, share
@@ -206,7 +206,7 @@ def _digits(value: Decimal) -> str:
 
 
 def _make_omission(
-    qualification: Qualification, number: int, weight: float, claim: Stated, index: ExactIndex
+    qualification: Qualification, number: int, weight: float, claim: AnswerClaim, index: ExactIndex
 ) -> Omission:
     sentence = index.sentences[number]
     confidence = min(1.0, qualification.strength * (0.5 + 0.5 * weight))

@@ -18,7 +18,7 @@ from assay.verify.exact.index import ExactIndex
 from assay.verify.judge.answers import may_ask_again, one_sentence, require_seal
 from assay.verify.judge.llm_judge import JudgeOptions, messages_of
 from assay.verify.judge.quotes import Source, locate_quote, quoted_span, stems
-from assay.verify.omissions.detection import Stated, contains_qualification, omission_message, shares_words
+from assay.verify.omissions.detection import AnswerClaim, contains_qualification, omission_message, shares_words
 
 PROMPT: Final = "judge_omissions"
 MOST_ADDED: Final = 5
@@ -41,7 +41,7 @@ class OmissionReview:
 def review_omissions(
     model: ChatModel,
     found: Sequence[Omission],
-    claims: Sequence[Stated],
+    claims: Sequence[AnswerClaim],
     answer: str,
     question: str | None,
     sources: Sequence[Source],
@@ -149,7 +149,7 @@ def _is_in_answer(omission: Omission, quote: str, answer: str) -> bool:
 def _added(
     more: Sequence[Mapping[str, Any]],
     found: Sequence[Omission],
-    claims: Sequence[Stated],
+    claims: Sequence[AnswerClaim],
     answer: str,
     question: str | None,
     sources: Sequence[Source],
