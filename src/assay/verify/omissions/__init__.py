@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from assay.verify.omissions.judge_review import PROMPT as PROMPT
     from assay.verify.omissions.judge_review import review_omissions as review_omissions
     from assay.verify.omissions.relevance import find_irrelevant as find_irrelevant
-    from assay.verify.omissions.relevance import untold_parts as untold_parts
+    from assay.verify.omissions.relevance import unmentioned_parts as unmentioned_parts
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -19,6 +19,6 @@ else:
             ".denied_information": ("refuting_clause",),
             ".detection": ("AnswerClaim", "find_omissions"),
             ".judge_review": ("PROMPT", "review_omissions"),
-            ".relevance": ("find_irrelevant", "untold_parts"),
+            ".relevance": ("find_irrelevant", "unmentioned_parts"),
         },
     )

@@ -88,7 +88,7 @@ def _share_words(first: frozenset[str], second: frozenset[str]) -> bool:
     return any(len(word) >= _PREFIX and word[:_PREFIX] in beginnings for word in first)
 
 
-def untold_parts(question: str | None, evidence: Iterable[str], output: str) -> tuple[str, ...]:
+def unmentioned_parts(question: str | None, evidence: Iterable[str], output: str) -> tuple[str, ...]:
     """The parts of a question about several things that neither the evidence nor the output mentions.
 
     Args:
