@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from assay.text.lexicon import find_words, word_set
 from assay.text.quantities import Quantity, mean, total
 from assay.verify.arithmetic.derivations import near
+from assay.verify.arithmetic.figures import format_number, in_unit_of, unit_size
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
@@ -116,10 +117,9 @@ def _total(claim: Claim, index: ExactIndex) -> Worked | None:
         if not (summed or (len(found) == 1 and found[0].times > 1)) or (len(found) == 1 and found[0].times == 1):
             return None
         summed_up = total([part.times * part.value for part in found])
-        size = _size(stated)
         if any(stated.low == part.value for part in found) or _has_other_rules(index, found):
             return None
-        working = " + ".join(part.shown for part in found) + f" = {_plain(summed_up / size)}"
+        working = " + ".join(part.shown for part in found) + f" = {format_number(in_unit_of(stated, summed_up))}"
         return Worked(
             stated, near(replace(stated, step=Decimal(0)), summed_up), working, found[0].sentence, found[0].place
         )
@@ -197,7 +197,9 @@ def _part(
     if len(found) != 1:
         return None
     ((value, (sentence, quantity)),) = found.items()
-    shown = _plain(quantity.value) if count == 1 else f"{_plain(count)} × {_plain(quantity.value)}"
+    shown = format_number(quantity.value)
+    if count != 1:
+        shown = f"{format_number(count)} × {shown}"
     return Part(count, value, shown, sentence, (quantity.start, quantity.end))
 
 
@@ -263,9 +265,12 @@ def _difference(claim: Claim, index: ExactIndex) -> Worked | None:
     (one, sentence, quantity), (other, _, _) = ours, theirs
     if one == other:
         return None
-    apart, size = abs(one - other), _size(stated)
-    working = f"{_plain(max(one, other) / size)} − {_plain(min(one, other) / size)} = {_plain(apart / size)}"
-    holds = near(replace(stated, step=Decimal(0)), apart)
+    apart, size = abs(one - other), unit_size(stated)
+    high, low = (format_number(in_unit_of(stated, value)) for value in (max(one, other), min(one, other)))
+    working = f"{high} − {low} = {format_number(apart / size)}"
+    # A difference of temperatures is in degrees: its unit has no zero of its own.
+    length = stated.value * size if stated.dimension == "temperature" else stated.low
+    holds = near(replace(stated, low=length, high=length, step=Decimal(0)), apart)
     return Worked(stated, holds, working, sentence, (quantity.start, quantity.end))
 
 
@@ -327,14 +332,6 @@ def _average(claim: Claim, index: ExactIndex) -> Worked | None:
         return None  # what another sentence says of it may count too
     values = [q.low for q in row if q.low is not None]
     average = mean(values)
-    size = _size(stated)
-    working = f"({' + '.join(_plain(q.value) for q in row)}) ÷ {len(row)} = {_plain(average / size)}"
+    values_shown = " + ".join(format_number(q.value) for q in row)
+    working = f"({values_shown}) ÷ {len(row)} = {format_number(in_unit_of(stated, average))}"
     return Worked(stated, near(stated, average), working, best.sentence, (row[0].start, row[-1].end))
-
-
-def _size(quantity: Quantity) -> Decimal:
-    return quantity.low / quantity.value if quantity.low and quantity.value else Decimal(1)
-
-
-def _plain(value: Decimal) -> str:
-    return f"{round(value, 4).normalize():f}"

@@ -14,6 +14,7 @@ from typing import Final
 
 from assay.schema import Span
 from assay.text.quantities import Quantity, mean, median, total
+from assay.verify.arithmetic.figures import as_written, format_number, has_fraction, in_unit_of
 from assay.verify.logic.findings import LogicFinding
 
 _TAKEN: Final = r"averag|mean\b|median|total|sum\b|which\b|but\b|while\b"
@@ -150,7 +151,7 @@ def _near(stated: Quantity, wanted: Decimal, kind: str, values: Sequence[Quantit
     rounding = sum((one.step for one in values if one.rounded), Decimal(0))
     if kind != "sum":
         rounding = max((one.step for one in values if one.rounded), default=Decimal(0)) + 2 * stated.step
-        if wanted % (2 * stated.step or 1) == 0 and not any(one.rounded for one in values):
+        if not has_fraction(wanted / (2 * stated.step or 1)) and not any(one.rounded for one in values):
             rounding = Decimal(0)
     elif stated.rounded:
         rounding += stated.step
@@ -162,10 +163,9 @@ def _near(stated: Quantity, wanted: Decimal, kind: str, values: Sequence[Quantit
 def _finding(
     sentence: str, values: Sequence[Quantity], stated: Quantity, kind: str, wanted: Decimal, offset: int
 ) -> LogicFinding:
-    size = stated.low / stated.value if stated.low is not None and stated.value else Decimal(1)
-    shown = ", ".join(sentence[one.start : one.end] for one in values[:6]) + (", …" if len(values) > 6 else "")
-    right = f"{round(wanted / size, 2).normalize():f}"
-    message = f"The {kind} of {shown} is {right}, not {sentence[stated.start : stated.end]}."
+    shown = ", ".join(as_written(sentence, one) for one in values[:6]) + (", …" if len(values) > 6 else "")
+    right = format_number(in_unit_of(stated, wanted), 2)
+    message = f"The {kind} of {shown} is {right}, not {as_written(sentence, stated)}."
     place = Span(start=offset + stated.start, end=offset + stated.end)
     premises = tuple(Span(start=offset + one.start, end=offset + one.end) for one in values)
     return LogicFinding("logic.arithmetic", message, place, premises, _CONFIDENCE)

@@ -11,6 +11,7 @@ from assay.text.lexicon import find_words, word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.arithmetic.aggregates import aggregate_findings
 from assay.verify.arithmetic.expressions import Amount, Reader, Spoiled, UnitClash, is_equals
+from assay.verify.arithmetic.figures import UNITS, format_number
 from assay.verify.arithmetic.percentages import share_findings
 from assay.verify.arithmetic.stated_results import CHANGE_WORDS, check_arithmetic
 from assay.verify.arithmetic.unit_equalities import measure_findings
@@ -197,21 +198,12 @@ def _written(left: Amount, right: Amount) -> str:
     """The value of the left side as a reader would write it, in the unit of the right side."""
     value = left.value
     if right.value and right.dimension == left.dimension and left.dimension not in {"count", "share"}:
-        from assay.text.quantities import UNIT_SYMBOLS, UNIT_WORDS
-
-        known = {unit.name: unit for unit in (*UNIT_SYMBOLS.values(), *UNIT_WORDS.values())}.get(right.unit)
-        if known is not None:
-            return f"{_short(value / known.size)} {right.unit}"
+        unit = UNITS.get(right.unit)
+        if unit is not None:
+            return f"{format_number(value / unit.size)} {right.unit}"
     if "share" in {left.dimension, right.dimension} and right.dimension == "share":
-        return f"{_short(value * 100)}%"
-    return _short(value)
-
-
-def _short(value: Decimal) -> str:
-    if abs(value) >= Decimal(10) ** 15:
-        return f"{value:.3E}"
-    rounded = round(value, 4)
-    return f"{rounded.normalize():f}"
+        return f"{format_number(value * 100)}%"
+    return format_number(value)
 
 
 def _clash(clash: UnitClash, sentence: str, offset: int) -> LogicFinding:

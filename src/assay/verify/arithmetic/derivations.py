@@ -15,6 +15,7 @@ from typing import NamedTuple
 from assay.text.dates import DateMention
 from assay.text.lexicon import word_set
 from assay.text.quantities import Quantity
+from assay.verify.arithmetic.figures import format_number, has_fraction
 
 _SUM = word_set(
     """total totaling totalling totals totaled totalled sum combined altogether together overall all plus both comes
@@ -87,7 +88,9 @@ def _equal(stated: Quantity, value: Decimal) -> bool:
         return False
     if stated.bound != "exact" or stated.rounded or stated.low is None:
         return True
-    return abs(value - stated.low) <= max(abs(value) * _EXACT, stated.step if stated.value % 1 else Decimal(0))
+    slack = stated.step if has_fraction(stated.value) else Decimal(0)
+    slack = stated.step if has_fraction(stated.value) else Decimal(0)
+    return abs(value - stated.low) <= max(abs(value) * _EXACT, slack)
 
 
 def _of_one_kind(quantities: Sequence[Quantity]) -> bool:
@@ -171,13 +174,8 @@ def _low(quantity: Quantity) -> Decimal:
     return quantity.low if quantity.low is not None else quantity.value
 
 
-def _plain(value: Decimal) -> str:
-    rounded = round(value, 4).normalize()
-    return f"{rounded:f}" if abs(rounded) < Decimal(10) ** 15 else f"{rounded:.3E}"
-
-
 def _shown(quantity: Quantity) -> str:
-    return _plain(quantity.value)
+    return format_number(quantity.value)
 
 
 def _worked(parts: Sequence[Quantity], sign: str, stated: Quantity) -> str:
@@ -230,7 +228,7 @@ def _parts_of(
     for a in same:
         for share in shares:
             part = _low(a) * _low(share)
-            said = f"{_plain(share.low * 100 if share.low is not None else share.value)}%"
+            said = f"{format_number(share.low * 100 if share.low is not None else share.value)}%"
             if near(stated, part):
                 yield "a share", f"{said} of {_shown(a)} = {_shown(stated)}", bool(cues & _SHARE)
             for sign, value in (("+", _low(a) + part), ("−", _low(a) - part)):
@@ -269,7 +267,7 @@ def _products(
             ratio = _low(n) / _low(b)
             for a in same:
                 if a is not b and _equal(stated, _low(a) * ratio):
-                    working = f"{_shown(a)} × {_shown(n)} ÷ {_shown(b)} = {_plain(a.value * ratio)}"
+                    working = f"{_shown(a)} × {_shown(n)} ÷ {_shown(b)} = {format_number(a.value * ratio)}"
                     yield "a proportion", working, specific or (a.dimension != n.dimension and ratio > 1)
     if cues & _QUOTIENT and len(same) > 1:
         for size in range(2, min(_MOST_SUMMED, len(same)) + 1):
@@ -291,19 +289,19 @@ def _shares(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]
             continue
         for a, b in ((first, second), (second, first)):
             ratio = _low(a) / _low(b)
-            working = f"{_shown(a)} ÷ {_shown(b)} = {_plain(ratio)}"
+            working = f"{_shown(a)} ÷ {_shown(b)} = {format_number(ratio)}"
             if stated.dimension == "factor":
                 if (ratio > 1) == (stated.value >= 1) and near(stated, ratio):
                     yield "a ratio", working, suggested
             elif cues & _CHANGE and near(stated, abs(_low(b) - _low(a)) / abs(_low(b))):
-                change = f"({_shown(a)} − {_shown(b)}) ÷ {_shown(b)} = {_plain((ratio - 1) * 100)}%"
+                change = f"({_shown(a)} − {_shown(b)}) ÷ {_shown(b)} = {format_number((ratio - 1) * 100)}%"
                 yield "a change in percent", change, suggested
             elif ratio < 1 and not cues & _CHANGE and near(stated, ratio):
                 yield "a ratio", working, suggested
     if stated.dimension == "share":
         for one in operands:
             if one.dimension == "share" and near(stated, 1 - _low(one)):
-                left = f"100% − {_plain(_low(one) * 100)}% = {_plain((1 - _low(one)) * 100)}%"
+                left = f"100% − {format_number(_low(one) * 100)}% = {format_number((1 - _low(one)) * 100)}%"
                 yield "the rest", left, bool(cues & _DIFFERENCE)
 
 

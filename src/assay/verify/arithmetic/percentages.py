@@ -19,6 +19,7 @@ from typing import Final, Literal, NamedTuple
 
 from assay.schema import Span
 from assay.text.quantities import Quantity, find_quantities
+from assay.verify.arithmetic.figures import as_written, format_number, has_fraction, in_unit_of
 from assay.verify.logic.findings import LogicFinding
 from assay.verify.logic.percentages import Percentage, read_percentage
 
@@ -314,7 +315,7 @@ def _wanted(stated: _Stated) -> Decimal | None:
         return None
     left = base * (1 + share if stated.phrase.up else 1 - share)
     right = base * share if stated.sort == "share" else left
-    slack = stated.result.step + stated.phrase.share.step * base * (1 if stated.phrase.share.value % 1 else 0)
+    slack = stated.result.step + stated.phrase.share.step * base * (1 if has_fraction(stated.phrase.share.value) else 0)
     slack += stated.base.step if stated.base.rounded else Decimal(0)
     loose = stated.result.bound != "exact" or stated.phrase.share.bound != "exact"
     slack = max(slack, right * (_LOOSE if loose else _ROUNDING))
@@ -326,16 +327,11 @@ def _wanted(stated: _Stated) -> Decimal | None:
 def _finding(sentence: str, stated: _Stated, wanted: Decimal, offset: int) -> LogicFinding:
     base, share = stated.base, stated.phrase.share
     figures = sorted((base, share), key=lambda one: one.start)
-    size = base.low / base.value if base.low is not None and base.value else Decimal(1)
-    said = _said(sentence, stated.result)
+    said = as_written(sentence, stated.result)
     sign = "plus" if stated.phrase.up else "less"
-    amount, part = _said(sentence, base), _said(sentence, share)
+    amount, part = as_written(sentence, base), as_written(sentence, share)
     calculation = f"{part} of {amount}" if stated.sort == "share" else f"{amount} {sign} {part}"
-    message = f"{calculation} is {round(wanted / size, 2).normalize():f}, not {said}."
+    message = f"{calculation} is {format_number(in_unit_of(base, wanted), 2)}, not {said}."
     place = Span(start=offset + stated.result.start, end=offset + stated.result.end)
     premises = tuple(Span(start=offset + one.start, end=offset + one.end) for one in figures)
     return LogicFinding("logic.arithmetic", message[:1].upper() + message[1:], place, premises, _CONFIDENCE)
-
-
-def _said(sentence: str, quantity: Quantity) -> str:
-    return sentence[quantity.start : quantity.end]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from assay.text.lexicon import word_set
 from assay.text.quantities import OPERATIONS, Quantity, calculate, total
 from assay.verify.arithmetic.derivations import near
+from assay.verify.arithmetic.figures import format_number, in_unit_of, unit_size
 from assay.verify.exact.findings import ExactFinding
 
 _CHANGE_UP = word_set(
@@ -43,8 +44,10 @@ def check_arithmetic(
     return findings or (_stated_total(text, quantities, cues) if totals else [])
 
 
-def _wrong(text: str, stated: Quantity, value: Decimal, how: str, confidence: float) -> ExactFinding:
-    shown = f"{value.normalize():f}" if abs(value) < Decimal(10) ** 15 else f"{value:.3E}"
+def _wrong(
+    text: str, stated: Quantity, value: Decimal, how: str, confidence: float, places: int | None = None
+) -> ExactFinding:
+    shown = format_number(value, places)
     return ExactFinding(
         "arithmetic.wrong",
         f"The claim says {text[stated.start : stated.end]!r}; from the numbers it states itself {how} is {shown}.",
@@ -73,31 +76,44 @@ def _stated_change(text: str, quantities: Sequence[Quantity], cues: frozenset[st
     if operands is None:
         return []
     first, second = operands
-    if first.dimension == second.dimension:
-        a, b = first.low, second.low
-    else:
-        a, b = first.value, second.value
+    a, b = (first.low, second.low) if first.dimension == second.dimension else (first.value, second.value)
     if not a or not b:
         return []
     found: list[ExactFinding] = []
     lead = text[max(0, first.start - _CHANGE_REACH) : first.start].lower()
     led = set(re.findall(r"[a-z]+", re.split(r"[,;.]\s", lead)[-1]))
+    start, end = _scaled(first, second, a, b) or (None, None)
     for stated in quantities:
+        if start is None or end is None:
+            break
         if stated in (first, second) or not stated.exact or not _adjacent(text, stated, first, second):
             continue
         if stated.dimension == "factor":
-            ratio = b / a if (stated.value >= 1 and b >= a) or stated.value < 1 else a / b
+            ratio = end / start if (stated.value >= 1 and end >= start) or stated.value < 1 else start / end
             if not near(stated, ratio):
-                found.append(_wrong(text, stated, round(ratio, 4), "the factor", 0.85))
+                found.append(_wrong(text, stated, ratio, "the factor", 0.85, 4))
         elif stated.dimension == "share" and first.dimension != "share" and cues & CHANGE_WORDS:
-            change = abs(b - a) / abs(a)
+            change = abs(end - start) / abs(start)
             if not near(stated, change) and abs(change - stated.value * Decimal("0.01")) > Decimal("0.01"):
-                found.append(_wrong(text, stated, round(change * 100, 2), "the change in percent", 0.85))
+                found.append(_wrong(text, stated, change * 100, "the change in percent", 0.85, 2))
     if (b > a and led & _CHANGE_DOWN and not led & _CHANGE_UP) or (
         b < a and led & _CHANGE_UP and not led & _CHANGE_DOWN
     ):
-        found.append(_wrong(text, second, b - a, "the change", 0.8))
+        change = (b - a) / unit_size(second) if first.dimension == second.dimension else b - a
+        found.append(_wrong(text, second, change, "the change", 0.8))
     return found
+
+
+def _scaled(first: Quantity, second: Quantity, a: Decimal, b: Decimal) -> tuple[Decimal, Decimal] | None:
+    """The values that a factor or a percentage of a change refers to; none where it has no meaning.
+
+    For temperatures these are the degrees as written ("doubled from 10 °C to 20 °C"), as long as both are above zero and
+    in one unit; the values `a` and `b` in kelvins have another ratio.
+    """
+    if first.dimension != "temperature":
+        return a, b
+    positive = first.unit == second.unit and min(first.value, second.value) > 0
+    return (first.value, second.value) if positive else None
 
 
 def _adjacent(text: str, stated: Quantity, first: Quantity, second: Quantity) -> bool:
@@ -126,24 +142,21 @@ def _equations(text: str, quantities: Sequence[Quantity]) -> list[ExactFinding]:
             continue
         if operator is None or not equals or equals[-1] not in _EQUALS or not (first.exact and second.exact):
             continue
-        a, b = first.value, second.value
-        if (
-            operator in {"sum", "difference"}
-            and first.dimension == second.dimension
-            and first.low is not None
-            and second.low is not None
-        ):
-            value = calculate(first.low, sign, second.low)
-            if value is not None and third.dimension == first.dimension and not near(third, value):
-                found.append(_wrong(text, third, value, f"the {operator}", 0.9))
-            continue
-        value = calculate(a, sign, b) if operator in {"product", "ratio"} else None
+        if operator in {"sum", "difference"} and first.dimension == second.dimension:
+            if first.dimension == "temperature":
+                continue  # "20 °C minus 5 °C": the second may be a temperature or a difference of two
+            if first.low is not None and second.low is not None:
+                value = calculate(first.low, sign, second.low)
+                if value is not None and third.dimension == first.dimension and not near(third, value):
+                    found.append(_wrong(text, third, in_unit_of(third, value), f"the {operator}", 0.9))
+                continue
+        value = calculate(first.value, sign, second.value) if operator in {"product", "ratio"} else None
         if value is None:
             continue
         if operator == "product" and abs(third.value - value) > abs(value) * _TOLERANCE:
             found.append(_wrong(text, third, value, "the product", 0.85))
         elif operator == "ratio" and abs(third.value - value) > max(third.step, abs(value) * _TOLERANCE):
-            found.append(_wrong(text, third, round(value, 4), "the ratio", 0.85))
+            found.append(_wrong(text, third, value, "the ratio", 0.85, 4))
     return found
 
 
@@ -161,7 +174,7 @@ def _stated_total(text: str, quantities: Sequence[Quantity], cues: frozenset[str
     value = total(parts)
     if near(totals[0], value):
         return []
-    return [_wrong(text, totals[0], value, "the sum of the parts", 0.75)]
+    return [_wrong(text, totals[0], in_unit_of(totals[0], value), "the sum of the parts", 0.75)]
 
 
 def _is_total(text: str, quantity: Quantity) -> bool:

@@ -15,6 +15,7 @@ from typing import Final
 from assay.schema import Span
 from assay.text.dates import find_dates
 from assay.text.quantities import UNIT_WORDS, Quantity, find_quantities
+from assay.verify.arithmetic.figures import format_number
 from assay.verify.logic.findings import LogicFinding
 
 _MEASURED: Final = frozenset(
@@ -388,12 +389,8 @@ def _finding(sentence: str, first: _Measure, second: _Measure, offset: int) -> L
     said, stated = sentence[first.start : first.end], sentence[second.start : second.end]
     right = f"{said} and {stated} are not the same."
     if first.dimension != "temperature" and " " not in second.unit:
-        right = f"{said} is {_short(first.base / second.size)} {second.unit}, not {stated}."
+        value = first.base / second.size
+        right = f"{said} is {format_number(value, 2 if abs(value) >= 1 else 4)} {second.unit}, not {stated}."
     place = Span(start=offset + second.start, end=offset + second.end)
     premise = Span(start=offset + first.start, end=offset + first.end)
     return LogicFinding("logic.unit", right[:1].upper() + right[1:], place, (premise,), 0.9)
-
-
-def _short(value: Decimal) -> str:
-    digits = 2 if abs(value) >= 1 else 4
-    return f"{round(value, digits).normalize():f}" if abs(value) < Decimal(10) ** 15 else f"{value:.3E}"

@@ -13,6 +13,7 @@ from typing import Final
 
 from assay.schema import Span
 from assay.text.quantities import Quantity
+from assay.verify.arithmetic.figures import as_written, format_number, in_unit_of
 from assay.verify.logic.findings import LogicFinding
 
 _AT: Final = re.compile(r"(?:\s[\w-]+){0,3}\s(?:at|for)\s", re.IGNORECASE)
@@ -64,9 +65,10 @@ def _product(sentence: str, count: Quantity, price: Quantity, total: Quantity, o
     slack = total.step * (2 if total.rounded else 0) + count.low * (price.step if price.rounded else Decimal(0))
     if abs(product - total.low) <= max(slack, product * _tolerance(sentence, total, Decimal("0.001"))):
         return
-    written = product / (total.low / total.value) if total.value else product
-    said = f"{count.value.normalize():f} at {_said(sentence, price)} each are {_short(written)}"
-    yield _finding("logic.arithmetic", f"{said}, not {_said(sentence, total)}.", (count, price), total, offset)
+    right = format_number(in_unit_of(total, product), 2)
+    calculation = f"{format_number(count.value, None)} at {as_written(sentence, price)} each are {right}"
+    message = f"{calculation}, not {as_written(sentence, total)}."
+    yield _finding("logic.arithmetic", message, (count, price), total, offset)
 
 
 def _share(sentence: str, part: Quantity, whole: Quantity, share: Quantity, offset: int) -> Iterator[LogicFinding]:
@@ -81,8 +83,8 @@ def _share(sentence: str, part: Quantity, whole: Quantity, share: Quantity, offs
     true = part.low / whole.low
     if abs(true - share.low) <= max(2 * share.step, true * _tolerance(sentence, share, Decimal("0.02"))):
         return
-    said = f"{_said(sentence, part)} of {_said(sentence, whole)} are {_short(true * 100)}%"
-    yield _finding("logic.arithmetic", f"{said}, not {_said(sentence, share)}.", (part, whole), share, offset)
+    said = f"{as_written(sentence, part)} of {as_written(sentence, whole)} are {format_number(true * 100, 2)}%"
+    yield _finding("logic.arithmetic", f"{said}, not {as_written(sentence, share)}.", (part, whole), share, offset)
 
 
 def _tolerance(sentence: str, stated: Quantity, exact: Decimal) -> Decimal:
@@ -95,11 +97,3 @@ def _finding(code: str, message: str, operands: Sequence[Quantity], wrong: Quant
     premises = tuple(Span(start=offset + one.start, end=offset + one.end) for one in operands)
     place = Span(start=offset + wrong.start, end=offset + wrong.end)
     return LogicFinding(code, message[:1].upper() + message[1:], place, premises, _CONFIDENCE)
-
-
-def _said(sentence: str, quantity: Quantity) -> str:
-    return sentence[quantity.start : quantity.end]
-
-
-def _short(value: Decimal) -> str:
-    return f"{round(value, 2).normalize():f}"
