@@ -201,4 +201,4 @@ def test_a_figure_of_any_size_is_computed_with(text: str) -> None:
 
 def test_a_figure_of_any_size_may_follow_from_the_evidence() -> None:
     price, people, sum_ = find_quantities(f"{HUGE} euros and 3 persons and 2{HUGE} euros")
-    assert derive(sum_, [price], frozenset({"for"}), own=[people]) is not None
+    assert derive(sum_, [price], frozenset({"total"}), own=[people]) is not None
