@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from assay.schema import EvidenceSpan
-from assay.verify.arithmetic.aggregated_values import with_worked
+from assay.verify.arithmetic.aggregated_values import with_recomputed_result
 from assay.verify.arithmetic.stated_results import check_arithmetic
 from assay.verify.exact.compare.attributed import with_attributed
 from assay.verify.exact.compare.changed_words import compare_wording
@@ -82,7 +82,7 @@ def check_exact(claim: str, index: ExactIndex, *, question: str | None = None) -
         signals.update(dates_found=1.0, names_found=1.0, identifiers_found=1.0, quotes_found=1.0, verbatim=1.0)
     else:
         numbers, shares = compare_numbers(parsed, index)
-        numbers = with_attributed(parsed, index, with_worked(parsed, index, numbers))
+        numbers = with_attributed(parsed, index, with_recomputed_result(parsed, index, numbers))
         dates, signals["dates_found"] = compare_dates(parsed, index)
         names, signals["names_found"] = compare_names(parsed, index)
         identifiers, signals["identifiers_found"] = compare_identifiers(parsed, index)

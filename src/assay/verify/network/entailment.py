@@ -105,7 +105,7 @@ class EntailmentResult:
     claim_length: int = 0
     """Characters of the claim as the network read it."""
     claim_at: int | None = None
-    """Where the claim's own words begin in the text that the network read; none where unknown: they are its end then."""
+    """Where the claim's own words begin in the text that the network read; none where unknown: then they end it."""
     judged: int = 0
     """The number of pairs that the network scored for this claim."""
     failed: str | None = None

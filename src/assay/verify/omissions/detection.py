@@ -184,7 +184,7 @@ def shares_words(text: str, qualification: str) -> bool:
 
 
 def _is_contained(own: set[str], text_content: set[str], *, only_number: bool) -> bool:
-    """Whether a text has a number of a qualification or, unless only numbers count, more than `MOST_KEPT` of its words."""
+    """Whether a text has a number of a qualification or, unless only numbers count, most of its words (`MOST_KEPT`)."""
     numbers = {word for word in own if word[0].isdigit()}
     words = own - numbers
     if numbers & text_content or not own:

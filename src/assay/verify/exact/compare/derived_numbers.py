@@ -7,7 +7,7 @@ from itertools import combinations
 
 from assay.text.lexicon import find_negations, word_set
 from assay.text.quantities import Quantity
-from assay.verify.arithmetic.derivations import Derivation, derive, length_of, near
+from assay.verify.arithmetic.derivations import Derivation, derive, is_close, lengths_between
 from assay.verify.exact.compare.number_pairs import MOST_OPERANDS, Option
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex, leading_stems
@@ -127,11 +127,11 @@ def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFi
         return None
     text = index.passages[index.sentences[best.sentence].passage].text
     spanned = any(form.fullmatch(text, dates[0].end, dates[1].start) for form in (_SPAN, _THEN))
-    length = length_of(*dates) if spanned else None
+    length = lengths_between(*dates) if spanned else None
     if length is None:
         return None
     lengths, working = length
-    if any(near(replace(quantity, step=Decimal(0)), Decimal(one)) for one in lengths):
+    if any(is_close(replace(quantity, step=Decimal(0)), Decimal(one)) for one in lengths):
         return None
     ours = claim.text[quantity.start : quantity.end]
     return ExactFinding(

@@ -11,7 +11,7 @@ from typing import Final
 
 from assay.text.dates import find_dates
 from assay.text.lexicon import lexeme, word_set
-from assay.verify.arithmetic.derivations import in_hours, length_of, near
+from assay.verify.arithmetic.derivations import format_minutes, is_close, lengths_between
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.tables.row_words import LINKING, stem_set
@@ -57,7 +57,7 @@ def judge_span(statement: Statement, records: Records) -> Outcome | None:
         return None
     seconds, working = length
     exact = replace(quantity, step=Decimal(0))
-    holds = any(near(exact, Decimal(one)) for one in seconds)
+    holds = any(is_close(exact, Decimal(one)) for one in seconds)
     wrong = () if holds else ((first, last),)
     return Outcome(
         holds, SURE, begin, group.passage, first, last, True, "record.span", record.group, wrong=wrong, instead=working
@@ -83,16 +83,16 @@ def _length(begin: str, end: str) -> tuple[frozenset[int], str] | None:
     clocks = [next((one for one in dates if one.minute is not None), None) for dates in (first, last)]
     if days[0] is not None and days[1] is not None:
         if clocks[0] is None or clocks[1] is None:
-            return length_of(days[0], days[1])
+            return lengths_between(days[0], days[1])
         same = (days[0].year, days[0].month, days[0].day) == (days[1].year, days[1].month, days[1].day)
-        whole = None if same else length_of(days[0], days[1])
+        whole = None if same else lengths_between(days[0], days[1])
         apart = 0 if same else min(whole[0]) // 60 if whole is not None else None
         if apart is None:
             return None
         minutes = apart + (clocks[1].minute or 0) - (clocks[0].minute or 0)
-        return (frozenset({minutes * 60}), f"{begin} to {end}: {in_hours(minutes)}") if minutes > 0 else None
+        return (frozenset({minutes * 60}), f"{begin} to {end}: {format_minutes(minutes)}") if minutes > 0 else None
     if clocks[0] is not None and clocks[1] is not None:
-        return length_of(clocks[0], clocks[1])
+        return lengths_between(clocks[0], clocks[1])
     return None
 
 

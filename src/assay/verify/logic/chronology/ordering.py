@@ -13,7 +13,7 @@ from assay.schema import Span
 from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import word_set
 from assay.text.quantities import Quantity, find_quantities
-from assay.verify.arithmetic.expressions import Amount, Reader, Spoiled, UnitClash
+from assay.verify.arithmetic.expressions import Amount, ExpressionReader, UnitClash, Unreadable
 from assay.verify.logic.chronology.periods import period_findings
 from assay.verify.logic.findings import LogicFinding
 
@@ -338,10 +338,10 @@ def comparison_findings(text: str, start: int, end: int) -> list[LogicFinding]:
 def _side_after(sentence: str, at: int) -> Amount | None:
     """The number at a place, if nothing goes on behind it that would make it something else."""
     tail = sentence[at : at + 60]
-    reader = Reader(tail)
+    reader = ExpressionReader(tail)
     try:
         amount, after = reader.expression(0)
-    except (Spoiled, UnitClash):
+    except (Unreadable, UnitClash):
         return None
     if reader.kind(after) in {"operator", "percent", "number", "of"} or amount.start != 0 or _nouned(tail, amount):
         return None
@@ -351,13 +351,13 @@ def _side_after(sentence: str, at: int) -> Amount | None:
 def _side_before(sentence: str, at: int) -> Amount | None:
     begin = max(0, at - 60)
     head = sentence[begin:at]
-    reader = Reader(head)
+    reader = ExpressionReader(head)
     for token in range(max(0, len(reader.tokens) - 4), len(reader.tokens)):
-        if not reader.begins(token):
+        if not reader.may_begin(token):
             continue
         try:
             amount, after = reader.expression(token)
-        except (Spoiled, UnitClash):
+        except (Unreadable, UnitClash):
             continue
         if after == len(reader.tokens) and not _nouned(head, amount):
             return _shifted(amount, begin)
