@@ -261,3 +261,9 @@ def test_a_date_is_not_put_together_from_the_parts_of_another() -> None:
     seen = sources("The weather in Nairobi on 2026-04-20?")
     assert trace_arguments("weather", {"date": "2026-04-04"}, seen, ToolRule()).issues
     assert not trace_arguments("weather", {"date": "2026-04-20"}, seen, ToolRule()).issues
+
+
+def test_a_number_of_any_length_in_a_text_is_refused_like_another() -> None:
+    seen = sources("Pay 12 and 13.5 euros. Meet in 3 days; it is 250 km.")
+    [issue] = trace_arguments("pay", {"note": "1" + "0" * 500}, seen, ToolRule()).issues
+    assert issue.code == "tool.invented_number"

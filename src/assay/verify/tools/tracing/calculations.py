@@ -6,6 +6,7 @@ counted, and the derivation is accepted where their density among the values of 
 `MOST_COINCIDENCE`.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -84,6 +85,8 @@ def of_two_numbers(target: Decimal, sources: Sources, _: NumberContext) -> Trace
     """The sum, difference, product or quotient of two numbers, where that is no coincidence."""
     numbers, dated = _operands(sources)
     goal = float(target)
+    if not math.isfinite(goal):
+        return None  # a text of more than 308 digits; no operand is as large
     step = float(last_place(target))
     tried = [(reach, numbers) for reach in (_sum, _difference, _product, _quotient)]
     # Of the parts of dates and times only the difference means anything: from the 15th to the 17th.
