@@ -267,3 +267,11 @@ def test_a_number_of_any_length_in_a_text_is_refused_like_another() -> None:
     seen = sources("Pay 12 and 13.5 euros. Meet in 3 days; it is 250 km.")
     [issue] = trace_arguments("pay", {"note": "1" + "0" * 500}, seen, ToolRule()).issues
     assert issue.code == "tool.invented_number"
+
+
+def test_a_long_address_with_an_invented_end_is_refused() -> None:
+    known = "https://known.example/" + "a-b/" * 600
+    seen = sources(f"Open {known} please.")
+    assert not trace_arguments("fetch", {"url": known}, seen, ToolRule()).issues
+    [issue] = trace_arguments("fetch", {"url": f"{known}?leak=4711-9923"}, seen, ToolRule()).issues
+    assert issue.code == "tool.invented_url"

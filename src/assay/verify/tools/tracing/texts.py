@@ -14,7 +14,7 @@ from assay.verify.tools.tracing.sources import Found, Sources, SourceText, squas
 from assay.verify.tools.tracing.trace import Trace, derived, traced
 
 LONGEST_NEEDLE: Final = 2_000
-"""Characters of an entity that are looked for; a longer one is looked for by its beginning and its end."""
+"""Characters of the longest entity whose parts are looked for; a longer one must be in a source as a whole."""
 
 NEAR: Final = 120
 """Characters within which the parts of something put together must be in one source."""
@@ -39,7 +39,7 @@ def trace_text(value: str, kind: EntityKind, sources: Sources, declaration: str 
     if not needle:
         return None
     if len(needle) > LONGEST_NEEDLE:
-        needle = needle[:LONGEST_NEEDLE]
+        return _verbatim(needle, sources) or _same_words(needle, sources)
     verbatim = _verbatim(needle, sources)
     if verbatim is not None:
         return verbatim
