@@ -66,20 +66,20 @@ class SourceText:
         self.kind = kind
         self.id = id_
         self.text = text
+        self._excluded: dict[frozenset[str], tuple[tuple[int, int], ...]] = {}
         self._heeded: dict[tuple[tuple[int, int], ...], SourceText] = {}
 
     def heeded(self, tool_words: AbstractSet[str]) -> "SourceText":
         """The text with blanks in the place of what lends nothing to a call of a tool with these words in its name."""
-        if len(self.text) > MOST_PROSE * 2:
-            return self
-        ranges = tuple(find_excluded(self.kind, self.text, tool_words))
+        # Only what a user forbids depends on the tool.
+        words = frozenset(tool_words) if self.kind is SourceKind.USER else frozenset()
+        if words not in self._excluded:
+            self._excluded[words] = tuple(find_excluded(self.kind, self.text, words))
+        ranges = self._excluded[words]
         if not ranges:
             return self
         if ranges not in self._heeded:
-            text = self.text
-            for start, end in ranges:
-                text = text[:start] + " " * (end - start) + text[end:]
-            self._heeded[ranges] = SourceText(self.kind, self.id, text)
+            self._heeded[ranges] = SourceText(self.kind, self.id, _blank(self.text, ranges))
         return self._heeded[ranges]
 
     @cached_property
@@ -305,6 +305,17 @@ def squash(text: str) -> str:
         decomposed = unicodedata.normalize("NFKD", text.casefold())
         text = "".join(c for c in decomposed if not unicodedata.combining(c))
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
+
+
+def _blank(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+    """A text with spaces in the place of ranges, which may overlap."""
+    pieces = []
+    at = 0
+    for start, end in sorted(ranges):
+        if end > at:
+            pieces += [text[at:start], " " * (end - max(start, at))]
+            at = end
+    return "".join((*pieces, text[at:]))
 
 
 def _low_character(character: str) -> str:
