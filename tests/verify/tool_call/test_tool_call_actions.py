@@ -168,11 +168,11 @@ def test_a_broken_declaration_is_not_explained_to_the_model() -> None:
 
 def test_retries_are_bounded_and_every_rejected_attempt_is_kept() -> None:
     log = AttemptLog(retries=1)
-    assert log.left("send") == 2
+    assert log.attempts_left("send") == 2
     log = log.record(rejected('{"n": 1}'))
-    assert (log.left("send"), log.may_retry("send")) == (1, True)
+    assert (log.attempts_left("send"), log.may_retry("send")) == (1, True)
     log = log.record(rejected("{"))
-    assert (log.left("send"), log.may_retry("send")) == (0, False)
+    assert (log.attempts_left("send"), log.may_retry("send")) == (0, False)
     assert [(a.number, a.arguments) for a in log.attempts] == [(1, {"n": 1}), (2, "{")]
     assert "Do not call it again" in log.reply(rejected("{"))
 

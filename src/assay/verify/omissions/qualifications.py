@@ -125,7 +125,8 @@ def find_qualifications(text: str, words: Words, start: int, end: int) -> tuple[
 
 
 def _end(kind: str, text: str, at: int, end: int) -> int:
-    """Where a qualification ends: a limit with the noun after its amount, a deadline at once, any other with its clause."""
+    """Where a qualification ends: a limit with the noun after its amount, a deadline at once, any other with its
+    clause."""
     if kind == "deadline":
         return at
     if kind == "limit":

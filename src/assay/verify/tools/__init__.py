@@ -1,5 +1,5 @@
-"""Stage 1 of docs/concepts.md#agent-runs: tool calls are checked before they are executed, and what an answer claims to
-have done after.
+"""Stage 1 of docs/concepts.md#agent-runs: checks tool calls before they are executed, and afterwards the actions that
+an answer claims.
 
 Pure functions over values: nothing is fetched, executed or stored here.
 """
