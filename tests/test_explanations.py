@@ -22,7 +22,7 @@ from assay.stats import SIGNALS
 from assay.text.claims import critical_reasons
 from assay.verify.documents.json_repair import _WORDS
 from assay.verify.documents.json_schema import _CODES
-from assay.verify.tools.action_claims import ActionStanding
+from assay.verify.tools.action_claims import ActionStatus
 
 ROOT = Path(assay.__file__ or "").parent
 CODE = re.compile(r"[a-z0-9]+(\.[a-z0-9_]+)+")
@@ -76,7 +76,7 @@ def pattern(model: type, field: str) -> list[str]:
     "code",
     [
         *(f"structure.{code}" for code in sorted(set(_CODES.values()))),
-        *(f"action.{one.value}" for one in ActionStanding),
+        *(f"action.{one.value}" for one in ActionStatus),
         *(f"tool.invented_{one.value}" for one in EntityKind),
         *(f"judge.{one}" for one in pattern(ClaimJudgement, "outcome")),
         *(f"completeness.{one}" for one in pattern(Omission, "kind")),

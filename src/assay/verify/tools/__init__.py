@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.verify.tools.action_claims import ActionStanding as ActionStanding
+    from assay.verify.tools.action_claims import ActionStatus as ActionStatus
     from assay.verify.tools.action_claims import CallOutcome as CallOutcome
     from assay.verify.tools.action_claims import ClaimedAction as ClaimedAction
     from assay.verify.tools.action_claims import Grade as Grade
@@ -48,7 +48,7 @@ else:
         __name__,
         {
             ".action_claims": (
-                "ActionStanding",
+                "ActionStatus",
                 "CallOutcome",
                 "ClaimedAction",
                 "Grade",

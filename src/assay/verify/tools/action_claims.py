@@ -32,7 +32,7 @@ MOST_ANSWER: Final = 100_000
 """Characters of an answer that are searched for claimed actions."""
 
 
-class ActionStanding(StrEnum):
+class ActionStatus(StrEnum):
     """What the run shows of a claimed action; see the module's table."""
 
     DONE = "done"
@@ -59,7 +59,7 @@ class ClaimedAction:
     """The words of the claim: `answer[start:end]`."""
     verb: str
     """The verb as written, in lower case."""
-    standing: ActionStanding
+    status: ActionStatus
     grade: Grade
     tools: tuple[str, ...] = ()
     """The called tools that match it."""
@@ -68,11 +68,9 @@ class ClaimedAction:
 
     def issue(self) -> Issue | None:
         """The finding for the report; none where the action was done."""
-        if self.standing is ActionStanding.DONE:
+        if self.status is ActionStatus.DONE:
             return None
-        return Issue(
-            code=f"action.{self.standing.value}", message=self.reason, span=Span(start=self.start, end=self.end)
-        )
+        return Issue(code=f"action.{self.status.value}", message=self.reason, span=Span(start=self.start, end=self.end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,23 +235,23 @@ def _check_claim(
     tools = tuple(dict.fromkeys(outcome.name for outcome in matching))
     text = answer[start:end]
 
-    def claim(standing: ActionStanding, grade: Grade, reason: str) -> ClaimedAction:
-        return ClaimedAction(start, end, text, verb, standing, grade, tools, reason)
+    def claim(status: ActionStatus, grade: Grade, reason: str) -> ClaimedAction:
+        return ClaimedAction(start, end, text, verb, status, grade, tools, reason)
 
     quoted = as_quote(text, 120)
     if any(outcome.answered and outcome.failed is None for outcome in matching):
-        return claim(ActionStanding.DONE, Grade.HIGH, "a fitting call succeeded")
+        return claim(ActionStatus.DONE, Grade.HIGH, "a fitting call succeeded")
     if any(not outcome.answered for outcome in matching):
         reason = f"The answer says {quoted}, but the run has no result of {as_quote(tools[0])}."
-        return claim(ActionStanding.UNKNOWN, Grade.MEDIUM, reason)
+        return claim(ActionStatus.UNKNOWN, Grade.MEDIUM, reason)
     if matching:
         failure = as_quote(matching[-1].failed, 120)
         reason = f"The answer says {quoted}, but every call of {', '.join(map(as_quote, tools))} failed: {failure}."
-        return claim(ActionStanding.FAILED, Grade.HIGH if not general else Grade.MEDIUM, reason)
+        return claim(ActionStatus.FAILED, Grade.HIGH if not general else Grade.MEDIUM, reason)
     reason = f"The answer says {quoted}, but the run has no call that did it."
     if any(outcome.failed is None for outcome in changing):
-        return claim(ActionStanding.ABSENT, Grade.LOW, reason)
-    return claim(ActionStanding.ABSENT, Grade.HIGH if active and not general else Grade.MEDIUM, reason)
+        return claim(ActionStatus.ABSENT, Grade.LOW, reason)
+    return claim(ActionStatus.ABSENT, Grade.HIGH if active and not general else Grade.MEDIUM, reason)
 
 
 def reads_only(name: str) -> bool:
