@@ -20,7 +20,7 @@ from assay.testing import ScriptedChat
 from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.judge.answers import JudgeAnswers, one_sentence, read_answers
 from assay.verify.judge.claim_selection import weaknesses
-from assay.verify.judge.llm_judge import JudgeOptions, ask_judge, control_of
+from assay.verify.judge.llm_judge import JudgeOptions, ask_judge, make_control
 from assay.verify.judge.outcomes import Standing, barred, outcome_of, settled
 from assay.verify.judge.quotes import Source, bearing, locate_quote, quoted_span
 from assay.verify.network.combination import Judgement
@@ -436,8 +436,8 @@ def test_a_judge_that_finds_what_was_made_up_is_not_believed() -> None:
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=5), st.text(max_size=200))
 def test_the_statement_that_was_made_wrong_has_a_year_that_stands_nowhere(claims: list[str], text: str) -> None:
     source = Source("e1", Evidence(id="a", text=text), text)
-    wrong, place = control_of(claims, [source])
-    assert control_of(claims, [source]) == (wrong, place)
+    wrong, place = make_control(claims, [source])
+    assert make_control(claims, [source]) == (wrong, place)
     assert 0 <= place <= len(claims)
     year = wrong.rstrip(".").rsplit(" ", 1)[1]
     assert not any(year in one for one in (*claims, text))

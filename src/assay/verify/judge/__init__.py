@@ -1,4 +1,4 @@
-"""The judge: a chat model asked closed questions about claims that the other tiers are not sure of."""
+"""The judge: a chat model answers closed questions about claims that the other tiers are not sure of."""
 
 from typing import TYPE_CHECKING
 

@@ -15,7 +15,7 @@ from assay.models.chat import ChatModel, ChatRequest, Choice, read_structured
 from assay.prompts import Data, load_prompt
 from assay.schema.report_parts import Omission
 from assay.verify.exact.index import ExactIndex
-from assay.verify.judge.answers import may_ask_again, one_sentence, require_seal
+from assay.verify.judge.answers import may_ask_again, object_schema, one_sentence, require_seal
 from assay.verify.judge.llm_judge import JudgeOptions, messages_of
 from assay.verify.judge.quotes import Source, locate_quote, quoted_span, stems
 from assay.verify.omissions.detection import AnswerClaim, contains_qualification, omission_message, shares_words
@@ -197,25 +197,16 @@ def _sentence_at(evidence_id: str, start: int, index: ExactIndex) -> int | None:
 
 def _schema(aliases: Sequence[str]) -> dict[str, Any]:
     text = {"type": "string"}
-    answer = _object(
+    answer = object_schema(
         qualification={"type": "integer"},
         verdict={"type": "string", "enum": ["PASS", "FAIL", "UNCERTAIN"]},
         in_answer=text,
         because=text,
     )
-    more = _object(
+    more = object_schema(
         kind={"type": "string", "enum": list(KINDS)},
         source={"type": "string", "enum": list(aliases)},
         text=text,
         because=text,
     )
-    return _object(seal=text, answers={"type": "array", "items": answer}, more={"type": "array", "items": more})
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema(seal=text, answers={"type": "array", "items": answer}, more={"type": "array", "items": more})
