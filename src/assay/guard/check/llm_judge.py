@@ -161,7 +161,7 @@ class _Session:
 
     def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
         """The claims to put to the judge, with the reasons, the most important first."""
-        from assay.verify.judge import weaknesses
+        from assay.verify.judge import reasons_to_judge
 
         reasons: dict[int, tuple[str, ...]] = {}
         for at, (claim, found) in enumerate(self._claims):
@@ -170,7 +170,7 @@ class _Session:
             if found.judgement is None:
                 reasons[at] = ("language",)
                 continue
-            weak = weaknesses(claim.kind, found.verdict, found.judgement, found.exact, found.entailment)
+            weak = reasons_to_judge(claim.kind, found.verdict, found.judgement, found.exact, found.entailment)
             if self._policy.judge == "all" or weak:
                 reasons[at] = (*(("all",) if self._policy.judge == "all" else ()), *weak)
         order = sorted(reasons, key=lambda at: (not self._claims[at][0].critical, -len(reasons[at]), at))
@@ -320,14 +320,14 @@ def settle(
     claim: ExtractedClaim, found: Judged, response: JudgedStatement, because: Sequence[str], policy: Policy
 ) -> Judged:
     """What is known of a claim once the judge has answered."""
-    from assay.verify.judge import Standing, barred, settled
+    from assay.verify.judge import ClaimState, apply_outcome, support_barrier
 
     if found.judgement is None and not found.unread:
         return found
     known = found.judgement or _NOTHING_KNOWN
-    before = Standing(Verdict.UNSUPPORTED if found.unread else found.verdict, known.support, known.contradiction)
-    bar = barred(found.exact, before, conflict=found.conflict is not None)
-    after = settled(
+    before = ClaimState(Verdict.UNSUPPORTED if found.unread else found.verdict, known.support, known.contradiction)
+    bar = support_barrier(found.exact, before, conflict=found.conflict is not None)
+    after = apply_outcome(
         before,
         response.outcome.kind,
         confidence=policy.judge_confidence,

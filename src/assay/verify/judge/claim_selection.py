@@ -28,7 +28,7 @@ SUPPORTED: Final = 0.8
 """The least entailment with which the network supports a claim."""
 
 
-def weaknesses(
+def reasons_to_judge(
     kind: ClaimKind, verdict: Verdict, judgement: Judgement, exact: ExactResult, read: EntailmentResult
 ) -> tuple[str, ...]:
     """The reasons to put a claim to the judge; empty where there are none.

@@ -5,7 +5,7 @@
 | contradicts | 2 or 5 is FAIL | any | contradicted |
 | not_found | 1 is FAIL, all evidence shown | not contradicted | unsupported |
 | omits | 4 is FAIL | not contradicted | unsupported |
-| supports | 1, 2 and 5 are PASS, 3 and 4 not FAIL | not surely contradicted (see `barred`) | supported |
+| supports | 1, 2 and 5 are PASS, 3 and 4 not FAIL | not surely contradicted (see `support_barrier`) | supported |
 | uncertain | anything else | any | unchanged |
 | unchecked | unusable or inconsistent | supported, and would pass | unchecked |
 
@@ -51,7 +51,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ClaimState:
     """The verdict and the probabilities of a claim, before or after the judge's answer."""
 
     verdict: Verdict
@@ -101,7 +101,7 @@ def _against(claim: str, support: JudgeAnswer, against: Sequence[JudgeAnswer], o
     return Outcome("contradicts", f"The judge finds the opposite: {against[0].justification}", tuple(against))
 
 
-def barred(exact: ExactResult, standing: Standing, *, conflict: bool = False) -> str | None:
+def support_barrier(exact: ExactResult, standing: ClaimState, *, conflict: bool = False) -> str | None:
     """Why the judge may not make a claim supported; none where it may.
 
     Args:
@@ -121,9 +121,9 @@ def barred(exact: ExactResult, standing: Standing, *, conflict: bool = False) ->
     return None
 
 
-def settled(
-    before: Standing, kind: str, *, confidence: float, threshold: float, bar: str | None, passes: bool
-) -> Standing:
+def apply_outcome(
+    before: ClaimState, kind: str, *, confidence: float, threshold: float, bar: str | None, passes: bool
+) -> ClaimState:
     """The verdict and the probabilities of a claim after the judge's answer.
 
     Args:
@@ -134,22 +134,22 @@ def settled(
         bar: why the claim may not become supported, if it may not.
         passes: whether the gate would let the claim pass without the judge.
 
-    >>> weak = Standing(Verdict.UNSUPPORTED, 0.2, 0.1)
-    >>> settled(weak, "supports", confidence=0.9, threshold=0.4, bar=None, passes=False).verdict
+    >>> weak = ClaimState(Verdict.UNSUPPORTED, 0.2, 0.1)
+    >>> apply_outcome(weak, "supports", confidence=0.9, threshold=0.4, bar=None, passes=False).verdict
     <Verdict.SUPPORTED: 'supported'>
-    >>> settled(weak, "supports", confidence=0.9, threshold=0.4, bar="a number differs", passes=False).verdict
+    >>> apply_outcome(weak, "supports", confidence=0.9, threshold=0.4, bar="a number differs", passes=False).verdict
     <Verdict.UNSUPPORTED: 'unsupported'>
     """
     if kind == "contradicts":
         contradiction = max(before.contradiction, confidence)
-        return Standing(Verdict.CONTRADICTED, min(before.support, 1 - contradiction), contradiction)
+        return ClaimState(Verdict.CONTRADICTED, min(before.support, 1 - contradiction), contradiction)
     if kind == "unchecked" and passes and before.verdict is Verdict.SUPPORTED:
-        return Standing(Verdict.UNCHECKED, before.support, before.contradiction)
+        return ClaimState(Verdict.UNCHECKED, before.support, before.contradiction)
     if kind in ("not_found", "omits") and before.verdict is not Verdict.CONTRADICTED:
-        return Standing(Verdict.UNSUPPORTED, min(before.support, 1 - confidence), before.contradiction)
+        return ClaimState(Verdict.UNSUPPORTED, min(before.support, 1 - confidence), before.contradiction)
     if kind == "supports" and bar is None:
         support = max(before.support, confidence)
-        return Standing(
+        return ClaimState(
             Verdict.SUPPORTED if support >= threshold else before.verdict,
             support,
             min(before.contradiction, 1 - support),
