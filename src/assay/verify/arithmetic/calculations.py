@@ -16,7 +16,7 @@ from assay.verify.arithmetic.percentages import share_findings
 from assay.verify.arithmetic.stated_results import CHANGE_WORDS, check_arithmetic
 from assay.verify.arithmetic.unit_equalities import measure_findings
 from assay.verify.arithmetic.worded_calculations import worded_findings
-from assay.verify.logic.clause_of_place import clause_around
+from assay.verify.logic.clauses import clause_around
 from assay.verify.logic.findings import LogicFinding
 
 ABOUT: Final = Decimal("0.05")

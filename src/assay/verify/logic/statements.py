@@ -119,7 +119,7 @@ def read_rule(text: str) -> Rule | None:
     stripped = text.strip().rstrip(".!").strip()
     if _WHEN.match(stripped) is not None and _PAST.search(stripped) is None:
         stripped = f"If{stripped[4:]}"
-    if len(stripped) > 300 or "?" in stripped or "\\n\\n" in stripped:
+    if len(stripped) > 300 or "?" in stripped or "\n\n" in stripped:
         return None
     return _universal(stripped) or _conditional(stripped)
 

@@ -14,6 +14,7 @@ from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.arithmetic.expressions import Amount, ExpressionReader, UnitClash, Unreadable
+from assay.verify.logic.chronology.date_bounds import bounds_of, day_of, mention_after_verb
 from assay.verify.logic.chronology.periods import period_findings
 from assay.verify.logic.findings import LogicFinding
 
@@ -149,15 +150,6 @@ def date_findings(text: str, start: int, end: int) -> list[LogicFinding]:
     ]
 
 
-def _day(mention: DateMention) -> date | None:
-    """The one day that a date names."""
-    if mention.year is None or mention.month is None or mention.day is None or mention.other is not None:
-        return None
-    if not 1 <= mention.year <= 9999 or mention.day > calendar.monthrange(mention.year, mention.month)[1]:
-        return None
-    return date(mention.year, mention.month, mention.day)
-
-
 def _written(sentence: str, mention: DateMention) -> str:
     return sentence[mention.start : mention.end]
 
@@ -168,7 +160,7 @@ def _place(offset: int, start: int, end: int) -> Span:
 
 def _weekdays(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator[LogicFinding]:
     for before, mention in zip((None, *dates), dates, strict=False):
-        day = _day(mention)
+        day = day_of(mention) if mention.other is None else None
         if day is None:
             continue
         weekday, start = mention.weekday, mention.start
@@ -198,17 +190,8 @@ def _spans(
 
 
 def _bounds(mention: DateMention) -> tuple[date, date] | None:
-    """The first and the last day that a date may mean."""
-    if mention.year is None or not 1 <= mention.year <= 9999 or mention.bound != "exact" or mention.other is not None:
-        return None
-    last_year = mention.last_year or mention.year
-    if mention.month is None:
-        return date(mention.year, 1, 1), date(min(last_year, 9999), 12, 31)
-    day = _day(mention)
-    if mention.day is not None:
-        return None if day is None else (day, day)
-    month = mention.last_month or mention.month
-    return date(mention.year, mention.month, 1), date(last_year, month, calendar.monthrange(last_year, month)[1])
+    """The first and the last day that a mention may mean; none unless it is exact."""
+    return bounds_of(mention) if mention.bound == "exact" and mention.other is None else None
 
 
 def _lasted(
@@ -232,7 +215,7 @@ def _moved(
 ) -> Iterator[LogicFinding]:
     """ "30 days after 1 March 2024 is 31 March 2024"."""
     for first, second in pairwise(dates):
-        begun, stated = _day(first), _day(second)
+        begun, stated = (day_of(one) if one.other is None else None for one in (first, second))
         if begun is None or stated is None or _FALLS.fullmatch(sentence[first.end : second.start]) is None:
             continue
         for amount in times:
@@ -261,7 +244,7 @@ def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator
     """ "born in 1950 and died in 1940", and "born in 1950 ... died in 2001 aged 45"."""
     lower = sentence.lower()
     for begin, end in _LIFE:
-        first, last = _dated(lower, begin, dates), _dated(lower, end, dates)
+        first, last = (mention_after_verb(lower, verb, dates, _REACH, _SEPARATED) for verb in (begin, end))
         if first is None or last is None or first is last:
             continue
         earliest, latest = _bounds(first), _bounds(last)
@@ -277,19 +260,6 @@ def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator
             yield LogicFinding("logic.order", message, _place(offset, last.start, last.end), (), 0.95)
         elif begin == "born":
             yield from _aged(sentence, offset, (earliest, latest), last)
-
-
-def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
-    """The first date behind the only mention of a verb, in the same clause."""
-    places = [match.end() for match in re.finditer(rf"\b{verb}\b", lower)]
-    if len(places) != 1:
-        return None
-    after = places[0]
-    for mention in dates:
-        gap = lower[after : mention.start]
-        if mention.start >= after:
-            return mention if len(gap) <= _REACH and _SEPARATED.search(gap) is None else None
-    return None
 
 
 def _aged(

@@ -5,16 +5,15 @@ January 2025" a winter. Nor is a change: "moved from 15:00 to 14:00" names an ol
 both is decided by the words around the two; where these leave open whether a span is meant, nothing is said.
 """
 
-import calendar
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
 from itertools import pairwise
 from typing import Final
 
 from assay.schema import Span
 from assay.text.dates import DateMention
-from assay.verify.logic.clause_of_place import clause_around
+from assay.verify.logic.chronology.date_bounds import bounds_of, mention_after_verb
+from assay.verify.logic.clauses import clause_around
 from assay.verify.logic.findings import LogicFinding
 
 _FROM: Final = re.compile(r"\b(from|between)\s(?:about\s|the\s)?$", re.IGNORECASE)
@@ -142,27 +141,11 @@ def _days_backwards(first: DateMention, second: DateMention) -> bool:
     if any(one.other is not None or one.bound not in {"exact", "until"} for one in (first, second)):
         return False
     if first.year is not None and second.year is not None:
-        begun, ended = _bounds(first), _bounds(second)
+        begun, ended = bounds_of(first), bounds_of(second)
         return begun is not None and ended is not None and ended[1] < begun[0]
     if first.month is None or first.month != second.month or first.day is None or second.day is None:
         return False
     return first.weekday is None and second.weekday is None and second.day < first.day
-
-
-def _bounds(mention: DateMention) -> tuple[date, date] | None:
-    """The first and the last day that a date with a year may mean."""
-    if mention.year is None or not 1 <= mention.year <= 9999 or (mention.last_year or 0) > 9999:
-        return None
-    last_year = mention.last_year or mention.year
-    if mention.month is None:
-        return date(mention.year, 1, 1), date(last_year, 12, 31)
-    if mention.day is not None:
-        if mention.day > calendar.monthrange(mention.year, mention.month)[1]:
-            return None
-        day = date(mention.year, mention.month, mention.day)
-        return day, day
-    month = mention.last_month or mention.month
-    return date(mention.year, mention.month, 1), date(last_year, month, calendar.monthrange(last_year, month)[1])
 
 
 def _verbs(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator[LogicFinding]:
@@ -171,7 +154,7 @@ def _verbs(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator
     if _OTHERWISE.search(lower) is not None:
         return
     for begin, end in _BEGINS:
-        first, second = _dated(lower, begin, dates), _dated(lower, end, dates)
+        first, second = (mention_after_verb(lower, verb, dates, _REACH, _SEPARATED) for verb in (begin, end))
         if first is None or second is None or first is second:
             continue
         clocks = first.minute is not None and second.minute is not None
@@ -182,18 +165,6 @@ def _verbs(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator
             backwards = days and lower.find(begin) < first.start and _days_backwards(first, second)
         if backwards:
             yield _backwards(sentence, first, second, (second.start, second.end), offset)
-
-
-def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
-    """The first date behind the only mention of a verb, in the same clause."""
-    places = [match.end() for match in re.finditer(rf"\b{verb}\b", lower)]
-    if len(places) != 1:
-        return None
-    for mention in dates:
-        if mention.start >= places[0]:
-            gap = lower[places[0] : mention.start]
-            return mention if len(gap) <= _REACH and _SEPARATED.search(gap) is None else None
-    return None
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
