@@ -5,10 +5,10 @@
     base, result, phrase     "the $100 coat costs $85 after a discount of 20%"
     result, base, phrase     "$85 is $100 less 20%"
 
-`assay.verify.arithmetic.percentage_phrases` reads the phrase. The result is recomputed as base × (1 ± share). A noun such as
-discount or tax refers to the share as well as to the remaining amount, so there the share alone is a right result too:
-"a 20% discount on $100 is $20". After "saves" and "adds" only the share is. Base and result may be in two clauses or
-sentences if the base is the only figure of the first: "The ticket is $100. With 20% off it costs $85".
+`assay.verify.arithmetic.percentage_phrases` reads the phrase. The result is recomputed as base × (1 ± share). A noun
+such as discount or tax refers to the share as well as to the remaining amount, so there the share alone is a right
+result too: "a 20% discount on $100 is $20". After "saves" and "adds" only the share is. Base and result may be in two
+clauses or sentences if the base is the only figure of the first: "The ticket is $100. With 20% off it costs $85".
 """
 
 import re
@@ -20,8 +20,8 @@ from typing import Final, Literal, NamedTuple
 from assay.schema import Span
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.arithmetic.figures import as_written, format_number, has_fraction, in_unit_of
-from assay.verify.logic.findings import LogicFinding
 from assay.verify.arithmetic.percentage_phrases import Percentage, read_percentage
+from assay.verify.logic.findings import LogicFinding
 
 _NOUNS: Final = r"(?:\s(?!and\b|or\b|but\b|than\b|of\b|to\b|from\b|per\b)[A-Za-z][\w'’-]*){0,3}?"
 _DETERMINER: Final = r"(?:(?:a|an|the|its|their|our|your|his|her|this|that|another)\s)?"
