@@ -85,6 +85,10 @@ def test_a_schema_is_followed_through_references() -> None:
     assert subschema({"$ref": "#"}, ("a",)) is None
 
 
+def test_a_reference_to_an_anchor_is_left_alone() -> None:
+    assert subschema({"properties": {"a": {"$ref": "#address"}}}, ("a", "b")) is None
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text('aé 💧."\\\n', max_size=12),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab_N é", max_size=5), inner, max_size=3),

@@ -127,3 +127,11 @@ def test_what_a_pattern_finds_stands_at_its_path(value: Any, text: str) -> None:
         assert inner is at
         assert len(path) == len(pattern)
         assert len(bound) == pattern.count("*")
+
+
+@pytest.mark.parametrize(
+    "rule", [FieldRule(rule="sum", of="/a/*", to="/t"), FieldRule(rule="equal", of="/a/0", to="/t")]
+)
+def test_a_number_that_no_float_holds_breaks_a_rule_like_another(rule: FieldRule) -> None:
+    parsed = parse(f'{{"a": [{10**390}, 1.5], "t": 3.5}}')
+    assert [issue.code for issue in check_rules(parsed, Structure(rules=(rule,)), ())] == ["structure.rule"]

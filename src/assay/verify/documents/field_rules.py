@@ -2,8 +2,10 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
@@ -13,6 +15,7 @@ from assay.verify.documents.json_text import Parsed, Path, pointer, walk
 
 MOST_RULE_ISSUES: Final = 100
 """Findings of one rule that are listed at most."""
+_LARGEST_FLOAT: Final = sys.float_info.max
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 Pattern = tuple[str, ...]
@@ -149,8 +152,11 @@ def _sum(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
         parts = [at for _, at, _ in found(value, _bound(read_pattern(rule.of), bound))]
         if not _is_number(stated) or not all(map(_is_number, parts)):
             yield path, "rule", f"What should add up to {pointer(path)} is not all numbers."
-        elif abs(sum(parts) - stated) > rule.tolerance:
-            yield path, "rule", f"{pointer(path)} says {_shown(stated)}; its parts add up to {round(sum(parts), 6):g}."
+            continue
+        total = _total(parts)
+        if _differ(total, stated, rule.tolerance):
+            shown = f"{round(total, 6):g}" if abs(total) < _LARGEST_FLOAT else _shown(int(total))
+            yield path, "rule", f"{pointer(path)} says {_shown(stated)}; its parts add up to {shown}."
 
 
 def _count(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
@@ -179,8 +185,8 @@ def _member(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
 
 def _equal(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
     for path, first, other, then in _pairs(value, rule):
-        same = abs(first - then) <= rule.tolerance if _is_number(first) and _is_number(then) else first == then
-        if not same:
+        numbers = _is_number(first) and _is_number(then)
+        if _differ(first, then, rule.tolerance) if numbers else first != then:
             yield path, "rule", f"{_shown(first)} at {pointer(path)} differs from {_shown(then)} at {pointer(other)}."
 
 
@@ -221,6 +227,22 @@ def _ordered(value: Any) -> tuple[str, Any] | None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _total(parts: Sequence[int | float]) -> int | float | Fraction:
+    """The sum; a fraction where a whole number is too large to be added to a float."""
+    try:
+        return sum(parts)
+    except OverflowError:
+        return sum(map(Fraction, parts), Fraction(0))
+
+
+def _differ(first: float | Fraction, second: float, tolerance: float) -> bool:
+    """Whether two numbers of any size differ by more than a tolerance."""
+    try:
+        return abs(first - second) > tolerance
+    except OverflowError:
+        return abs(Fraction(first) - Fraction(second)) > tolerance
 
 
 def _shown(value: Any, most: int = 60) -> str:

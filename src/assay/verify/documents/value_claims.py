@@ -297,8 +297,8 @@ def subschema(schema: Any, path: Path) -> Any:
 def _resolved(schema: Any, at: Any) -> Any:
     for _ in range(_DEEPEST_REFERENCE):
         target = at.get("$ref") if isinstance(at, Mapping) else None
-        if not isinstance(target, str) or not target.startswith("#"):
-            return at
+        if not isinstance(target, str) or not (target == "#" or target.startswith("#/")):
+            return at  # an anchor, or another document: the value is worded without its description
         at = schema
         for part in read_pattern(target[1:]):
             at = at.get(part) if isinstance(at, Mapping) else None
