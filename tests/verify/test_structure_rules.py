@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from assay.errors import InputError
 from assay.schema.structure import CitedField, FieldRule, Structure
-from assay.verify.documents.field_rules import begins, check_rules, cited_objects, found, read_pattern
+from assay.verify.documents.field_rules import check_rules, cited_objects, find_values, is_within, read_pattern
 from assay.verify.documents.json_text import parse
 
 INVOICE: dict[str, Any] = {
@@ -96,8 +96,8 @@ def test_statements_come_with_the_sources_beside_them() -> None:
 
 
 def test_a_pattern_names_what_lies_inside_of_it() -> None:
-    assert begins(("a", 0, "b"), [("a", "*")])
-    assert not begins(("a",), [("a", "*")])
+    assert is_within(("a", 0, "b"), [("a", "*")])
+    assert not is_within(("a",), [("a", "*")])
     assert read_pattern("/x~1y/~0") == ("x/y", "~")
     with pytest.raises(InputError, match="slash"):
         read_pattern("x")
@@ -120,7 +120,7 @@ def test_a_rule_has_the_sides_that_it_needs() -> None:
 )
 def test_what_a_pattern_finds_stands_at_its_path(value: Any, text: str) -> None:
     pattern = read_pattern(f"/{text}")
-    for path, at, bound in found(value, pattern):
+    for path, at, bound in find_values(value, pattern):
         inner = value
         for part in path:
             inner = inner[part]
