@@ -16,7 +16,7 @@ from assay.text.lexicon import (
 )
 from assay.text.lexicon import stem as stem_of
 from assay.text.quantities import NUMBER_WORDS
-from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, speaks_of_another, stem_ranges
 from assay.verify.exact.compare.polarity_evidence import (
     LEAST_CONFIDENCE,
     Side,
@@ -169,7 +169,7 @@ def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Si
     another clause with the claim's own word fits the claim as well.
     """
     found = max(
-        (align(claim, index, ours, side.candidate, at) for at in places_of(index, side.candidate.sentence, other)),
+        (align(claim, index, ours, side.candidate, at) for at in stem_ranges(index, side.candidate.sentence, other)),
         key=lambda one: one.share,
         default=None,
     )
@@ -179,7 +179,7 @@ def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Si
         align(claim, index, ours, candidate, at).share >= found.share
         for candidate in claim.candidates
         if own in candidate.stems
-        for at in places_of(index, candidate.sentence, own)
+        for at in stem_ranges(index, candidate.sentence, own)
     )
 
 

@@ -15,7 +15,7 @@ from assay.text.quantities import NUMBER_WORDS, UNIT_SYMBOLS, UNIT_WORDS, Unit
 from assay.text.sentences import split_sentences
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex
-from assay.verify.exact.mention_roles import negations_of
+from assay.verify.exact.mention_roles import claim_negations
 from assay.verify.exact.parsed_claim import Claim
 
 _LOOKED_AT = 4
@@ -204,7 +204,7 @@ def _other_name(claim: Claim, index: ExactIndex, repetition: Repetition, change:
     """Another name in the place of a name, unless the two may be one: a part, an acronym, a spelling, a second name."""
     first = _after_article(claim.words, change.first, change.last)
     ours = next((n for n in claim.names if n.sure and (n.first, n.last) == (first, change.last)), None)
-    if ours is None or negations_of(claim):  # who lives nowhere in Norway does not live in Oslo
+    if ours is None or claim_negations(claim):  # who lives nowhere in Norway does not live in Oslo
         return None
     sentence = index.sentences[repetition.candidate.sentence]
     text = index.passages[sentence.passage].text

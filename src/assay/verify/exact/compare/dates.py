@@ -13,8 +13,8 @@ from assay.text.sentences import leans_from_english
 from assay.verify.exact.compare.number_pairs import SAME_WORDS, SAME_WORDS_BESIDE
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
-from assay.verify.exact.mention_roles import is_given, is_negated
-from assay.verify.exact.parsed_claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of
+from assay.verify.exact.mention_roles import describes_case, is_negated
+from assay.verify.exact.parsed_claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, agreement_confidence
 
 _CLEAR_MARGIN = 0.08
 _SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
@@ -271,13 +271,13 @@ def _labels(text: str, words: Words, date: DateMention) -> bool:
 def _confidence(
     claim: Claim, index: ExactIndex, mention: DateMention, worst: _Option, against: Sequence[_Option]
 ) -> float:
-    confidence = confidence_of(worst.agreement) * _doubt(claim, index, mention, worst)
+    confidence = agreement_confidence(worst.agreement) * _doubt(claim, index, mention, worst)
     rivals = [o for o in against if o.agreement >= worst.agreement - _CLEAR_MARGIN and o.closeness >= worst.closeness]
     if len({(o.date.year, o.date.month, o.date.day) for o in rivals}) > 1:
         confidence *= _AMBIGUOUS_FACTOR
     same_words = worst.agreement >= SAME_WORDS and worst.closeness >= SAME_WORDS_BESIDE
     if not same_words and (
-        is_given(claim, mention.start, mention.end) or is_negated(claim, mention.start, mention.end)
+        describes_case(claim, mention.start, mention.end) or is_negated(claim, mention.start, mention.end)
     ):
         confidence *= _OTHER_CASE_FACTOR
     around = worst.candidate.stems | worst.candidate.around | worst.candidate.heading

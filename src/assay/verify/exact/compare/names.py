@@ -7,7 +7,7 @@ from assay.text.lexicon import Identifier, Name, find_names, find_words, stem
 from assay.text.sentences import is_foreign_word, votes_of
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, IndexedSentence
-from assay.verify.exact.parsed_claim import Claim, Context, confidence_of
+from assay.verify.exact.parsed_claim import Claim, Context, agreement_confidence
 
 _MISSING_NAME = 0.65
 _MISSING_PART = 0.4
@@ -133,7 +133,7 @@ def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str
             start, end = here.start + other.start, here.start + other.end
             same_place = bool(preposition) and _before(text, start) == preposition
             agreement = context.agreement(candidate, index.surroundings(candidate.sentence, start, end))
-            confidence = confidence_of(agreement) * (_REPLACED if same_place else _REPLACED_OTHER_PLACE)
+            confidence = agreement_confidence(agreement) * (_REPLACED if same_place else _REPLACED_OTHER_PLACE)
             if best is None or confidence > best[0]:
                 best = (confidence, start, end, candidate)
     if best is None or best[0] < _LEAST_CONFIDENCE or len(missing) < len(name.keys):
@@ -229,7 +229,7 @@ def _other_identifier(claim: Claim, index: ExactIndex, ours: Identifier) -> Exac
             near = Levenshtein.distance(ours.key, theirs.key, score_cutoff=_MOST_EDITS) <= _MOST_EDITS
             if not labelled and not (near and len(ours.key) >= _SHORTEST_EDITED):
                 continue
-            confidence = confidence_of(agreement) * (0.9 if near else 0.8)
+            confidence = agreement_confidence(agreement) * (0.9 if near else 0.8)
             if best is None or confidence > best[0]:
                 best = (confidence, candidate.sentence, theirs)
     if best is None or best[0] < _LEAST_CONFIDENCE:

@@ -65,7 +65,7 @@ class Option(NamedTuple):
     @property
     def covered(self) -> float:
         """How much of the claim's subject is in the sentence or its heading."""
-        return self.context.covered(self.candidate)
+        return self.context.subject_coverage(self.candidate)
 
 
 def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pair]:

@@ -26,14 +26,14 @@ from assay.verify.exact.compare.number_pairs import (
 )
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, leading_stems
-from assay.verify.exact.mention_roles import is_given, is_negated
+from assay.verify.exact.mention_roles import describes_case, is_negated
 from assay.verify.exact.parsed_claim import (
     LONG_SENTENCE,
     LONG_SENTENCE_FACTOR,
     Claim,
     Context,
-    confidence_of,
-    is_generic,
+    agreement_confidence,
+    has_generic_subject,
 )
 
 _CLEAR_MARGIN = 0.08
@@ -244,7 +244,7 @@ def _option_of_clause(index: ExactIndex, context: Context, same: Option | None, 
     if worst.quantity.bound != same.quantity.bound:
         return None
     row = _ROW.fullmatch(context.claim.text) is not None
-    sought = context.weights.keys() if row else context.own.clause & context.weights.keys()
+    sought = context.weights.keys() if row else context.own_surroundings.clause & context.weights.keys()
     ours, other = (
         sought & index.surroundings(o.candidate.sentence, o.quantity.start, o.quantity.end).clause
         for o in (same, worst)
@@ -278,7 +278,7 @@ def _rounded_off(quantity: Quantity, other: Quantity) -> bool:
 def _confidence(
     claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option, different: Sequence[Option]
 ) -> float:
-    confidence = confidence_of(worst.agreement) * worst.factor
+    confidence = agreement_confidence(worst.agreement) * worst.factor
     rivals = {
         o.quantity.low
         for o in different
@@ -316,12 +316,12 @@ def _of_another_case(claim: Claim, index: ExactIndex, quantity: Quantity, worst:
     where it denies its number and where it tells what is due for one of many.
     """
     start, end = quantity.start, quantity.end
-    if is_given(claim, start, end) or is_negated(claim, start, end):
+    if describes_case(claim, start, end) or is_negated(claim, start, end):
         return True
     if _PER_CASE.search(claim.text) and not _PER_CASE.search(_sentence_of(index, worst)):
         return True
     own = (q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity and not _elsewhere(index, q))
-    return any(is_given(claim, q.start, q.end) for q in own)
+    return any(describes_case(claim, q.start, q.end) for q in own)
 
 
 def _sentence_of(index: ExactIndex, option: Option) -> str:
@@ -342,7 +342,7 @@ def _name_factor(claim: Claim, index: ExactIndex, worst: Option) -> float:
     if not absent:
         return 1.0
     here = index.sentences[worst.candidate.sentence]
-    if not is_generic(index.passages[here.passage], here):
+    if not has_generic_subject(index.passages[here.passage], here):
         return _OTHER_NAME_FACTOR
     known = all(any(k in index.postings for k in _stems(claim, n.first, n.last)) for n in absent)
     return _PRONOUN_FACTOR if known else _UNKNOWN_NAME_FACTOR
@@ -453,7 +453,7 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
         passage = index.passages[index.sentences[candidate.sentence].passage]
         around = index.surroundings(candidate.sentence, theirs.start, theirs.end)
         agreement = Context(claim, index, quantity.start, quantity.end).agreement(candidate, around)
-        confidence = 0.8 * confidence_of(agreement)
+        confidence = 0.8 * agreement_confidence(agreement)
         if confidence >= _LEAST_CONFIDENCE:
             return ExactFinding(
                 "number.unit",

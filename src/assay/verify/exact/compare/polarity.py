@@ -14,7 +14,7 @@ from assay.text.lexicon import (
     opposites,
     word_set,
 )
-from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, speaks_of_another, stem_ranges
 from assay.verify.exact.compare.antonyms import opposed
 from assay.verify.exact.compare.polarity_evidence import (
     LEAST_CONFIDENCE,
@@ -28,7 +28,7 @@ from assay.verify.exact.compare.polarity_evidence import (
 )
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex, content_of, leading_stems
-from assay.verify.exact.mention_roles import negations_of
+from assay.verify.exact.mention_roles import claim_negations
 from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.surroundings import clause
 
@@ -47,7 +47,7 @@ _DENIED_TOO = 0.67
 
 def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], bool, bool]:
     """Findings about polarity, whether the claim is negated, and whether the best sentence differs in that."""
-    negations = negations_of(claim)
+    negations = claim_negations(claim)
     sides = [side_of(index, c) for c in claim.candidates[:_LOOKED_AT] if c.wide >= _LEAST_RECALL]
     findings: list[ExactFinding] = []
     against = frozenset().union(*[opposites(w.stem) for w in claim.words.lexemes]) if sides else frozenset()
@@ -164,7 +164,7 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
     ours = claim.words.starts[cue], _last_end(claim.words, stem, cue)
     aligned = [
         (align(claim, index, ours, side.candidate, at), _affirms(index, side, at), at)
-        for at in places_of(index, side.candidate.sentence, stem)
+        for at in stem_ranges(index, side.candidate.sentence, stem)
     ]
     if not aligned:
         return None

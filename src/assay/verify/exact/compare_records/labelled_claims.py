@@ -20,7 +20,7 @@ from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.records import Cell, Record, Records
-from assay.verify.exact.records.cell_values import typed
+from assay.verify.exact.records.cell_values import cell_kind
 from assay.verify.exact.records.field_names import key_stems
 from assay.verify.exact.records.model import Group, Kind
 
@@ -198,7 +198,7 @@ def _finding(claim: Claim, index: ExactIndex, passage: int, pair: _Pair, cell: C
 
 def _is_value(text: str, cell: Cell, record: Record, records: Records, values: CellValues) -> bool | None:
     """Whether a field has the value that a claim gives it; none where the two cannot be compared."""
-    kind, number = typed(text, "en")
+    kind, number = cell_kind(text, "en")
     if cell.kind == "none" or (cell.kind == "array" and cell.number == 0):
         return _is_nothing(text, kind)
     if kind == "none":

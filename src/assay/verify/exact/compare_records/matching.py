@@ -94,7 +94,7 @@ class Match:
 
     def match(self) -> None:
         """Finds the values, the names of fields and the title, and puts values and names together."""
-        if not any(self.places_of(words) for words in self._titles()):
+        if not any(self.stem_ranges(words) for words in self._titles()):
             self._retitled()
         values = self._values()
         self.named = keys = self._keys()
@@ -167,7 +167,7 @@ class Match:
         above = [cell.words for cell in self.cells[self.own :] if cell.naming and cell.kind == "text"]
         return [words for words in (self.group.caption, *above) if len(words) >= _FEWEST_IN_TITLE]
 
-    def places_of(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
+    def stem_ranges(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
         """Where the statement has the words in a row."""
         ends = range(len(words), len(self.folds) + 1)
         return [(end - len(words), end) for end in ends if self.folds[end - len(words) : end] == words]
@@ -175,7 +175,7 @@ class Match:
     def _captions(self) -> list[tuple[int, int]]:
         """Where the statement has all of the title, whose words are then no values of other fields."""
         words = self.group.caption
-        return self.places_of(words) if len(words) >= _FEWEST_IN_TITLE else []
+        return self.stem_ranges(words) if len(words) >= _FEWEST_IN_TITLE else []
 
     def _retitled(self) -> None:
         """Marks the words that are a title but for its figures, where the statement has no title as it is."""

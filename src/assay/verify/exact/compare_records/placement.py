@@ -69,7 +69,7 @@ class Placement:
             for words in sorted(others, key=lambda words: (-len(words), words)):
                 if _within(words, cell.words) or _within(cell.words, words):
                     continue
-                for first, last in self.match.places_of(words):
+                for first, last in self.match.stem_ranges(words):
                     if self.match.in_slot(number, first, last) and self.match.absorb(first, last, number):
                         self.differing = (number, first, last)
                         self.of_column = True
