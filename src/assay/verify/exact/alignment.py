@@ -112,7 +112,7 @@ LEAST_ALIGNED = 0.3
 """A clause with a smaller share is on another subject than the claim's clause."""
 
 
-def speaks_of_another(claim: Claim, index: ExactIndex, candidate: Candidate, alignment: Alignment) -> bool:
+def has_other_subject(claim: Claim, index: ExactIndex, candidate: Candidate, alignment: Alignment) -> bool:
     """Whether a clause is about a different subject than the claim.
 
     It is if it has another figure after a word of the claim ("version 1" for "version 2"), or if its sentence lacks all

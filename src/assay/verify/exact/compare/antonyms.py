@@ -16,7 +16,7 @@ from assay.text.lexicon import (
 )
 from assay.text.lexicon import stem as stem_of
 from assay.text.quantities import NUMBER_WORDS
-from assay.verify.exact.alignment import LEAST_ALIGNED, align, speaks_of_another, stem_ranges
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, has_other_subject, stem_ranges
 from assay.verify.exact.compare.polarity_evidence import (
     LEAST_CONFIDENCE,
     Side,
@@ -173,7 +173,7 @@ def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Si
         key=lambda one: one.share,
         default=None,
     )
-    if found is None or found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+    if found is None or found.share < LEAST_ALIGNED or has_other_subject(claim, index, side.candidate, found):
         return False
     return not any(
         align(claim, index, ours, candidate, at).share >= found.share

@@ -14,7 +14,7 @@ from assay.text.lexicon import (
     opposites,
     word_set,
 )
-from assay.verify.exact.alignment import LEAST_ALIGNED, align, speaks_of_another, stem_ranges
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, has_other_subject, stem_ranges
 from assay.verify.exact.compare.antonyms import opposed
 from assay.verify.exact.compare.polarity_evidence import (
     LEAST_CONFIDENCE,
@@ -132,7 +132,7 @@ def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], si
         if stem in claim.weights and stem in own and stem not in ours_all and not ours:
             place = (side.words.starts[cue], _last_end(side.words, stem, cue))
             found = align(claim, index, place_of(claim.words, stem), side.candidate, place)
-            if found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+            if found.share < LEAST_ALIGNED or has_other_subject(claim, index, side.candidate, found):
                 continue
             yield difference(
                 claim, index, side, "polarity.negation", place_of(claim.words, stem), place, confidence, "negated"
@@ -170,7 +170,7 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
         return None
     found, affirms, place = max(aligned, key=lambda one: (one[0].share, not one[1]))
     denied_too = found.missing & scoped(side.words, side.negations)  # "water but not electricity"
-    if not affirms or denied_too or speaks_of_another(claim, index, side.candidate, found):
+    if not affirms or denied_too or has_other_subject(claim, index, side.candidate, found):
         return None
     unshared = leading_stems(claim.words.lexemes) & found.missing
     if unshared and unshared <= side.candidate.stems:
