@@ -54,7 +54,20 @@ def in_unit_of(quantity: Quantity, value: Decimal) -> Decimal:
     >>> in_unit_of(find_quantities("3 km")[0], Decimal(500)), in_unit_of(find_quantities("3 °C")[0], Decimal("293.15"))
     (Decimal('0.5'), Decimal('20.00'))
     """
-    offset = Decimal(0)
-    if quantity.dimension == "temperature" and quantity.unit in UNITS:
-        offset = UNITS[quantity.unit].offset
-    return (value - offset) / unit_size(quantity)
+    return (value - _offset(quantity)) / unit_size(quantity)
+
+
+def in_base_unit(quantity: Quantity, value: Decimal) -> Decimal:
+    """A value in the unit of a quantity, converted to base units.
+
+    >>> from assay.text.quantities import find_quantities
+    >>> in_base_unit(find_quantities("3 km")[0], Decimal(2)), in_base_unit(find_quantities("3 °C")[0], Decimal(20))
+    (Decimal('2000'), Decimal('293.15'))
+    """
+    return value * unit_size(quantity) + _offset(quantity)
+
+
+def _offset(quantity: Quantity) -> Decimal:
+    """What zero of a quantity's unit is in base units; not zero for temperatures alone."""
+    is_temperature = quantity.dimension == "temperature" and quantity.unit in UNITS
+    return UNITS[quantity.unit].offset if is_temperature else Decimal(0)

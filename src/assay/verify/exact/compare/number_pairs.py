@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from assay.text.quantities import Quantity, Relation, relate
 from assay.text.sentences import leans_from_english
+from assay.verify.arithmetic.figures import in_base_unit, unit_size
 from assay.verify.exact.index import Candidate, ExactIndex
 from assay.verify.exact.mention_roles import is_negated
 from assay.verify.exact.parsed_claim import Claim, Context
@@ -170,9 +171,8 @@ def _with_elided(row: Sequence[Quantity]) -> Iterator[Quantity]:
         if one.dimension != "count":
             last = one if one.exact and one.value and one.dimension not in _NO_UNIT else None
         elif last is not None and last.low is not None and one.exact and not one.nouns and not one.weak:
-            size = last.low / last.value
-            low = one.value * size
-            yield replace(one, low=low, high=low, step=one.step * size, dimension=last.dimension, unit=last.unit)
+            value, step = in_base_unit(last, one.value), one.step * unit_size(last)
+            yield replace(one, low=value, high=value, step=step, dimension=last.dimension, unit=last.unit)
 
 
 def _same_limit_denied(claim: Claim, quantity: Quantity, other: Quantity) -> bool:
