@@ -63,7 +63,9 @@ _ADVERBIAL: Final = {
         ("hourly", "hour"),
     )
 }
-_ONLY: Final = re.compile(r"(?:only|solely|none but)\s(?P<who>(?:the|an?|our|your)?\s?[^,;:.]{2,40})", re.IGNORECASE)
+_ONLY: Final = re.compile(
+    r"(?P<only>only|solely|none but)\s(?P<who>(?:the|an?|our|your)?\s?[^,;:.]{2,40})", re.IGNORECASE
+)
 _ALL: Final = re.compile(r"\s*(?:either|both|any|every|each|all)\b", re.IGNORECASE)
 _TELLS: Final = re.compile(r"\s(?:is|are|was|were|amounts to|comes to|stands at|of|:)\s", re.IGNORECASE)
 _NOTHING_OF_IT: Final = re.compile(
@@ -86,7 +88,7 @@ def compare_denials(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
     yield from _other_state(claim, index)
     only = _ONLY.match(claim.text)
     if only is not None:
-        found = next(filter(None, (_others_too(claim, index, only["who"], one) for one in sentences)), None)
+        found = next(filter(None, (_others_too(claim, index, only, one) for one in sentences)), None)
         if found is not None:
             yield found
 
@@ -248,7 +250,7 @@ def _is_bounded(text: str, begin: int, quantity: Quantity) -> bool:
     return quantity.bound == "at_most" or allowed or _NOT_MORE.search(before) is not None
 
 
-def _others_too(claim: Claim, index: ExactIndex, who: str, candidate: Candidate) -> ExactFinding | None:
+def _others_too(claim: Claim, index: ExactIndex, only: re.Match[str], candidate: Candidate) -> ExactFinding | None:
     """What a sentence says that either, both, any or all of others do, of whom a claim says that only one does it."""
     here = index.sentences[candidate.sentence]
     text = index.passages[here.passage].text[here.start : here.end]
@@ -256,14 +258,14 @@ def _others_too(claim: Claim, index: ExactIndex, who: str, candidate: Candidate)
     if every is None or _NOTHING_OF_IT.search(text) is not None:
         return None
     verb = _predicate(claim.words)
-    named = set(content_of(find_words(who).lexemes)) - verb
+    named = set(content_of(find_words(only["who"]).lexemes)) - verb
     if not verb or not verb <= candidate.stems or (named and named <= candidate.stems):
         return None
     return _finding(
         claim,
         index,
         candidate,
-        (0, 4),
+        only.span("only"),
         (here.start + every.start(), here.start + every.end()),
         "it is not the only one",
     )
