@@ -27,7 +27,7 @@ _BEGINS: Final = frozenset(lexeme(word).stem for word in word_set("since from st
 _DEEPEST: Final = 4
 """Records around a value in which its currency is looked for."""
 _SCALES: Final = {"billion": 10**9, "million": 10**6, "thousand": 1000}
-"""What a word in the name of a field says its bare numbers are counted in."""
+"""What a stem in the name of a field says its bare numbers are counted in."""
 
 
 class CellValues:
@@ -106,7 +106,7 @@ def relation_of(
     if plain is not None and record is not None and _other_currency(value, cell, record, records):
         return False
     if plain is not None and value.exact:
-        if value.value in (plain, plain * _scale_of(cell.name)):
+        if value.value in (plain, plain * _scale_of(cell)):
             return True
         money = value.dimension.startswith("money") and not _MONEY.isdisjoint(cell.stems)
         return False if value.dimension == "count" or money else None
@@ -154,9 +154,9 @@ def _other_currency(value: Quantity, cell: Cell, record: Record, records: Record
     return False
 
 
-def _scale_of(name: str) -> int:
-    """What the name of a field says its numbers are counted in: "viewers (millions)"."""
-    return next((scale for word, scale in _SCALES.items() if word in name.lower()), 1)
+def _scale_of(cell: Cell) -> int:
+    """What the name of a cell's field says its numbers are counted in: "viewers (millions)", not "millionaires"."""
+    return next((scale for stem, scale in _SCALES.items() if stem in cell.stems), 1)
 
 
 def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues) -> bool:
@@ -166,7 +166,7 @@ def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues)
     if value.bound != "exact":
         return False
     if cell.number is not None:
-        return value.value in (cell.number, cell.number * _scale_of(cell.name))
+        return value.value in (cell.number, cell.number * _scale_of(cell))
     others = [q for q in values.quantities(cell) if q.dimension == value.dimension]
     return not others or any(value.low == other.low for other in others)
 

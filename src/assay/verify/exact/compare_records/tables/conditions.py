@@ -14,6 +14,7 @@ from typing import Final
 
 from assay.text.lexicon import lexeme, word_set
 from assay.text.quantities import Quantity, find_quantities, mean, total
+from assay.verify.arithmetic.figures import format_number, has_fraction
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.tables.row_words import (
@@ -199,10 +200,12 @@ def _computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average:
     parts = " + ".join(cell.text for cell in cells[:_MOST_SHOWN]) + (" + …" if len(cells) > _MOST_SHOWN else "")
     value = mean(values) if average else total(values)
     if average:
-        holds = abs(stated.quantity.value - value) <= (stated.quantity.step if value % 1 else Decimal(0))
-        return _outcome(query, holds, cells[0], stated, "record.total", f"({parts}) ÷ {len(values)} = {_plain(value)}")
+        holds = abs(stated.quantity.value - value) <= (stated.quantity.step if has_fraction(value) else Decimal(0))
+        return _outcome(
+            query, holds, cells[0], stated, "record.total", f"({parts}) ÷ {len(values)} = {format_number(value)}"
+        )
     return _outcome(
-        query, stated.quantity.value == value, cells[0], stated, "record.total", f"{parts} = {_plain(value)}"
+        query, stated.quantity.value == value, cells[0], stated, "record.total", f"{parts} = {format_number(value)}"
     )
 
 
@@ -404,7 +407,7 @@ def _priced(query: _Query, records: Records) -> Outcome | None:
         " + …" if len(priced) > _MOST_SHOWN else ""
     )
     return _outcome(
-        query, stated.quantity.value == total, priced[0][1], stated, "record.total", f"{parts} = {_plain(total)}"
+        query, stated.quantity.value == total, priced[0][1], stated, "record.total", f"{parts} = {format_number(total)}"
     )
 
 
@@ -440,10 +443,6 @@ def _rows_named(kept: Sequence[Record]) -> str:
     listed = ", ".join(name for name in names[:_MOST_SHOWN] if name)
     more = ", …" if len(names) > _MOST_SHOWN else ""
     return f"{len(kept)}{f' ({listed}{more})' if listed else ''}"
-
-
-def _plain(value: Decimal) -> str:
-    return f"{round(value, 4).normalize():f}"
 
 
 def _outcome(query: _Query, verdict: bool, cell: Cell, number: _Number, code: str, instead: str) -> Outcome:
