@@ -61,7 +61,7 @@ def with_attributed(claim: Claim, index: ExactIndex, findings: Sequence[ExactFin
     """The findings about numbers; of a number of which the evidence surely has another one, that one alone."""
     found = list(findings)
     for quantity in islice(claim.quantities, _MOST_QUANTITIES):
-        finding = _against(claim, index, quantity)
+        finding = _contradiction(claim, index, quantity)
         if finding is not None:
             found = [one for one in found if one.claim_end <= quantity.start or quantity.end <= one.claim_start]
             found.append(finding)
@@ -80,17 +80,17 @@ def thing_of(text: str, quantity: Quantity) -> Thing | None:
     if _MOVED.match(after):
         return None
     if "-" in own and own[-1].isalpha() and quantity.bound == "exact":
-        return _leading(tokenise(after), any_of=_ANY.search(before) is not None)
+        return _thing_at_start(tokenise(after), any_of=_ANY.search(before) is not None)
     if before.endswith("(") and after.startswith(")"):
-        return _trailing(tokenise(before[:-1]))
+        return _thing_at_end(tokenise(before[:-1]))
     of = _PART.match(after)
     if of is not None:
         # "40 g of salt" is a part of something, "9 weeks of approval" is all of it.
-        return _leading(tokenise(after[of.end() :])) if quantity.dimension == "time" else None
+        return _thing_at_start(tokenise(after[of.end() :])) if quantity.dimension == "time" else None
     for pattern in (_OF, _RELATIVE):
         found = pattern.search(before)
         if found is not None:
-            return _trailing(tokenise(before[: found.start()]))
+            return _thing_at_end(tokenise(before[: found.start()]))
     return _of_predicate(text, quantity)
 
 
@@ -108,19 +108,19 @@ def _of_predicate(text: str, quantity: Quantity) -> Thing | None:
     if any(one.tag in {"PRON", "SUB", "AND", ","} for one in words) or (words and words[0].tag == "PREP"):
         return None
     end = next((at for at, one in enumerate(words) if at and one.tag == "PREP"), len(words))
-    thing = _trailing(words[:end])
+    thing = _thing_at_end(words[:end])
     return replace(thing, predicate=True) if thing is not None else None
 
 
-def _leading(tokens: Sequence[Token], *, any_of: bool = False) -> Thing | None:
-    begun = next((at for at, one in enumerate(tokens) if one.tag != "DET"), len(tokens))
-    verbs = [one.text for one in tokens[begun : begun + 1] if one.tag in _VERBS]  # "paid leave"
-    named = _words(tokens[begun + len(verbs) :])
-    return _thing([*verbs, *named] if named else [], any_of or _is_any(tokens[:begun]))
+def _thing_at_start(tokens: Sequence[Token], *, any_of: bool = False) -> Thing | None:
+    first = next((at for at, one in enumerate(tokens) if one.tag != "DET"), len(tokens))
+    verbs = [one.text for one in tokens[first : first + 1] if one.tag in _VERBS]  # "paid leave"
+    nouns = _noun_words(tokens[first + len(verbs) :])
+    return _thing([*verbs, *nouns] if nouns else [], any_of or _is_any(tokens[:first]))
 
 
-def _trailing(tokens: Sequence[Token]) -> Thing | None:
-    words = _words(tokens[::-1])[::-1]
+def _thing_at_end(tokens: Sequence[Token]) -> Thing | None:
+    words = _noun_words(tokens[::-1])[::-1]
     before = tokens[: len(tokens) - len(words)][-_MOST_WORDS:]
     return _thing(words, _is_any([one for one in before if one.tag == "DET"][-1:]))
 
@@ -129,7 +129,7 @@ def _is_any(determiners: Sequence[Token]) -> bool:
     return any(_ANY.search(one.text + " ") is not None for one in determiners)
 
 
-def _words(tokens: Sequence[Token]) -> list[str]:
+def _noun_words(tokens: Sequence[Token]) -> list[str]:
     found: list[str] = []
     for one in tokens:
         if one.tag != "W" or len(found) == _MOST_WORDS:
@@ -143,26 +143,26 @@ def _thing(words: Sequence[str], any_of: bool) -> Thing | None:
     return Thing(stems[-1], frozenset(stems), any_of) if stems and words[-1].lower() not in UNIT_WORDS else None
 
 
-def _against(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
+def _contradiction(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
     """The other number that the evidence has of a claim's thing, where it has one and the claim's stands nowhere."""
     ranged = quantity.bound == "range"
     if quantity.dimension in _NOT_MEASURES or quantity.weak or not (ranged or quantity.bound == "exact"):
         return None
-    if quantity.low is None or _stands(index, quantity):
+    if quantity.low is None or _is_stated(index, quantity):
         return None
     thing = thing_of(claim.text, quantity)
     if thing is None or thing.any or thing.predicate != ranged:
         return None
-    found: dict[object, tuple[int, Quantity]] = {}
+    others: dict[object, tuple[int, Quantity]] = {}
     for sentence, other in _measures(claim, index, quantity, thing):
         relation = relate(quantity, other)
         if not other.exact or other.bound != "exact" or (relation is Relation.SAME and not ranged):
             return None
         if relation is Relation.DIFFERENT or ranged:
-            found.setdefault(other.low, (sentence, other))
-    if len(found) != 1 or (not ranged and derivation_of(claim, index, quantity) is not None):
+            others.setdefault(other.low, (sentence, other))
+    if len(others) != 1 or (not ranged and derivation_of(claim, index, quantity) is not None):
         return None
-    ((sentence, other),) = found.values()
+    ((sentence, other),) = others.values()
     passage = index.passages[index.sentences[sentence].passage]
     ours, theirs = claim.text[quantity.start : quantity.end], passage.text[other.start : other.end]
     span = index.span(sentence, other.start, other.end, "contradicts", _CONFIDENCE)
@@ -170,7 +170,7 @@ def _against(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
     return ExactFinding("number.mismatch", message, quantity.start, quantity.end, span, "contradicts", _CONFIDENCE)
 
 
-def _stands(index: ExactIndex, quantity: Quantity) -> bool:
+def _is_stated(index: ExactIndex, quantity: Quantity) -> bool:
     """Whether the evidence has a number, of a range both its ends, anywhere."""
     return all(end is None or (quantity.dimension, end) in index.values for end in (quantity.low, quantity.high))
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from assay.text.lexicon import Name, Words, find_names, stem, word_set
 from assay.text.quantities import NUMBER_WORDS, UNIT_SYMBOLS, UNIT_WORDS, Unit
@@ -88,7 +89,7 @@ class Repetition:
 
 def compare_wording(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], tuple[tuple[int, int], ...]]:
     """Findings about what the claim changes, and the characters of all changes, in the order of the claim."""
-    exchanged = _exchanged(claim, index)
+    exchanged = _exchanged_names(claim, index)
     repeated = list(_repetitions(claim, index))
     findings = [*exchanged]
     for repetition in repeated:
@@ -140,6 +141,16 @@ def _repetitions(claim: Claim, index: ExactIndex) -> Iterator[Repetition]:
             yield best[1]
 
 
+class _Run(NamedTuple):
+    """Words of two texts that are equal, or that are not; half-open ranges."""
+
+    equal: bool
+    first: int
+    last: int
+    their_first: int
+    their_last: int
+
+
 def _aligned(folds: Sequence[str], first: int, last: int, theirs: Sequence[str]) -> tuple[int, tuple[Change, ...]]:
     """How many words of `folds[first:last]` are in `theirs` in the same order, and what is in place of others.
 
@@ -149,25 +160,26 @@ def _aligned(folds: Sequence[str], first: int, last: int, theirs: Sequence[str])
     from rapidfuzz.distance import Levenshtein
 
     alike = 0
-    runs: list[tuple[bool, int, int, int, int]] = []
+    runs: list[_Run] = []
     for step in Levenshtein.opcodes(list(folds[first:last]), list(theirs)):
-        equal = step.tag == "equal"
-        a, b, c, d = step.src_start, step.src_end, step.dest_start, step.dest_end
-        alike += (b - a) if equal else 0
-        if runs and not equal and not runs[-1][0]:
-            _, start, _, their_start, _ = runs.pop()
-            runs.append((False, start, b, their_start, d))
-        else:
-            runs.append((equal, a, b, c, d))
+        run = _Run(step.tag == "equal", step.src_start, step.src_end, step.dest_start, step.dest_end)
+        alike += (run.last - run.first) if run.equal else 0
+        if runs and not run.equal and not runs[-1].equal:
+            before = runs.pop()
+            run = run._replace(first=before.first, their_first=before.their_first)
+        runs.append(run)
     changes = []
-    for at, (equal, a, b, c, d) in enumerate(runs):
-        if not equal:
-            left = runs[at - 1] if at else (True, 0, _AT_END, 0, _AT_END)
-            right = runs[at + 1] if at + 1 < len(runs) else (True, b, b + _AT_END, d, d + _AT_END)
-            before = _AT_END if left[1] == left[3] == 0 else left[2] - left[1]
-            ends_both = right[2] >= last - first and right[4] >= len(theirs)
-            after = _AT_END if ends_both else right[2] - right[1]
-            changes.append(Change(first + a, first + b, c, d, before, after))
+    for at, run in enumerate(runs):
+        if run.equal:
+            continue
+        left = runs[at - 1] if at else _Run(True, 0, _AT_END, 0, _AT_END)
+        right = runs[at + 1] if at + 1 < len(runs) else None
+        alike_before = _AT_END if left.first == left.their_first == 0 else left.last - left.first
+        is_last = right is None or (right.last >= last - first and right.their_last >= len(theirs))
+        alike_after = _AT_END if right is None or is_last else right.last - right.first
+        changes.append(
+            Change(first + run.first, first + run.last, run.their_first, run.their_last, alike_before, alike_after)
+        )
     return alike, tuple(changes)
 
 
@@ -212,7 +224,7 @@ def _other_name(claim: Claim, index: ExactIndex, repetition: Repetition, change:
     start, end = repetition.words.starts[their_first], repetition.words.ends[change.their_last - 1]
     theirs = [n for n in find_names(text[sentence.start : sentence.end]) if n.sure]
     other = next((n for n in theirs if sentence.start + n.start == start and sentence.start + n.end == end), None)
-    if other is None or _may_be_one(ours, other) or _said_to_be_one(index, ours, other):
+    if other is None or _may_be_same(ours, other) or _are_said_to_be_same(index, ours, other):
         return None
     return "name.mismatch", "another name in the same sentence", _OTHER_NAME
 
@@ -226,7 +238,7 @@ _ABBREVIATED = 3
 """Single words up to this length ("WW2", "LA") may stand for a longer name."""
 
 
-def _may_be_one(ours: Name, theirs: Name) -> bool:
+def _may_be_same(ours: Name, theirs: Name) -> bool:
     """Whether two names can be forms of one: a shared word, an acronym, words that begin alike."""
     if set(ours.keys) & set(theirs.keys) or ours.acronym or theirs.acronym:
         return True
@@ -238,7 +250,7 @@ def _may_be_one(ours: Name, theirs: Name) -> bool:
 _NEAR = 6
 
 
-def _said_to_be_one(index: ExactIndex, ours: Name, theirs: Name) -> bool:
+def _are_said_to_be_same(index: ExactIndex, ours: Name, theirs: Name) -> bool:
     """Whether any sentence of the evidence has both names close to each other, as a second name is in brackets."""
     mine, other = stem(ours.keys[-1]), stem(theirs.keys[-1])
     for number in set(index.postings.get(mine, ())) & set(index.postings.get(other, ())):
@@ -276,24 +288,24 @@ def _other_reason(claim: Claim, repetition: Repetition, change: Change) -> _Foun
             return "polarity.reason", "a reason and no reason", _OTHER_REASON
     before = claim.words.lexemes[change.first - 1].stem if change.first else ""
     changed = {
-        _said(claim.words, change.first, change.last),
-        _said(repetition.words, change.their_first, change.their_last),
+        _joined(claim.words, change.first, change.last),
+        _joined(repetition.words, change.their_first, change.their_last),
     }
     if before == _RESULT and changed == {"from", "in"}:
         return "polarity.reason", "cause and result exchanged", _OTHER_REASON
     return None
 
 
-def _said(words: Words, first: int, last: int) -> str:
+def _joined(words: Words, first: int, last: int) -> str:
     return " ".join(w.fold for w in words.lexemes[max(0, first) : last])
 
 
 def _with_neighbours(words: Words, first: int, last: int) -> set[str]:
     """The words of a range, alone and with one more on either side: "in spite" and the "of" after it."""
-    return {_said(words, first - before, last + after) for before in (0, 1) for after in (0, 1)}
+    return {_joined(words, first - before, last + after) for before in (0, 1) for after in (0, 1)}
 
 
-def _exchanged(claim: Claim, index: ExactIndex) -> list[ExactFinding]:
+def _exchanged_names(claim: Claim, index: ExactIndex) -> list[ExactFinding]:
     """Two names in each other's place: with the two exchanged, the evidence says the same words.
 
     Nothing is found where what stands between them is symmetric, a list of names, or said either way.
@@ -302,13 +314,13 @@ def _exchanged(claim: Claim, index: ExactIndex) -> list[ExactFinding]:
     if len(names) < 2:
         return []
     read = [(c, index.reading(c.sentence).words) for c in claim.candidates]
-    said = [f" {_said(words, 0, len(words))} " for _, words in read]
+    said = [f" {_joined(words, 0, len(words))} " for _, words in read]
     for first, second in combinations(names, 2):
         between = claim.words.lexemes[first.last : second.first]
-        if not 0 < len(between) <= _MOST_BETWEEN or not _directed(claim, first, second):
+        if not 0 < len(between) <= _MOST_BETWEEN or not _is_directed(claim, first, second):
             continue
         one, middle, other = (
-            _said(claim.words, a, b)
+            _joined(claim.words, a, b)
             for a, b in ((first.first, first.last), (first.last, second.first), (second.first, second.last))
         )
         if one == other or any(f" {one} {middle} {other} " in text for text in said):
@@ -317,11 +329,11 @@ def _exchanged(claim: Claim, index: ExactIndex) -> list[ExactFinding]:
         at = next((i for i, text in enumerate(said) if reverse in text), None)
         if at is not None:
             begin = said[at][: said[at].index(reverse)].count(" ")
-            return _both_names(claim, index, (first, second), read[at], begin)
+            return _exchange_findings(claim, index, (first, second), read[at], begin)
     return []
 
 
-def _directed(claim: Claim, first: Name, second: Name) -> bool:
+def _is_directed(claim: Claim, first: Name, second: Name) -> bool:
     """Whether what stands between two names, other names aside, says something that depends on their order."""
     inside = {i for n in claim.names for i in range(n.first, n.last)}
     if {claim.words.lexemes[i].stem for i in range(first.last, second.first)} <= _SAYING:
@@ -333,7 +345,7 @@ def _directed(claim: Claim, first: Name, second: Name) -> bool:
     return not symmetric or any(w.fold == "by" for w in between)
 
 
-def _both_names(
+def _exchange_findings(
     claim: Claim, index: ExactIndex, names: tuple[Name, Name], read: tuple[Candidate, Words], begin: int
 ) -> list[ExactFinding]:
     """A finding for each of the names, which the sentence has from its word `begin` on, exchanged."""

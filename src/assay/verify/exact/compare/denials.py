@@ -81,14 +81,14 @@ def compare_denials(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
         near = {one.sentence for one in sentences}
         others = (n for n in islice(index.quantities, _MOST_VALUED) if n not in near)
         looked_at = chain(sentences, (index.candidate(n, claim.weights) for n in others))
-        found = next(filter(None, (_denied(claim, index, denial, one) for one in looked_at)), None)
+        found = next(filter(None, (_find_denied(claim, index, denial, one) for one in looked_at)), None)
         if found is not None:
             yield found
     yield from _empty_fields(claim, index)
     yield from _other_state(claim, index)
     only = _ONLY.match(claim.text)
     if only is not None:
-        found = next(filter(None, (_others_too(claim, index, only, one) for one in sentences)), None)
+        found = next(filter(None, (_find_others(claim, index, only, one) for one in sentences)), None)
         if found is not None:
             yield found
 
@@ -166,7 +166,7 @@ def _other_state(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
 _FIGURE: Final = re.compile(r"(?<![\w.-])(?=[\w-]*\d)[A-Za-z0-9][\w-]*")
 
 
-def _denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: Candidate) -> ExactFinding | None:
+def _find_denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: Candidate) -> ExactFinding | None:
     """What a sentence tells of the thing that a claim says there is none of."""
     parts = _RESTRICTED.split(denial["what"], maxsplit=1)
     thing = content_of(find_words(parts[0]).lexemes)
@@ -181,24 +181,24 @@ def _denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: C
     theirs: tuple[int, int] | None = None
     if head in _OF_DUTY and not besides:
         duty = _DUTIFUL.search(text)
-        acts = rest | _acts(claim, denial)
+        acts = rest | _following_stems(claim, denial)
         if duty is not None and acts and acts <= known and _NOTHING_OF_IT.search(text) is None:
             theirs = duty.span()
     elif head in _OF_LIMIT:
-        theirs = _limit(index, candidate, denial, (head, besides, rest))
+        theirs = _find_limit(index, candidate, denial, (head, besides, rest))
     elif besides | rest <= known and head in candidate.stems:
-        theirs = _amount(index, candidate, head, text)
+        theirs = _find_amount(index, candidate, head, text)
     if theirs is None:
         return None
     return _finding(claim, index, candidate, place, (here.start + theirs[0], here.start + theirs[1]), "it has one")
 
 
-def _acts(claim: Claim, denial: re.Match[str]) -> set[str]:
+def _following_stems(claim: Claim, denial: re.Match[str]) -> set[str]:
     """The content words that follow what is denied, up to the end of the clause."""
     return set(content_of(find_words(claim.text[denial.end("what") :].split(",")[0]).lexemes))
 
 
-def _amount(index: ExactIndex, candidate: Candidate, head: str, text: str) -> tuple[int, int] | None:
+def _find_amount(index: ExactIndex, candidate: Candidate, head: str, text: str) -> tuple[int, int] | None:
     """Where a sentence says of a thing, as its definite subject or its own, that it is an amount above nothing."""
     here = index.sentences[candidate.sentence]
     words = find_words(text)
@@ -216,7 +216,7 @@ def _amount(index: ExactIndex, candidate: Candidate, head: str, text: str) -> tu
     return None
 
 
-def _limit(
+def _find_limit(
     index: ExactIndex, candidate: Candidate, denial: re.Match[str], said: tuple[str, set[str], set[str]]
 ) -> tuple[int, int] | None:
     """Where a sentence sets a bound to what a claim says has none."""
@@ -245,19 +245,20 @@ def _limit(
 
 
 def _is_bounded(text: str, begin: int, quantity: Quantity) -> bool:
+    """Whether a number of a sentence that begins at `begin` is the most or the least that is allowed."""
     before = text[max(begin, quantity.start - 48) : quantity.number_start]
     allowed = quantity.dimension in {"factor", "count"} and _MAY.search(before) is not None
     return quantity.bound == "at_most" or allowed or _NOT_MORE.search(before) is not None
 
 
-def _others_too(claim: Claim, index: ExactIndex, only: re.Match[str], candidate: Candidate) -> ExactFinding | None:
+def _find_others(claim: Claim, index: ExactIndex, only: re.Match[str], candidate: Candidate) -> ExactFinding | None:
     """What a sentence says that either, both, any or all of others do, of whom a claim says that only one does it."""
     here = index.sentences[candidate.sentence]
     text = index.passages[here.passage].text[here.start : here.end]
     every = _ALL.match(text)
     if every is None or _NOTHING_OF_IT.search(text) is not None:
         return None
-    verb = _predicate(claim.words)
+    verb = _predicate_stems(claim.words)
     named = set(content_of(find_words(only["who"]).lexemes)) - verb
     if not verb or not verb <= candidate.stems or (named and named <= candidate.stems):
         return None
@@ -271,7 +272,7 @@ def _others_too(claim: Claim, index: ExactIndex, only: re.Match[str], candidate:
     )
 
 
-def _predicate(words: Words) -> set[str]:
+def _predicate_stems(words: Words) -> set[str]:
     """The content stems behind the first form of an auxiliary."""
     at = next((i for i, w in enumerate(words.lexemes) if w.fold in _AUXILIARIES), -1)
     return set(content_of(words.lexemes[at + 1 :])) if at > 0 else set()

@@ -40,7 +40,7 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
     "members pay 170" beside "members get 15% off" and a price of 200.
     """
     subject = leading_stems(claim.words.lexemes)
-    derivations = [
+    share_words = [
         index.reading(c.sentence).folds
         for c in claim.candidates
         if subject & index.subject(c.sentence)
@@ -50,55 +50,55 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
     return derive(
         quantity,
         _operands(claim, index),
-        claim.folds.union(*derivations),
+        claim.folds.union(*share_words),
         own=[q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity],
         times=[*times[:MOST_OPERANDS], *claim.dates[:MOST_OPERANDS]],
     )
 
 
-def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
     """Whether a number that differs from the evidence's follows from what stands around that."""
-    if _sum_beside(index, quantity, worst) or years_between(claim, index, quantity):
+    if _is_sum_beside(index, quantity, rival) or is_years_between(claim, index, quantity):
         return True
-    if _rest(claim, index, quantity, worst):
+    if _is_rest(claim, index, quantity, rival):
         return True
     summed = not claim.folds.isdisjoint(_TOTALS)
-    return summed and derive(quantity, _around(index, worst), claim.folds) is not None
+    return summed and derive(quantity, _numbers_around(index, rival), claim.folds) is not None
 
 
-def _rest(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+def _is_rest(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
     """Whether a share of a whole is what the evidence's share of it leaves, where one of the two is negated.
 
     75% were located in the north: the other 25% were not.
     """
-    if quantity.dimension != "share" or worst.quantity.dimension != "share":
+    if quantity.dimension != "share" or rival.quantity.dimension != "share":
         return False
-    ours, other = quantity.low, worst.quantity.low
-    if ours is None or other is None or not quantity.exact or not worst.quantity.exact or ours + other != 1:
+    ours, other = quantity.low, rival.quantity.low
+    if ours is None or other is None or not quantity.exact or not rival.quantity.exact or ours + other != 1:
         return False
-    theirs = index.reading(worst.candidate.sentence)
+    theirs = index.reading(rival.candidate.sentence)
     return bool(find_negations(claim.text, claim.words)) != bool(theirs.negations)
 
 
-def _around(index: ExactIndex, worst: Option) -> list[Quantity]:
+def _numbers_around(index: ExactIndex, rival: Option) -> list[Quantity]:
     """The numbers of the sentence of a number and of those beside it in its passage, in their order."""
-    here = index.sentences[worst.candidate.sentence]
-    beside = range(max(0, worst.candidate.sentence - 1), min(len(index.sentences), worst.candidate.sentence + 2))
+    here = index.sentences[rival.candidate.sentence]
+    beside = range(max(0, rival.candidate.sentence - 1), min(len(index.sentences), rival.candidate.sentence + 2))
     some = [q for s in beside if index.sentences[s].passage == here.passage for q in index.quantities.get(s, ())]
     return some[:MOST_OPERANDS]
 
 
-def _sum_beside(index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+def _is_sum_beside(index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
     """Whether a count is the sum of two counts of the same things in one sentence: 12 players of 8 and 4."""
     if quantity.dimension != "count" or not quantity.exact:
         return False
-    row = index.quantities.get(worst.candidate.sentence, ())[:MOST_OPERANDS]
+    row = index.quantities.get(rival.candidate.sentence, ())[:MOST_OPERANDS]
     nouns = set(quantity.nouns)
     parts = [q.low for q in row if q.low is not None and q.exact and q.dimension == "count" and nouns & set(q.nouns)]
     return any(a + b == quantity.low for a, b in combinations(parts, 2))
 
 
-def years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
+def is_years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
     """Whether a number of years is the distance between two years that the evidence or the claim gives."""
     aged = quantity.dimension == "count" and not _AGE_WORDS.isdisjoint(claim.folds)
     if not aged and (quantity.dimension != "time" or quantity.unit not in {"yr", "decade"}):
@@ -111,7 +111,7 @@ def years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
     return any(abs(abs(a - b) - number) <= slack for a, b in combinations(sorted(years), 2))
 
 
-def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
+def find_other_length(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
     """What a length of time that a claim gives would have to be, by the one span of times or days of its sentence.
 
     The sentence has to have the claim's subject and be the one that fits it best; the claim has to say how long it is.

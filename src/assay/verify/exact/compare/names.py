@@ -40,8 +40,8 @@ def compare_names(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], 
         wanted += weight
         found += weight * (1 - len(missing) / len(name.keys))
         if missing:
-            replaced = _replaced(claim, index, name, missing) if len(findings) < _MOST_COMPARED else None
-            findings.append(replaced or _missing(claim, name, missing))
+            replaced = _replacement(claim, index, name, missing) if len(findings) < _MOST_COMPARED else None
+            findings.append(replaced or _missing_name(claim, name, missing))
     return findings, found / wanted if wanted else 1.0
 
 
@@ -67,21 +67,21 @@ def _missing_keys(name: Name, index: ExactIndex) -> list[str]:
     """The words of a name that no evidence has, expansion and acronym counted as one."""
     if len(name.keys) > 1 and "".join(k[0] for k in name.keys) in index.postings:
         return []
-    return [k for k in name.keys if not _known(k, index)]
+    return [k for k in name.keys if not _is_known(k, index)]
 
 
-def _known(key: str, index: ExactIndex) -> bool:
+def _is_known(key: str, index: ExactIndex) -> bool:
     stemmed = stem(key)
     if stemmed in index.postings or stemmed in index.heading_stems or key in index.acronyms:
         return True
     plain = key.removesuffix("s") if len(key) > 4 else key
-    return plain in index.postings or _demonym(stemmed, index)
+    return plain in index.postings or _has_demonym(stemmed, index)
 
 
 _DEMONYM_STEM = 5
 
 
-def _demonym(stemmed: str, index: ExactIndex) -> bool:
+def _has_demonym(stemmed: str, index: ExactIndex) -> bool:
     """Whether a shortened form of it is there: "Italian" of "Italy", "Canadian" of "Canada"."""
     for ending in ("ian", "an", "ese", "ish", "i"):
         root = stemmed.removesuffix(ending)
@@ -94,7 +94,7 @@ def _demonym(stemmed: str, index: ExactIndex) -> bool:
     )
 
 
-def _missing(claim: Claim, name: Name, missing: Sequence[str]) -> ExactFinding:
+def _missing_name(claim: Claim, name: Name, missing: Sequence[str]) -> ExactFinding:
     whole = len(missing) == len(name.keys)
     confidence = (_MISSING_NAME if whole else _MISSING_PART) if name.sure else _MISSING_UNSURE
     ours = claim.text[name.start : name.end]
@@ -111,17 +111,17 @@ def _names_of(index: ExactIndex, candidate: Candidate) -> tuple[IndexedSentence,
     return here, list(names)[:_NEARBY_NAMES]
 
 
-def _before(text: str, start: int) -> str:
+def _word_before(text: str, start: int) -> str:
     words = text[max(0, start - 24) : start].lower().split()
     return words[-1] if words else ""
 
 
-def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str]) -> ExactFinding | None:
+def _replacement(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str]) -> ExactFinding | None:
     """The evidence sentence that says the same with another name in this one's place."""
     if not name.sure or claim.best is None:
         return None
     context = Context(claim, index, name.start, name.end)
-    preposition = _before(claim.text, name.start)
+    preposition = _word_before(claim.text, name.start)
     best: tuple[float, int, int, Candidate] | None = None
     claim_stems = {w.stem for w in claim.words.lexemes}
     for candidate in claim.candidates[:3]:
@@ -131,7 +131,7 @@ def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str
             if any(stem(k) in claim_stems for k in other.keys) or other.acronym != name.acronym or not other.sure:
                 continue
             start, end = here.start + other.start, here.start + other.end
-            same_place = bool(preposition) and _before(text, start) == preposition
+            same_place = bool(preposition) and _word_before(text, start) == preposition
             agreement = context.agreement(candidate, index.surroundings(candidate.sentence, start, end))
             confidence = agreement_confidence(agreement) * (_REPLACED if same_place else _REPLACED_OTHER_PLACE)
             if best is None or confidence > best[0]:
@@ -158,22 +158,22 @@ def compare_identifiers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFind
     findings: list[ExactFinding] = []
     found = 0
     for identifier in claim.identifiers:
-        if identifier.key in index.keys or _as_version(identifier, index) or _stands(identifier, index):
+        if identifier.key in index.keys or _is_known_version(identifier, index) or _occurs(identifier, index):
             found += 1
             continue
         other = _other_identifier(claim, index, identifier) if len(findings) < _MOST_COMPARED else None
-        findings.append(other or _absent(identifier))
+        findings.append(other or _missing_identifier(identifier))
     return findings, found / len(claim.identifiers)
 
 
-def _as_version(identifier: Identifier, index: ExactIndex) -> bool:
+def _is_known_version(identifier: Identifier, index: ExactIndex) -> bool:
     """Whether "version 2.1" and "v2.1" meet."""
     if identifier.label == "version":
         return identifier.key.removeprefix("version ") in index.keys
     return identifier.kind == "version" and f"version {identifier.key}" in index.keys
 
 
-def _stands(identifier: Identifier, index: ExactIndex) -> bool:
+def _occurs(identifier: Identifier, index: ExactIndex) -> bool:
     """Whether the evidence has an identifier where its own reader sees none: within the quotes of a record, or as the
     number in a column that its label names ("order_no | 7152").
 
@@ -194,7 +194,7 @@ def _stands(identifier: Identifier, index: ExactIndex) -> bool:
     )
 
 
-def _absent(identifier: Identifier) -> ExactFinding:
+def _missing_identifier(identifier: Identifier) -> ExactFinding:
     return ExactFinding(
         "identifier.missing",
         f"The claim gives {identifier.text!r}; no evidence has it.",
@@ -206,7 +206,7 @@ def _absent(identifier: Identifier) -> ExactFinding:
     )
 
 
-def _comparable(ours: Identifier, theirs: Identifier) -> bool:
+def _are_comparable(ours: Identifier, theirs: Identifier) -> bool:
     if ours.kind == "reference" or theirs.kind == "reference":
         labels = {ours.label, theirs.label}
         return len(labels) == 1 or (labels == {"", "version"} and "version" in {ours.kind, theirs.kind})
@@ -221,7 +221,7 @@ def _other_identifier(claim: Claim, index: ExactIndex, ours: Identifier) -> Exac
     best: tuple[float, int, Identifier] | None = None
     for candidate in claim.candidates:
         for theirs in index.identifiers.get(candidate.sentence, ())[:_NEARBY_NAMES]:
-            if not _comparable(ours, theirs):
+            if not _are_comparable(ours, theirs):
                 continue
             around = index.surroundings(candidate.sentence, theirs.start, theirs.end)
             agreement = context.agreement(candidate, around)

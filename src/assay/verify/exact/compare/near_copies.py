@@ -44,45 +44,48 @@ def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFindin
     """
     if len(claim.text) > _LONGEST or _UNSTATED.search(claim.text):
         return
-    opposed: ExactFinding | None = None
+    finding: ExactFinding | None = None
     begin = _opening(claim.text)
     for candidate in claim.candidates[:_LOOKED_AT]:
         here = index.sentences[candidate.sentence]
         passage = index.passages[here.passage].text
         sentence = passage[here.start : here.end]
-        name = _language(f"{claim.text}\n{sentence[:_LONGEST]}")
-        if name is None or not _states(passage, here.start, here.end):
+        language = _language(f"{claim.text}\n{sentence[:_LONGEST]}")
+        if language is None or not _asserts(passage, here.start, here.end):
             continue
-        grammar = GRAMMARS[name]
+        grammar = GRAMMARS[language]
         ours, whole = spelled(claim.text[begin:], grammar), spelled(sentence, grammar)
         if len(ours.content) < _FEWEST or ours.unsure:
             continue
-        if any(_says(sentence[low:high], ours, grammar) for low, high in _clauses(sentence)):
+        if any(_says_the_same(sentence[low:high], ours, grammar) for low, high in _clauses(sentence)):
             return
         if whole.unsure:
             continue
-        for low, high in _parts(sentence):
+        for low, high in _asserted_parts(sentence):
             theirs = spelled(sentence[low:high], grammar)
             if ours.content != theirs.content or theirs.unsure or bool(ours.cues) == bool(theirs.cues):
                 continue
             first, last = theirs.cues[0] if theirs.cues else (0, high - low)
             place = here.start + low
             span = index.span(candidate.sentence, place + first, place + last, "contradicts", _SURE)
-            opposed = opposed or _finding(claim.text, begin, sentence[low:high].strip(), ours, span)
-    if opposed is not None:
-        yield opposed
+            finding = finding or _finding(claim.text, begin, sentence[low:high].strip(), ours, span)
+    if finding is not None:
+        yield finding
 
 
 def _language(text: str) -> str | None:
     """The language of a text, told by its commonest words, articles and negations; none where it is English."""
     votes = votes_of(text)
     words = frozenset(text.lower().split())
-    told = {one: votes[one] + len(words & (GRAMMARS[one].negations | GRAMMARS[one].articles)) for one in BESIDE_ENGLISH}
-    name = max(told, key=lambda one: told[one])
-    return name if told[name] > votes["English"] else None
+    scores = {
+        language: votes[language] + len(words & (GRAMMARS[language].negations | GRAMMARS[language].articles))
+        for language in BESIDE_ENGLISH
+    }
+    name = max(scores, key=lambda language: scores[language])
+    return name if scores[name] > votes["English"] else None
 
 
-def _states(passage: str, start: int, end: int) -> bool:
+def _asserts(passage: str, start: int, end: int) -> bool:
     """Whether a sentence of a passage says what it says in its writer's name, as far as its marks tell."""
     if end - start > _LONGEST or _UNSTATED.search(passage, start, end):
         return False
@@ -98,7 +101,7 @@ def _opening(sentence: str) -> int:
     return answer.end() if answer is not None else 0
 
 
-def _says(clause: str, ours: Spelled, grammar: Grammar) -> bool:
+def _says_the_same(clause: str, ours: Spelled, grammar: Grammar) -> bool:
     """Whether a clause has the claim's words and is negated as the claim is."""
     theirs = spelled(clause, grammar)
     return ours.content == theirs.content and bool(ours.cues) == bool(theirs.cues)
@@ -112,7 +115,7 @@ def _clauses(sentence: str) -> Iterator[tuple[int, int]]:
     yield from zip([begin, *(end for _, end in breaks)], [*(start for start, _ in breaks), len(sentence)], strict=True)
 
 
-def _parts(sentence: str) -> Iterator[tuple[int, int]]:
+def _asserted_parts(sentence: str) -> Iterator[tuple[int, int]]:
     """The characters of the sentence, and of its first clause where another one is joined by "and".
 
     Not what stands behind a comma or a colon: whether the writer says it depends on what stands before.

@@ -16,7 +16,8 @@ from assay.verify.exact.parsed_claim import Claim, Context
 MOST_OPERANDS = 24
 _OTHER_UNIT_FACTOR = 0.85
 _WEAK_FACTOR = 0.5
-_NO_UNIT = frozenset({"ordinal", "factor", "count"})
+NO_UNIT = frozenset({"ordinal", "factor", "count"})
+"""Dimensions of numbers that have no unit."""
 _DENIED_LIMIT = {"more": "at_most", "less": "at_least"}
 """What a bound says where it is denied."""
 _INCLUDED_FACTOR = 0.7
@@ -73,21 +74,21 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
     """The numbers of a claim's candidate sentences that can be compared with one of its own."""
     for candidate in claim.candidates:
         row = index.quantities.get(candidate.sentence, ())[:MOST_OPERANDS]
-        for other in _with_elided(row):
+        for other in _with_elided_units(row):
             relation, factor = relate(quantity, other), 1.0
             if quantity.quiet != other.quiet and relation is not Relation.INCOMPARABLE:
                 theirs = index.passages[index.sentences[candidate.sentence].passage].text
                 texts = (claim.text, theirs) if other.quiet else (theirs, claim.text)
                 digits, written = (quantity, other) if other.quiet else (other, quantity)
-                relation = _beside_words(texts[0], digits, written, relation)
-            elif relation is not Relation.SAME and _same_limit_denied(claim, quantity, other):
+                relation = _relation_to_words(texts[0], digits, written, relation)
+            elif relation is not Relation.SAME and _is_limit_denied(claim, quantity, other):
                 relation = Relation.SAME
             elif relation is Relation.DIFFERENT and _may_be_grouped(claim.text, quantity, other):
                 relation = Relation.INCOMPARABLE
             if relation is Relation.INCOMPARABLE:
                 continue
             if relation is not Relation.SAME:
-                factor = _noun_factor(quantity, other)
+                factor = _kind_factor(quantity, other)
                 if factor == 0:
                     continue
             elif quantity.bound != "exact" and _merely_includes(quantity, other):
@@ -95,7 +96,7 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
             yield Pair(other, candidate, relation, factor)
 
 
-def _beside_words(text: str, digits: Quantity, written: Quantity, relation: Relation) -> Relation:
+def _relation_to_words(text: str, digits: Quantity, written: Quantity, relation: Relation) -> Relation:
     """How digits stand to a number in words of another language, where they may be grouped as that language does.
 
     "45.000" and "45 000" are 45,000 beside "quarantacinquemila", whatever the locale says; of other digits with a
@@ -125,12 +126,12 @@ def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Contex
     other, relation = pair.quantity, pair.relation
     around = index.surroundings(pair.candidate.sentence, other.start, other.end)
     agreement, closeness = context.agreement(pair.candidate, around), context.closeness(around)
-    if relation is Relation.COMPATIBLE and _other_limit(quantity, other, agreement, closeness):
+    if relation is Relation.COMPATIBLE and _is_other_limit(quantity, other, agreement, closeness):
         relation = Relation.DIFFERENT
     return Option(other, pair.candidate, relation, agreement, closeness, pair.factor, context)
 
 
-def _other_limit(quantity: Quantity, other: Quantity, agreement: float, closeness: float) -> bool:
+def _is_other_limit(quantity: Quantity, other: Quantity, agreement: float, closeness: float) -> bool:
     """Whether two limits of one kind are in the same words with other values: "orders over $50 ship free"."""
     alike = agreement >= SAME_WORDS and closeness >= SAME_WORDS_BESIDE
     return (
@@ -152,7 +153,7 @@ def _merely_includes(quantity: Quantity, other: Quantity) -> bool:
     return unitless and not quantity.exact and quantity.bound not in {other.bound, "about"}
 
 
-def _noun_factor(quantity: Quantity, other: Quantity) -> float:
+def _kind_factor(quantity: Quantity, other: Quantity) -> float:
     """How surely two different quantities of one dimension count the same sort of thing."""
     if quantity.dimension not in {"count", "ordinal"} or other.dimension != quantity.dimension:
         doubt = _OTHER_UNIT_FACTOR if quantity.unit != other.unit and quantity.dimension == "time" else 1.0
@@ -163,19 +164,19 @@ def _noun_factor(quantity: Quantity, other: Quantity) -> float:
     return 0.0 if quantity.dimension == "ordinal" else weak * _NO_NOUN_FACTOR
 
 
-def _with_elided(row: Sequence[Quantity]) -> Iterator[Quantity]:
+def _with_elided_units(row: Sequence[Quantity]) -> Iterator[Quantity]:
     """The numbers of a sentence, those without a unit in that of an earlier one: "A costs 10 euros, B 20"."""
     last: Quantity | None = None
     for one in row:
         yield one
         if one.dimension != "count":
-            last = one if one.exact and one.value and one.dimension not in _NO_UNIT else None
+            last = one if one.exact and one.value and one.dimension not in NO_UNIT else None
         elif last is not None and last.low is not None and one.exact and not one.nouns and not one.weak:
             value, step = in_base_unit(last, one.value), one.step * unit_size(last)
             yield replace(one, low=value, high=value, step=step, dimension=last.dimension, unit=last.unit)
 
 
-def _same_limit_denied(claim: Claim, quantity: Quantity, other: Quantity) -> bool:
+def _is_limit_denied(claim: Claim, quantity: Quantity, other: Quantity) -> bool:
     """Whether a limit is told as the denial of what is beyond it: "nobody may take more than 3" of "up to 3"."""
     if _DENIED_LIMIT.get(quantity.bound) != other.bound or quantity.dimension != other.dimension:
         return False

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.quantities import Quantity, Relation, relate, roundness
@@ -11,12 +12,13 @@ from assay.verify.arithmetic.derivations import Derivation
 from assay.verify.exact.alignment import align
 from assay.verify.exact.compare.derived_numbers import (
     derivation_of,
+    find_other_length,
     follows_otherwise,
-    span_instead,
-    years_between,
+    is_years_between,
 )
 from assay.verify.exact.compare.number_pairs import (
     MOST_OPERANDS,
+    NO_UNIT,
     SAME_WORDS,
     SAME_WORDS_BESIDE,
     Option,
@@ -105,6 +107,15 @@ class Shares:
     """Whether any number of the claim counts: those in words of other languages do where they are compared."""
 
 
+class _Comparison(NamedTuple):
+    """What the evidence says of one number of a claim."""
+
+    finding: ExactFinding | None = None
+    found: bool = True
+    """Whether the evidence has it at all."""
+    on_subject: bool = True
+
+
 def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], Shares]:
     """Findings about each number of the claim, and the shares found anywhere and on their subject."""
     if not claim.quantities:
@@ -114,12 +125,13 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
     findings: list[ExactFinding] = []
     found = on_subject = count = 0
     for quantity, row in zip(claim.quantities, pairs, strict=True):
-        finding, here, attached = _judge(claim, index, quantity, row, equal)
-        if quantity.quiet and not here and (finding is None or finding.effect != "contradicts"):
+        compared = _compare_number(claim, index, quantity, row, equal)
+        finding = compared.finding
+        if quantity.quiet and not compared.found and (finding is None or finding.effect != "contradicts"):
             continue
         count += 1
-        found += here
-        on_subject += attached
+        found += compared.found
+        on_subject += compared.on_subject
         if finding is not None:
             findings.append(finding)
     if not count:
@@ -128,20 +140,20 @@ def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding]
     return findings, Shares(found / count, on_subject / count, computed / count)
 
 
-def _judge(
+def _compare_number(
     claim: Claim, index: ExactIndex, quantity: Quantity, pairs: Sequence[Pair], equal: set[tuple[int, int]]
-) -> tuple[ExactFinding | None, bool, bool]:
-    """The finding about one number, whether it was found at all, and whether on its subject."""
+) -> _Comparison:
+    """What the evidence says of one number; `equal` has the places of the numbers that equal any of the claim's."""
     if not pairs:
-        return _unmatched(claim, index, quantity)
+        return _compare_unmatched(claim, index, quantity)
     context = Context(claim, index, quantity.start, quantity.end)
     equals: list[Option] = []
-    rivalled = {p.candidate.sentence for p in pairs if p.relation is Relation.DIFFERENT}
+    with_rivals = {p.candidate.sentence for p in pairs if p.relation is Relation.DIFFERENT}
     for pair in pairs:
         if pair.relation is Relation.SAME:
             equals.append(option_of(index, quantity, pair, context))
-            if equals[-1].agreement >= _SURELY_SAME and pair.candidate.sentence not in rivalled:
-                return None, True, True
+            if equals[-1].agreement >= _SURELY_SAME and pair.candidate.sentence not in with_rivals:
+                return _Comparison()
     same = max(equals, key=_rank, default=None)
     row = [option_of(index, quantity, p, context) for p in pairs if p.relation is not Relation.SAME]
     restated = {q.value for q in claim.quantities if q is not quantity and _is_restated(claim, q)}
@@ -151,36 +163,38 @@ def _judge(
         different = [
             o for o in different if o.quantity.dimension != "count"
         ]  # a bare figure of the evidence is the sum
-    worst = max(different, key=_rank, default=None)
-    margin = _SPECIFIC_MARGIN if _significant(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
-    if same is not None and worst is not None and worst.covered - same.covered >= _SUBJECT_LEAD:
+    rival = max(different, key=_rank, default=None)
+    margin = _SPECIFIC_MARGIN if _significant_digits(quantity) >= _SPECIFIC_DIGITS else _CLEAR_MARGIN
+    if same is not None and rival is not None and rival.covered - same.covered >= _SUBJECT_LEAD:
         margin = _CLEAR_MARGIN
-    in_clause = _option_of_clause(index, context, same, worst)
+    in_clause = _option_of_clause(index, context, same, rival)
     if in_clause is same and same is not None:
-        return None, True, True
+        return _Comparison()
     if (
         same is not None
-        and worst is not None
-        and (in_clause is worst or _of_other_clause(claim, index, quantity, same, worst))
+        and rival is not None
+        and (in_clause is rival or _is_of_other_clause(claim, index, quantity, same, rival))
     ):
-        confidence = _confidence(claim, index, quantity, worst, different)
-        return _mismatch(claim, index, quantity, worst, confidence, elsewhere=True), True, False
-    if same is not None and (worst is None or same.agreement >= worst.agreement - margin):
-        return None, True, same.agreement >= _ON_SUBJECT
-    if same is not None and worst is not None and _on_same_subject(same, worst):
-        return None, True, True
-    elsewhere = same is not None or bool(_elsewhere(index, quantity))
-    allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (worst is None or o.place not in equal))
+        confidence = _confidence(claim, index, quantity, rival, different)
+        finding = _mismatch(claim, index, quantity, rival, confidence, elsewhere=True)
+        return _Comparison(finding, on_subject=False)
+    if same is not None and (rival is None or same.agreement >= rival.agreement - margin):
+        return _Comparison(on_subject=same.agreement >= _ON_SUBJECT)
+    if same is not None and rival is not None and _is_on_same_subject(same, rival):
+        return _Comparison()
+    elsewhere = same is not None or bool(_equal_elsewhere(index, quantity))
+    allowing = (o for o in row if o.relation is Relation.COMPATIBLE and (rival is None or o.place not in equal))
     compatible = max(allowing, key=_rank, default=None)
-    if worst is not None and (compatible is None or _rank(compatible)[0] < _rank(worst)[0] - _CLEAR_MARGIN):
-        confidence = _confidence(claim, index, quantity, worst, different)
+    if rival is not None and (compatible is None or _rank(compatible)[0] < _rank(rival)[0] - _CLEAR_MARGIN):
+        confidence = _confidence(claim, index, quantity, rival, different)
         if confidence >= _LEAST_CONFIDENCE:
             derivation = derivation_of(claim, index, quantity)
             likely = derivation is not None and derivation.suggested
             if derivation is not None and likely and not elsewhere:
-                return _follows(claim, quantity, derivation), True, True
-            if not likely and not follows_otherwise(claim, index, quantity, worst):
-                return _mismatch(claim, index, quantity, worst, confidence, elsewhere), elsewhere, False
+                return _Comparison(_derived_note(claim, quantity, derivation))
+            if not likely and not follows_otherwise(claim, index, quantity, rival):
+                finding = _mismatch(claim, index, quantity, rival, confidence, elsewhere)
+                return _Comparison(finding, found=elsewhere, on_subject=False)
             elsewhere = True  # what follows from the evidence is not missing there
     if compatible is not None:
         note = _finding(
@@ -193,23 +207,25 @@ def _judge(
             0.5 * compatible.agreement,
             "the evidence says {theirs}, which allows it but does not say it",
         )
-        return note, True, compatible.agreement >= _ON_SUBJECT
-    return (None, True, False) if elsewhere else (_missing(claim, index, quantity), False, False)
+        return _Comparison(note, on_subject=compatible.agreement >= _ON_SUBJECT)
+    if elsewhere:
+        return _Comparison(on_subject=False)
+    return _Comparison(_missing(claim, index, quantity), found=False, on_subject=False)
 
 
-def _unmatched(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[ExactFinding | None, bool, bool]:
-    """What `_judge` says of a number that no number near it can be compared with."""
-    if _elsewhere(index, quantity):
-        return None, True, False
-    return _missing(claim, index, quantity), False, False
+def _compare_unmatched(claim: Claim, index: ExactIndex, quantity: Quantity) -> _Comparison:
+    """What `_compare_number` says of a number that no number near it can be compared with."""
+    if _equal_elsewhere(index, quantity):
+        return _Comparison(on_subject=False)
+    return _Comparison(_missing(claim, index, quantity), found=False, on_subject=False)
 
 
-def _on_same_subject(same: Option, worst: Option) -> bool:
+def _is_on_same_subject(same: Option, rival: Option) -> bool:
     """Whether an equal number is on the claim's subject, though a different one has more of the other words."""
     return (
-        same.candidate.sentence != worst.candidate.sentence
-        and same.covered >= max(_COVERED, worst.covered)
-        and same.agreement >= worst.agreement - _SUBJECT_MARGIN
+        same.candidate.sentence != rival.candidate.sentence
+        and same.covered >= max(_COVERED, rival.covered)
+        and same.agreement >= rival.agreement - _SUBJECT_MARGIN
     )
 
 
@@ -218,41 +234,41 @@ def _is_restated(claim: Claim, quantity: Quantity) -> bool:
     return quantity.dimension == "count" and not is_negated(claim, quantity.start, quantity.end)
 
 
-def _of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: Option, worst: Option) -> bool:
+def _is_of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: Option, rival: Option) -> bool:
     """Whether an equal number is in another clause of the sentence than all that the claim says it is of.
 
     "The north wing has 40 beds, the south wing 55" says of the north wing that it has 40.
     """
-    if same.candidate.sentence != worst.candidate.sentence or worst.quantity.bound != quantity.bound:
+    if same.candidate.sentence != rival.candidate.sentence or rival.quantity.bound != quantity.bound:
         return False
     place = quantity.start, quantity.end
-    ours, other = (align(claim, index, place, o.candidate, (o.quantity.start, o.quantity.end)) for o in (same, worst))
+    ours, other = (align(claim, index, place, o.candidate, (o.quantity.start, o.quantity.end)) for o in (same, rival))
     subject = leading_stems(claim.words.lexemes)
     unshared = subject & ours.missing
     return bool(unshared) and unshared <= other.clause and subject.isdisjoint(other.missing)
 
 
-def _option_of_clause(index: ExactIndex, context: Context, same: Option | None, worst: Option | None) -> Option | None:
+def _option_of_clause(index: ExactIndex, context: Context, same: Option | None, rival: Option | None) -> Option | None:
     """Of an equal and another number of a sentence the one whose clause has more of the claim's clause.
 
     "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None
     where the one clause has words of the claim that the other lacks. Only of a row of a table does it
     contradict the equal number: what an adjunct says may be in the other clause ("after probation").
     """
-    if same is None or worst is None or same.candidate.sentence != worst.candidate.sentence:
+    if same is None or rival is None or same.candidate.sentence != rival.candidate.sentence:
         return None
-    if worst.quantity.bound != same.quantity.bound:
+    if rival.quantity.bound != same.quantity.bound:
         return None
     row = _ROW.fullmatch(context.claim.text) is not None
     sought = context.weights.keys() if row else context.own_surroundings.clause & context.weights.keys()
     ours, other = (
         sought & index.surroundings(o.candidate.sentence, o.quantity.start, o.quantity.end).clause
-        for o in (same, worst)
+        for o in (same, rival)
     )
-    return same if ours > other else worst if row and other > ours else None
+    return same if ours > other else rival if row and other > ours else None
 
 
-def _significant(quantity: Quantity) -> int:
+def _significant_digits(quantity: Quantity) -> int:
     """The number of significant digits of a quantity, trailing zeros left out."""
     return len(quantity.value.normalize().as_tuple().digits)
 
@@ -266,7 +282,7 @@ def _rank(option: Option) -> tuple[float, float, int, int]:
     )
 
 
-def _rounded_off(quantity: Quantity, other: Quantity) -> bool:
+def _is_rounded_off(quantity: Quantity, other: Quantity) -> bool:
     """Whether a claim's number looks like a careless rounding of the other: 23,000 of 23,768."""
     if quantity.low is None or other.low is None or not other.exact:
         return False
@@ -276,40 +292,40 @@ def _rounded_off(quantity: Quantity, other: Quantity) -> bool:
 
 
 def _confidence(
-    claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option, different: Sequence[Option]
+    claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option, different: Sequence[Option]
 ) -> float:
-    confidence = agreement_confidence(worst.agreement) * worst.factor
-    rivals = {
+    confidence = agreement_confidence(rival.agreement) * rival.factor
+    as_near = {
         o.quantity.low
         for o in different
-        if o.agreement * o.factor >= worst.agreement * worst.factor - _CLEAR_MARGIN and o.closeness >= worst.closeness
+        if o.agreement * o.factor >= rival.agreement * rival.factor - _CLEAR_MARGIN and o.closeness >= rival.closeness
     }
-    if len(rivals) > 1:
+    if len(as_near) > 1:
         confidence *= _AMBIGUOUS_FACTOR
-    if worst.closeness < SAME_WORDS_BESIDE and worst.agreement < _ALL_WORDS:
+    if rival.closeness < SAME_WORDS_BESIDE and rival.agreement < _ALL_WORDS:
         confidence *= _OTHER_WORDS_BESIDE_FACTOR
-    if worst.quantity.dimension == "count" and worst.closeness == 0:
+    if rival.quantity.dimension == "count" and rival.closeness == 0:
         confidence *= _NO_WORD_BESIDE_FACTOR
-    if _rounded_off(quantity, worst.quantity):
+    if _is_rounded_off(quantity, rival.quantity):
         confidence *= _ROUNDED_OFF_FACTOR
-    if _is_rate(index, worst) and not _PER_ONE.match(claim.text, quantity.end):
+    if _is_rate(index, rival) and not _PER_ONE.match(claim.text, quantity.end):
         confidence *= _RATE_FACTOR
-    here = index.sentences[worst.candidate.sentence]
+    here = index.sentences[rival.candidate.sentence]
     if here.last - here.first >= LONG_SENTENCE:
         confidence *= LONG_SENTENCE_FACTOR
-    if claim.dates and not _dated_alike(claim, index, worst):
+    if claim.dates and not _has_same_date(claim, index, rival):
         confidence *= _OTHER_YEAR_FACTOR
-    if not _repeats(worst) and _of_another_case(claim, index, quantity, worst):
+    if not _has_same_words(rival) and _may_be_another_case(claim, index, quantity, rival):
         confidence *= _OTHER_CASE_FACTOR
-    return confidence * _name_factor(claim, index, worst)
+    return confidence * _name_factor(claim, index, rival)
 
 
-def _repeats(option: Option) -> bool:
+def _has_same_words(option: Option) -> bool:
     """Whether the words on both sides of the two numbers are the same, so that the number is all that differs."""
     return option.agreement >= SAME_WORDS and option.closeness >= SAME_WORDS_BESIDE
 
 
-def _of_another_case(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
+def _may_be_another_case(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
     """Whether a claim may well mention another case than the evidence's number does.
 
     So where its number says of which case it speaks, where it mentions a case whose number the evidence does not have,
@@ -318,9 +334,9 @@ def _of_another_case(claim: Claim, index: ExactIndex, quantity: Quantity, worst:
     start, end = quantity.start, quantity.end
     if describes_case(claim, start, end) or is_negated(claim, start, end):
         return True
-    if _PER_CASE.search(claim.text) and not _PER_CASE.search(_sentence_of(index, worst)):
+    if _PER_CASE.search(claim.text) and not _PER_CASE.search(_sentence_of(index, rival)):
         return True
-    own = (q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity and not _elsewhere(index, q))
+    own = (q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity and not _equal_elsewhere(index, q))
     return any(describes_case(claim, q.start, q.end) for q in own)
 
 
@@ -335,22 +351,22 @@ def _is_rate(index: ExactIndex, option: Option) -> bool:
     return _PER_ONE.match(passage.text, option.quantity.end) is not None
 
 
-def _name_factor(claim: Claim, index: ExactIndex, worst: Option) -> float:
+def _name_factor(claim: Claim, index: ExactIndex, rival: Option) -> float:
     """Less than 1 where a name of the claim stands nowhere around the number."""
-    around = worst.candidate.stems | worst.candidate.around | worst.candidate.heading
-    absent = [n for n in claim.names if n.sure and not _named(claim, n.first, n.last, around)]
+    around = rival.candidate.stems | rival.candidate.around | rival.candidate.heading
+    absent = [n for n in claim.names if n.sure and not _is_named(claim, n.first, n.last, around)]
     if not absent:
         return 1.0
-    here = index.sentences[worst.candidate.sentence]
+    here = index.sentences[rival.candidate.sentence]
     if not has_generic_subject(index.passages[here.passage], here):
         return _OTHER_NAME_FACTOR
     known = all(any(k in index.postings for k in _stems(claim, n.first, n.last)) for n in absent)
     return _PRONOUN_FACTOR if known else _UNKNOWN_NAME_FACTOR
 
 
-def _dated_alike(claim: Claim, index: ExactIndex, worst: Option) -> bool:
+def _has_same_date(claim: Claim, index: ExactIndex, rival: Option) -> bool:
     """Whether the sentence of a number states one of the claim's dates."""
-    theirs = index.dates.get(worst.candidate.sentence, ())[:MOST_OPERANDS]
+    theirs = index.dates.get(rival.candidate.sentence, ())[:MOST_OPERANDS]
     fits = {DateRelation.SAME, DateRelation.COMPATIBLE}
     return any(relate_dates(ours, other) in fits for ours in claim.dates[:MOST_OPERANDS] for other in theirs)
 
@@ -359,12 +375,12 @@ def _stems(claim: Claim, first: int, last: int) -> list[str]:
     return [w.stem for w in claim.words.lexemes[first:last] if w.weight]
 
 
-def _named(claim: Claim, first: int, last: int, stems: frozenset[str]) -> bool:
+def _is_named(claim: Claim, first: int, last: int, stems: frozenset[str]) -> bool:
     own = _stems(claim, first, last)
     return not own or any(stem in stems for stem in own)
 
 
-def _elsewhere(index: ExactIndex, quantity: Quantity) -> Sequence[tuple[int, Quantity]]:
+def _equal_elsewhere(index: ExactIndex, quantity: Quantity) -> Sequence[tuple[int, Quantity]]:
     if quantity.low is None or not quantity.exact:
         return ()
     if quantity.bound == "about" and (quantity.dimension, quantity.low) not in index.values:
@@ -374,7 +390,7 @@ def _elsewhere(index: ExactIndex, quantity: Quantity) -> Sequence[tuple[int, Qua
     return index.values.get((quantity.dimension, quantity.low), ())[:_MOST_ELSEWHERE]
 
 
-def _follows(claim: Claim, quantity: Quantity, derivation: Derivation) -> ExactFinding:
+def _derived_note(claim: Claim, quantity: Quantity, derivation: Derivation) -> ExactFinding:
     ours = claim.text[quantity.start : quantity.end]
     message = f"The claim's {ours!r} follows from the evidence, {derivation.how}: {derivation.working}."
     return ExactFinding(
@@ -389,21 +405,21 @@ def _follows(claim: Claim, quantity: Quantity, derivation: Derivation) -> ExactF
 
 
 def _mismatch(
-    claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option, confidence: float, elsewhere: bool
+    claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option, confidence: float, elsewhere: bool
 ) -> ExactFinding:
     if elsewhere:
         return _finding(
             claim,
             index,
             quantity,
-            worst,
+            rival,
             "number.wrong_subject",
             "contradicts",
             confidence * 0.95,
             "the evidence gives {theirs} here, and this number for something else",
         )
     return _finding(
-        claim, index, quantity, worst, "number.mismatch", "contradicts", confidence, "the evidence says {theirs}"
+        claim, index, quantity, rival, "number.mismatch", "contradicts", confidence, "the evidence says {theirs}"
     )
 
 
@@ -439,12 +455,12 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
     ours = claim.text[quantity.start : quantity.end]
     span = (quantity.number_start, quantity.number_end)
     derivation = derivation_of(claim, index, quantity)
-    if derivation is None and years_between(claim, index, quantity):
+    if derivation is None and is_years_between(claim, index, quantity):
         message = f"The claim's {ours!r} follows from the evidence: the years between two dates."
         return ExactFinding(DERIVED, message, *span, None, "note", _UNSPECIFIC)
     if derivation is not None:
-        return _follows(claim, quantity, derivation)
-    instead = span_instead(claim, index, quantity)
+        return _derived_note(claim, quantity, derivation)
+    instead = find_other_length(claim, index, quantity)
     if instead is not None:
         return instead
     other = _same_digits(claim, index, quantity)
@@ -480,19 +496,10 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
 
 def _same_digits(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[Candidate, Quantity] | None:
     """A quantity with the same number and another unit or currency, in the sentences that fit the claim."""
-    if quantity.dimension in {"count", "ordinal", "factor"}:
+    if quantity.dimension in NO_UNIT:
         return None
     for candidate in claim.candidates:
         for other in index.quantities.get(candidate.sentence, ()):
-            if (
-                other.value == quantity.value
-                and other.dimension != quantity.dimension
-                and other.dimension
-                not in {
-                    "count",
-                    "ordinal",
-                    "factor",
-                }
-            ):
+            if other.value == quantity.value and other.dimension not in {quantity.dimension, *NO_UNIT}:
                 return candidate, other
     return None

@@ -37,12 +37,12 @@ def compare_roles(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
     ours = [lexemes[i].stem for i in own]
     for candidate in claim.candidates[:_LOOKED_AT]:
         for theirs in _clauses(index, candidate.sentence):
-            places = _exchanged(ours, [word.stem for word in theirs if word.weight or word.digit])
+            places = _exchanged_places(ours, [word.stem for word in theirs if word.weight or word.digit])
             if places is None:
                 continue
             first, second = own[places[0]], own[places[1]]
             between = lexemes[first + 1 : second]
-            if not _directed(between) or _voice(lexemes) != _voice(theirs):
+            if not _is_directed(between) or _is_passive(lexemes) != _is_passive(theirs):
                 continue
             here = index.sentences[candidate.sentence]
             span = index.span(candidate.sentence, here.start, here.end, "contradicts", _SURE)
@@ -70,7 +70,7 @@ def _clauses(index: ExactIndex, sentence: int) -> Iterator[Sequence[Lexeme]]:
         at = max(high, at + 1)
 
 
-def _exchanged(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | None:
+def _exchanged_places(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | None:
     """The two places at which two rows of words differ by the exchange of what is there; none if otherwise.
 
     A word that the evidence's row says again may be left out of the claim's.
@@ -90,11 +90,11 @@ def _exchanged(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | 
     return (i, j) if ours[i] == theirs[j] and ours[j] == theirs[i] else None
 
 
-def _directed(between: Sequence[Lexeme]) -> bool:
+def _is_directed(between: Sequence[Lexeme]) -> bool:
     """Whether something stands between two words that turns round when they change places."""
     return any(word.weight for word in between) and not any(word.fold in _SYMMETRIC for word in between)
 
 
-def _voice(lexemes: Sequence[Lexeme]) -> bool:
+def _is_passive(lexemes: Sequence[Lexeme]) -> bool:
     """Whether somebody is said to have it done "by" somebody."""
     return any(word.fold in _PASSIVE for word in lexemes)

@@ -15,16 +15,16 @@ from assay.text.lexicon import (
     word_set,
 )
 from assay.verify.exact.alignment import LEAST_ALIGNED, align, has_other_subject, stem_ranges
-from assay.verify.exact.compare.antonyms import opposed
+from assay.verify.exact.compare.antonyms import find_opposites
 from assay.verify.exact.compare.polarity_evidence import (
     LEAST_CONFIDENCE,
     Side,
-    difference,
+    confidence_of,
+    difference_finding,
+    negated_stems,
     place_of,
     recall_without,
-    scoped,
     side_of,
-    strength,
 )
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex, content_of, leading_stems
@@ -55,8 +55,8 @@ def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding
         if negations or side.negations:
             findings.extend(_negation(claim, index, negations, side))
         if not against.isdisjoint(side.candidate.stems):
-            findings.extend(opposed(claim, index, negations, side))
-    findings = [f for f in findings if not _agreed_elsewhere(claim, negations, f, sides)]
+            findings.extend(find_opposites(claim, index, negations, side))
+    findings = [f for f in findings if not _is_agreed_elsewhere(claim, negations, f, sides)]
     if sides:
         findings.extend(_conditions(claim, index, sides[0]))
     differs = bool(sides) and bool(negations) != bool(sides[0].negations)
@@ -73,7 +73,7 @@ def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
     return list(best.values())
 
 
-def _heads(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
+def _denied_words(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
     """The first word in the scope of each negation, by stem, with the index of the negating word."""
     return {words.lexemes[n.scope[0]].stem: n.cue for n in negations if n.scope}
 
@@ -85,7 +85,7 @@ def _repeats(claim: Claim, index: ExactIndex, side: Side) -> bool:
     return bool(pairs) and len(shared) >= _SAME_ORDER * len(pairs)
 
 
-def _aligned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
+def _is_mentioned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
     """Whether the other text mentions what a negation denies: of most of the words in its scope.
 
     "The test was stopped because the funds ended, not because the cell failed" says nothing of "the cell lost a fifth".
@@ -96,45 +96,48 @@ def _aligned(words: Words, negations: Sequence[Negation], cue: int, known: Abstr
 
 
 def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side) -> Iterator[ExactFinding]:
-    ours, theirs = _heads(claim.words, negations), _heads(side.words, side.negations)
-    ours_all = scoped(claim.words, negations)
+    """Findings that a sentence affirms what the claim denies, or the other way round."""
+    ours, theirs = _denied_words(claim.words, negations), _denied_words(side.words, side.negations)
+    negated = negated_stems(claim.words, negations)
     recall = recall_without(claim, side.candidate, set())
-    elided = _elided(side)
+    elision = _find_elision(side)
     own = {w.stem for w in claim.words.lexemes}
-    alike = _NEGATION if _repeats(claim, index, side) else _PARAPHRASED
-    confidence = strength(recall, min(alike, _most_sure(claim, side, negations)))
+    most_confidence = _NEGATION if _repeats(claim, index, side) else _PARAPHRASED
+    confidence = confidence_of(recall, min(most_confidence, _most_confidence(claim, side, negations)))
     if confidence < LEAST_CONFIDENCE:
         return
-    if elided is not None and elided.subject & set(claim.weights):
-        shared = sorted(elided.predicate & set(claim.weights) & own)
+    if elision is not None and elision.subject & set(claim.weights):
+        shared = sorted(elision.predicate & set(claim.weights) & own)
         if not negations and shared:
-            place = (side.words.starts[elided.first], side.words.ends[elided.cue])
-            yield difference(
+            place = (side.words.starts[elision.first], side.words.ends[elision.cue])
+            yield difference_finding(
                 claim, index, side, "polarity.negation", place_of(claim.words, shared[0]), place, confidence, "negated"
             )
         return
-    twice = _affirmed(claim.words, negations)
+    twice = _affirmed_stems(claim.words, negations)
     known = side.candidate.stems | side.candidate.heading | side.candidate.around
     for stem, cue in ours.items():
-        if not _aligned(claim.words, negations, cue, known):
+        if not _is_mentioned(claim.words, negations, cue, known):
             continue
-        if _set_apart(claim, side, cue) or _other_part(claim, index, side, cue):
+        if _is_contrast(claim, side, cue) or _is_of_other_part(claim, index, side, cue):
             continue
         if stem not in side.candidate.stems or stem in twice:
             continue
-        said = _denied(claim, index, side, cue, stem)
-        if said is not None:
-            span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
-            yield difference(claim, index, side, "polarity.negation", span, said, confidence, "without the negation")
+        affirmed_at = _denied(claim, index, side, cue, stem)
+        if affirmed_at is not None:
+            span = (claim.words.starts[cue], _end_of(claim.words, stem, cue))
+            yield difference_finding(
+                claim, index, side, "polarity.negation", span, affirmed_at, confidence, "without the negation"
+            )
     for stem, cue in theirs.items():
-        if not _aligned(side.words, side.negations, cue, own):
+        if not _is_mentioned(side.words, side.negations, cue, own):
             continue
-        if stem in claim.weights and stem in own and stem not in ours_all and not ours:
-            place = (side.words.starts[cue], _last_end(side.words, stem, cue))
+        if stem in claim.weights and stem in own and stem not in negated and not ours:
+            place = (side.words.starts[cue], _end_of(side.words, stem, cue))
             found = align(claim, index, place_of(claim.words, stem), side.candidate, place)
             if found.share < LEAST_ALIGNED or has_other_subject(claim, index, side.candidate, found):
                 continue
-            yield difference(
+            yield difference_finding(
                 claim, index, side, "polarity.negation", place_of(claim.words, stem), place, confidence, "negated"
             )
 
@@ -161,7 +164,7 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
         return None
     if lexemes[cue].fold == "without" and not any(_is_had(side.words, at, stem) for at in range(len(side.words))):
         return None
-    ours = claim.words.starts[cue], _last_end(claim.words, stem, cue)
+    ours = claim.words.starts[cue], _end_of(claim.words, stem, cue)
     aligned = [
         (align(claim, index, ours, side.candidate, at), _affirms(index, side, at), at)
         for at in stem_ranges(index, side.candidate.sentence, stem)
@@ -169,7 +172,7 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
     if not aligned:
         return None
     found, affirms, place = max(aligned, key=lambda one: (one[0].share, not one[1]))
-    denied_too = found.missing & scoped(side.words, side.negations)  # "water but not electricity"
+    denied_too = found.missing & negated_stems(side.words, side.negations)  # "water but not electricity"
     if not affirms or denied_too or has_other_subject(claim, index, side.candidate, found):
         return None
     unshared = leading_stems(claim.words.lexemes) & found.missing
@@ -185,7 +188,7 @@ def _is_had(words: Words, at: int, stem: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Elided:
+class _Elision:
     """A negation that leaves its predicate out: "the laptop is covered, but batteries are not"."""
 
     subject: frozenset[str]
@@ -216,7 +219,7 @@ _SURELY_ALIGNED = 0.6
 """The alignment that a clause needs where another one of its sentence is negated."""
 
 
-def _elided(side: Side) -> _Elided | None:
+def _find_elision(side: Side) -> _Elision | None:
     lexemes = side.words.lexemes
     for negation in side.negations:
         if negation.scope:
@@ -229,17 +232,17 @@ def _elided(side: Side) -> _Elided | None:
         subject = frozenset([w.stem for w in lexemes[first : negation.cue] if w.weight])
         predicate = frozenset([w.stem for w in lexemes[:first] if w.weight]) - subject
         if subject and predicate:
-            return _Elided(subject, predicate, first, negation.cue)
+            return _Elision(subject, predicate, first, negation.cue)
     return None
 
 
-def _affirmed(words: Words, negations: Sequence[Negation]) -> set[str]:
+def _affirmed_stems(words: Words, negations: Sequence[Negation]) -> set[str]:
     """The stems that a text has outside of its negations too: "exposing one, never exposing the other"."""
-    scoped = {i for n in negations for i in n.scope}
-    return {w.stem for i, w in enumerate(words.lexemes) if i not in scoped}
+    negated_stems = {i for n in negations for i in n.scope}
+    return {w.stem for i, w in enumerate(words.lexemes) if i not in negated_stems}
 
 
-def _most_sure(claim: Claim, side: Side, negations: Sequence[Negation]) -> float:
+def _most_confidence(claim: Claim, side: Side, negations: Sequence[Negation]) -> float:
     """The most confidence that a negation on one side only deserves.
 
     "Only with consent" is "not without consent", two negations may undo each other, and a negated comparison leaves
@@ -257,7 +260,7 @@ def _most_sure(claim: Claim, side: Side, negations: Sequence[Negation]) -> float
     return 1.0
 
 
-def _set_apart(claim: Claim, side: Side, cue: int) -> bool:
+def _is_contrast(claim: Claim, side: Side, cue: int) -> bool:
     """Whether a "not" of the claim denies no predicate that the sentence states: "Ann, not Bo, won", "not the least".
 
     The name after "not" is set against the one before it, or with "but" against the one after it; which of the two the
@@ -277,7 +280,7 @@ def _set_apart(claim: Claim, side: Side, cue: int) -> bool:
     return other is not None and lexemes[other].stem in side.candidate.stems
 
 
-def _other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
+def _is_of_other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
     """Whether the claim negates of one number of things what the sentence says of another number: 30 were not, 90 were.
 
     The two may be parts of one whole. Whether their numbers agree is for the numbers' own comparison.
@@ -290,16 +293,16 @@ def _other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
     return bool(theirs) and all(q.dimension != o.dimension or q.low != o.low for q in ours for o in theirs)
 
 
-def _agreed_elsewhere(
+def _is_agreed_elsewhere(
     claim: Claim, negations: Sequence[Negation], finding: ExactFinding, sides: Sequence[Side]
 ) -> bool:
     """Whether another sentence that fits the claim as well says the same with the same polarity."""
     if finding.code != "polarity.negation" or finding.evidence is None or not sides:
         return False
-    own = next((s for s in sides if _holds(s, finding)), None)
+    own = next((s for s in sides if _is_of_side(s, finding)), None)
     if own is None:
         return False
-    ours = scoped(claim.words, negations)
+    ours = negated_stems(claim.words, negations)
     marked = {
         w.stem
         for w, start in zip(claim.words.lexemes, claim.words.starts, strict=True)
@@ -308,13 +311,13 @@ def _agreed_elsewhere(
     for side in sides:
         if side is own or side.candidate.recall < own.candidate.recall - _AS_GOOD:
             continue
-        theirs = scoped(side.words, side.negations)
+        theirs = negated_stems(side.words, side.negations)
         if any(s in side.candidate.stems and (s in ours) == (s in theirs) for s in marked):
             return True
     return False
 
 
-def _holds(side: Side, finding: ExactFinding) -> bool:
+def _is_of_side(side: Side, finding: ExactFinding) -> bool:
     return (
         bool(side.words.starts)
         and finding.evidence is not None
@@ -325,7 +328,7 @@ def _holds(side: Side, finding: ExactFinding) -> bool:
     )
 
 
-def _last_end(words: Words, stem: str, cue: int) -> int:
+def _end_of(words: Words, stem: str, cue: int) -> int:
     at = next((i for i in range(cue, len(words)) if words.lexemes[i].stem == stem), cue)
     return words.ends[at]
 
@@ -359,11 +362,11 @@ def _conditions(claim: Claim, index: ExactIndex, side: Side) -> Iterator[ExactFi
         main = _main_clause(side.words, condition)
         if len(main & set(claim.weights)) < _LEAST_MAIN * len(main):
             continue
-        confidence = strength(recall_without(claim, side.candidate, set()), condition.strength)
+        confidence = confidence_of(recall_without(claim, side.candidate, set()), condition.strength)
         if confidence < LEAST_CONFIDENCE:
             continue
         place = (side.words.starts[condition.first], side.words.ends[condition.last - 1])
-        yield difference(
+        yield difference_finding(
             claim,
             index,
             side,

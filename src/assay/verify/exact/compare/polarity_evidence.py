@@ -47,36 +47,37 @@ def recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> fl
     return found / total if total else 0.0
 
 
-def strength(recall: float, most: float) -> float:
-    """Confidence from the share of other words that agree: 0 at one half, `most` from 0.95 on."""
-    return most * min(1.0, max(0.0, (recall - 0.5) / 0.45))
+def confidence_of(recall: float, most_confidence: float) -> float:
+    """Confidence from the share of other words that agree: 0 at one half, `most_confidence` from 0.95 on."""
+    return most_confidence * min(1.0, max(0.0, (recall - 0.5) / 0.45))
 
 
-def scoped(words: Words, negations: Sequence[Negation]) -> set[str]:
+def negated_stems(words: Words, negations: Sequence[Negation]) -> set[str]:
     """The stems of all that is negated."""
     return {words.lexemes[i].stem for n in negations for i in n.scope}
 
 
-def difference(
+def difference_finding(
     claim: Claim,
     index: ExactIndex,
     side: Side,
     code: str,
-    ours: tuple[int, int],
-    theirs: tuple[int, int],
+    claim_place: tuple[int, int],
+    place: tuple[int, int],
     confidence: float,
-    what: str,
+    explanation: str,
     *,
     contradicts: bool = True,
 ) -> ExactFinding:
-    """A finding that the characters `ours` of the claim and `theirs` of the evidence differ."""
-    start, end = theirs
+    """A finding that the characters at `claim_place` of the claim and at `place` of the evidence differ."""
+    start, end = place
     relation = "contradicts" if contradicts else "related"
     span = index.span(side.candidate.sentence, start, end, relation, confidence)
+    said = claim.text[claim_place[0] : claim_place[1]]
     return ExactFinding(
         code,
-        f"The claim says {claim.text[ours[0] : ours[1]]!r}; the evidence says {span.text!r}: {what}.",
-        *ours,
+        f"The claim says {said!r}; the evidence says {span.text!r}: {explanation}.",
+        *claim_place,
         span,
         "contradicts" if contradicts else "missing",
         round(confidence, 4),

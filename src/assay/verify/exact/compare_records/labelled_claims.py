@@ -32,9 +32,9 @@ _LONGEST_LABEL: Final = 5
 """Words of a label; what is longer is a sentence before a colon."""
 _LONGEST_VALUE: Final = 12
 _SHORT: Final = 4
+"""Words of two texts that can be told to differ: "shipped" and "open", not two descriptions."""
 _NOTHING: Final = word_set("nothing nobody empty unassigned unknown nil unset missing")
 """Words of a value that say that there is none, besides negations."""
-"""Words of two texts that can be told to differ: "shipped" and "open", not two descriptions."""
 _PAIR: Final = re.compile(r"\s*(?:[-*•]\s+)?(?P<name>[^:;\n]{1,60}?)\s*:\s+(?P<value>[^;\n]+?)\s*(?:;|\n|$)")
 _MARKS: Final = " \t`\"'“”*_"
 
