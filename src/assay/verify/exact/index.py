@@ -219,7 +219,11 @@ class ExactIndex:
 
     def span(self, sentence: int, start: int, end: int, relation: str, score: float) -> EvidenceSpan:
         """A range of the evidence text of a sentence as an `EvidenceSpan`."""
-        passage = self.passages[self.sentences[sentence].passage]
+        return self.passage_span(self.sentences[sentence].passage, start, end, relation, score)
+
+    def passage_span(self, number: int, start: int, end: int, relation: str, score: float) -> EvidenceSpan:
+        """A range of the text of a passage as an `EvidenceSpan`."""
+        passage = self.passages[number]
         return EvidenceSpan(
             evidence_id=passage.evidence_id,
             start=start,

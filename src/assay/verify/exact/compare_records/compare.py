@@ -12,7 +12,7 @@ from assay.verify.exact.compare_records.labelled_claims import Labelled, judge_l
 from assay.verify.exact.compare_records.matching import Match
 from assay.verify.exact.compare_records.outcome import Outcome
 from assay.verify.exact.compare_records.statement import Statement, statements_of
-from assay.verify.exact.compare_records.tables.conditions import judge_query, says_more
+from assay.verify.exact.compare_records.tables.conditions import judge_query, says_partial
 from assay.verify.exact.compare_records.tables.rows import judge_rows
 from assay.verify.exact.compare_records.tables.totals import judge_total
 from assay.verify.exact.compare_records.value_relation import CellValues
@@ -22,10 +22,10 @@ from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.records import Cell, Records
 
-MOST_RECORDS: Final = 12
+_MOST_RECORDS: Final = 12
 """Records that a statement is checked against; one that fits more of them says nothing of any."""
 
-MOST_POSTINGS: Final = 400
+_MOST_POSTINGS: Final = 400
 """A word that begins the values of more records finds none."""
 
 _ALONE: Final = 8
@@ -37,7 +37,7 @@ _LONGEST_STATEMENT: Final = 60
 _MOST_STATEMENTS: Final = 4
 """Sentences of a claim; a longer claim is a text."""
 
-COMPUTED: Final = frozenset(
+_COMPUTED: Final = frozenset(
     {"record.total", "record.rows", "record.extreme", "record.compared", "record.change", "record.span"}
 )
 """Codes of what is computed from rows or fields; their workings are shown where they support a claim too."""
@@ -74,33 +74,35 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
         return NOTHING
     labelled = judge_labelled(claim, index)
     if labelled is not None:
-        return _of_labels(claim, index, labelled)
+        return _labelled_result(claim, index, labelled)
     texts = [index.passages[number].text for number in sorted(records.passages)]
     statements = list(statements_of(claim, texts))
     if not statements or len(statements) > _MOST_STATEMENTS:
         return NOTHING
     values = CellValues()
     findings: list[ExactFinding] = []
-    supports: list[Outcome] = []
+    supporting: list[Outcome] = []
     settled: list[tuple[int, int]] = []
     for statement in statements:
-        outcome = _judge(statement, records, index, values)
+        outcome = _judge_statement(statement, records, index, values)
         if outcome is None:
             continue
         settled.append((statement.starts[0], statement.ends[-1]))
         if outcome.verdict:
-            supports.append(outcome)
+            supporting.append(outcome)
         else:
             findings.append(_finding(statement, outcome, index))
-    if findings or len(supports) < len(statements):
+    if findings or len(supporting) < len(statements):
         return RecordResult(tuple(findings), settled=tuple(settled))
-    spans = tuple(_span(o, index, "supports") for o in supports)
-    passages = frozenset(o.passage for o in supports)
-    notes = tuple(_working(s, o, index) for s, o in zip(statements, supports, strict=True) if o.code in COMPUTED)
-    return RecordResult(notes, min(o.confidence for o in supports), spans, passages, tuple(settled))
+    spans = tuple(_span(o, index, "supports") for o in supporting)
+    passages = frozenset(o.passage for o in supporting)
+    notes = tuple(
+        _derivation_note(s, o, index) for s, o in zip(statements, supporting, strict=True) if o.code in _COMPUTED
+    )
+    return RecordResult(notes, min(o.confidence for o in supporting), spans, passages, tuple(settled))
 
 
-def _working(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:
+def _derivation_note(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:
     """How what a statement says is computed from the rows."""
     start, end = statement.starts[outcome.first], statement.ends[outcome.last - 1]
     message = (
@@ -110,18 +112,11 @@ def _working(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
     return ExactFinding("number.derived", message, start, end, span, "note", outcome.confidence)
 
 
-def _of_labels(claim: Claim, index: ExactIndex, labelled: Labelled) -> RecordResult:
+def _labelled_result(claim: Claim, index: ExactIndex, labelled: Labelled) -> RecordResult:
     """What records say of a claim that is one itself."""
     whole = ((0, len(claim.text)),)
     spans = tuple(
-        EvidenceSpan(
-            evidence_id=index.passages[passage].evidence_id,
-            start=cell.start,
-            end=cell.end,
-            text=index.passages[passage].text[cell.start : cell.end],
-            relation="supports",
-            score=labelled.support,
-        )
+        index.passage_span(passage, cell.start, cell.end, "supports", labelled.support)
         for passage, cell in labelled.cells
     )
     passages = frozenset(passage for passage, _ in labelled.cells)
@@ -145,11 +140,11 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
     elif outcome.code in {"record.compared", "record.change"}:
         message = f'The claim says "{ours}", but the values under "{name}" are {outcome.instead[:_LONGEST_SHOWN]}.'
     elif outcome.code == "record.negation":
-        message = f'The claim denies what the record has: its "{name}" is {_shown(cell)}.'
+        message = f'The claim denies what the record has: its "{name}" is {_quoted_value(cell)}.'
     elif outcome.code == "record.count":
         message = f'The claim says "{ours}", but the record has {cell.number} under "{name}".'
     else:
-        message = f'The claim says "{ours}", but the record\'s "{name}" is {_shown(cell)}.'
+        message = f'The claim says "{ours}", but the record\'s "{name}" is {_quoted_value(cell)}.'
     wrong = tuple((statement.starts[first], statement.ends[last - 1]) for first, last in outcome.wrong)
     return ExactFinding(
         outcome.code,
@@ -163,26 +158,19 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
     )
 
 
-def _shown(cell: Cell) -> str:
+def _quoted_value(cell: Cell) -> str:
     if cell.kind == "none":
         return "empty"
     return f'"{cell.text[:_LONGEST_SHOWN]}"'
 
 
 def _span(outcome: Outcome, index: ExactIndex, relation: str) -> EvidenceSpan:
-    passage, cell = index.passages[outcome.passage], outcome.cell
+    cell = outcome.cell
     end = min(cell.end, cell.start + _LONGEST_MARKED)
-    return EvidenceSpan(
-        evidence_id=passage.evidence_id,
-        start=cell.start,
-        end=end,
-        text=passage.text[cell.start : end],
-        relation=relation,
-        score=outcome.confidence,
-    )
+    return index.passage_span(outcome.passage, cell.start, end, relation, outcome.confidence)
 
 
-def _judge(statement: Statement, records: Records, index: ExactIndex, values: CellValues) -> Outcome | None:
+def _judge_statement(statement: Statement, records: Records, index: ExactIndex, values: CellValues) -> Outcome | None:
     """What the records say of one statement; none where nothing or several things."""
     if len(statement) > _LONGEST_STATEMENT:
         return None
@@ -204,7 +192,7 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
         if (
             outcome is not None
             and outcome.cell.kind == "array"
-            and says_more(match.record, int(outcome.cell.number or 0))
+            and says_partial(match.record, int(outcome.cell.number or 0))
         ):
             continue
         if outcome is not None:
@@ -220,11 +208,11 @@ def _judge(statement: Statement, records: Records, index: ExactIndex, values: Ce
         # A record that has all that is claimed is the one that is meant, unless another source says otherwise.
         best = max(agreeing, key=lambda o: (o.confidence, o.naming, -o.cell.start))
         return best if all(o.group == best.group or not o.naming for o in outcomes if not o.verdict) else None
-    named = [o for o in outcomes if o.naming] or outcomes
-    fits = max(o.alike for o in named)
-    if len(named) < fits:
+    matched_by_name = [o for o in outcomes if o.naming] or outcomes
+    most_alike = max(o.alike for o in matched_by_name)
+    if len(matched_by_name) < most_alike:
         return None
-    return max(named, key=lambda o: (o.confidence, -o.cell.start))
+    return max(matched_by_name, key=lambda o: (o.confidence, -o.cell.start))
 
 
 def _candidates(statement: Statement, records: Records) -> list[int]:
@@ -233,7 +221,7 @@ def _candidates(statement: Statement, records: Records) -> list[int]:
     for at in range(len(statement)):
         fold = statement.lexemes[at].fold
         posted = records.postings.get(fold, ())
-        if not posted or len(posted) > MOST_POSTINGS or (fold in FUNCTION_WORDS and len(posted) > _ALONE):
+        if not posted or len(posted) > _MOST_POSTINGS or (fold in FUNCTION_WORDS and len(posted) > _ALONE):
             continue
         for number in posted:
             hits[number] = hits.get(number, 0) + 1
@@ -241,4 +229,4 @@ def _candidates(statement: Statement, records: Records) -> list[int]:
     if len(alone) <= _ALONE:
         for number in alone:
             hits.setdefault(number, 0)
-    return sorted(hits, key=lambda number: (-hits[number], number))[:MOST_RECORDS]
+    return sorted(hits, key=lambda number: (-hits[number], number))[:_MOST_RECORDS]

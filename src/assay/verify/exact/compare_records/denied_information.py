@@ -7,7 +7,6 @@ from assay.schema import EvidenceSpan
 from assay.text.claims import is_abstention
 from assay.text.lexicon import find_words, lexeme, word_set
 from assay.verify.exact.index import ExactIndex
-from assay.verify.exact.records import Cell
 
 _OF_TELLING: Final = frozenset(
     lexeme(word).stem
@@ -46,7 +45,8 @@ def refuting_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     for record in index.records.records[:_MOST_LOOKED_AT]:
         for cell in record.cells:
             if cell.kind != "none" and cell.text.strip() and cell.needed and cell.needed <= stems <= cell.stems:
-                return _span(cell, index.records.groups[record.group].passage, index)
+                passage = index.records.groups[record.group].passage
+                return index.passage_span(passage, cell.start, cell.end, "contradicts", 1.0)
     return None
 
 
@@ -65,27 +65,7 @@ def refuting_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     places = [set(index.postings.get(stem, ())) for stem in stems]
     for number in sorted(set.intersection(*places))[:_MOST_LOOKED_AT]:
         sentence = index.sentences[number]
-        passage = index.passages[sentence.passage]
-        text = passage.text[sentence.start : sentence.end]
+        text = index.passages[sentence.passage].text[sentence.start : sentence.end]
         if not is_abstention(text) and not text.rstrip().endswith("?"):
-            return EvidenceSpan(
-                evidence_id=passage.evidence_id,
-                start=sentence.start,
-                end=sentence.end,
-                text=text,
-                relation="contradicts",
-                score=1.0,
-            )
+            return index.span(number, sentence.start, sentence.end, "contradicts", 1.0)
     return None
-
-
-def _span(cell: Cell, number: int, index: ExactIndex) -> EvidenceSpan:
-    passage = index.passages[number]
-    return EvidenceSpan(
-        evidence_id=passage.evidence_id,
-        start=cell.start,
-        end=cell.end,
-        text=passage.text[cell.start : cell.end],
-        relation="contradicts",
-        score=1.0,
-    )

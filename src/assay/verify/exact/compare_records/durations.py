@@ -47,12 +47,12 @@ def judge_span(statement: Statement, records: Records) -> Outcome | None:
     for group in records.groups:
         for record in records.records[group.first : min(group.last, group.first + _MOST_RECORDS)]:
             ends = _ends_of(record)
-            if ends is not None and _explained(statement, record, ends, group, range(first, last)):
+            if ends is not None and _is_explained(statement, record, ends, group, range(first, last)):
                 found.append((group, record, ends))
     if len(found) != 1:
         return None
     group, record, (begin, end) = found[0]
-    length = _length(begin.text, end.text)
+    length = _length_between(begin.text, end.text)
     if length is None:
         return None
     seconds, working = length
@@ -76,7 +76,7 @@ def _ends_of(record: Record) -> tuple[Cell, Cell] | None:
     return pairs[0] if len(pairs) == 1 else None
 
 
-def _length(begin: str, end: str) -> tuple[frozenset[int], str] | None:
+def _length_between(begin: str, end: str) -> tuple[frozenset[int], str] | None:
     """The seconds between two times, two days, or two days with their times, and the working."""
     first, last = find_dates(begin), find_dates(end)
     days = [next((one for one in dates if one.day is not None), None) for dates in (first, last)]
@@ -86,17 +86,19 @@ def _length(begin: str, end: str) -> tuple[frozenset[int], str] | None:
             return lengths_between(days[0], days[1])
         same = (days[0].year, days[0].month, days[0].day) == (days[1].year, days[1].month, days[1].day)
         whole = None if same else lengths_between(days[0], days[1])
-        apart = 0 if same else min(whole[0]) // 60 if whole is not None else None
-        if apart is None:
+        minutes_between_days = 0 if same else min(whole[0]) // 60 if whole is not None else None
+        if minutes_between_days is None:
             return None
-        minutes = apart + (clocks[1].minute or 0) - (clocks[0].minute or 0)
+        minutes = minutes_between_days + (clocks[1].minute or 0) - (clocks[0].minute or 0)
         return (frozenset({minutes * 60}), f"{begin} to {end}: {format_minutes(minutes)}") if minutes > 0 else None
     if clocks[0] is not None and clocks[1] is not None:
         return lengths_between(clocks[0], clocks[1])
     return None
 
 
-def _explained(statement: Statement, record: Record, ends: Sequence[Cell], group: Group, number: Sequence[int]) -> bool:
+def _is_explained(
+    statement: Statement, record: Record, ends: Sequence[Cell], group: Group, number: Sequence[int]
+) -> bool:
     """Whether every word of content is a value or a field's name of the record, its title, or says how long."""
     known = {lexeme(word).stem for cell in record.cells for word in cell.words}
     known |= {s for cell in (*ends, *(c for c in record.cells if c.naming)) for s in cell.stems}

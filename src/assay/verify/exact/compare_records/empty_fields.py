@@ -38,8 +38,10 @@ def judge_absence(statement: Statement, records: Records) -> Outcome | None:
         for record in records.records[group.first : group.last]
         for cell in record.cells
         if _is_empty(cell)
-        and (at := _named(statement, cell)) is not None
-        and _says_only(statement, cell, frozenset(s for c in record.cells if c.naming for s in c.stems) | group.title)
+        and (at := _name_place(statement, cell)) is not None
+        and _says_no_more(
+            statement, cell, frozenset(s for c in record.cells if c.naming for s in c.stems) | group.title
+        )
     ]
     if len(found) != 1 or _has_some(statement, records):
         return None
@@ -63,7 +65,7 @@ def _is_empty(cell: Cell) -> bool:
     return cell.kind == "none" or (cell.kind == "array" and cell.number == 0)
 
 
-def _named(statement: Statement, cell: Cell) -> int | None:
+def _name_place(statement: Statement, cell: Cell) -> int | None:
     """The last word that names a field, where all of its name is said."""
     stems = [word.stem for word in statement.lexemes]
     if not cell.needed or not cell.needed <= set(stems):
@@ -71,7 +73,7 @@ def _named(statement: Statement, cell: Cell) -> int | None:
     return max(at for at, one in enumerate(stems) if one in cell.needed)
 
 
-def _says_only(statement: Statement, cell: Cell, named: frozenset[str]) -> bool:
+def _says_no_more(statement: Statement, cell: Cell, named: frozenset[str]) -> bool:
     known = cell.stems | named | _BEING_THERE | TELLING | FRAME
     return all(
         word.stem in known

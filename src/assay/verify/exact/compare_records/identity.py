@@ -22,14 +22,14 @@ def found_by_name(match: Match) -> bool:
 def is_meant(match: Match) -> bool:
     """Whether the statement mentions this record."""
     if not match.group.table:
-        return _titled(match)
+        return _is_titled(match)
     mentions = [c for ms in match.valued.values() for m in ms for c in m.cells] + [
         c for m in match.unnamed for c in m.cells
     ]
     return any(c < match.own for c in mentions)
 
 
-def _titled(match: Match) -> bool:
+def _is_titled(match: Match) -> bool:
     """Whether the statement names the record by its title, or it can mean no other."""
     title = match.group.titled
     if not title:

@@ -94,11 +94,11 @@ class Match:
 
     def match(self) -> None:
         """Finds the values, the names of fields and the title, and puts values and names together."""
-        if not any(self.stem_ranges(words) for words in self._titles()):
-            self._retitled()
-        values = self._values()
-        self.named = keys = self._keys()
-        self._title()
+        if not any(self.word_ranges(words) for words in self._titles_above()):
+            self._mark_other_title()
+        values = self._find_values()
+        self.named = keys = self._find_keys()
+        self._mark_title()
         self.unvalued = unvalued = dict(keys)
         for mention in values:
             fits = [cell for cell in mention.cells if cell in keys]
@@ -126,7 +126,7 @@ class Match:
         """How many words away from a value the nearest is that names a field."""
         return min(min(abs(mention.first - at), abs(mention.last - 1 - at)) for at in place)
 
-    def _values(self) -> list[Mention]:
+    def _find_values(self) -> list[Mention]:
         """The values of the record that are in the statement, the longest first, none within another."""
         found: dict[tuple[int, int], dict[int, bool]] = {}
         places: dict[str, list[int]] = {}
@@ -142,13 +142,13 @@ class Match:
                     end = at + len(words)
                     if (
                         self.folds[at:end] == words
-                        and self._same_number(cell, at, end)
-                        and not self.other_currency(cell, at, end)
+                        and self._is_same_number(cell, at, end)
+                        and not self.is_in_other_currency(cell, at, end)
                     ):
                         spot = found.setdefault((at, at + len(words)), {})
                         spot[number] = spot.get(number, False) or whole
         mentions: list[Mention] = []
-        titles = [place for place in self._captions() if not any(found.get(place, {}).values())]
+        titles = [place for place in self._caption_places() if not any(found.get(place, {}).values())]
         for first, last in sorted({*found, *titles}, key=lambda p: (p[0] - p[1], p[0])):
             if any(self.roles[first:last]):
                 continue
@@ -162,24 +162,24 @@ class Match:
             mentions.append(Mention(first, last, tuple(cells), any(cells.values())))
         return sorted(mentions, key=lambda m: m.first)
 
-    def _titles(self) -> list[tuple[str, ...]]:
+    def _titles_above(self) -> list[tuple[str, ...]]:
         """The words of what stands above the record: a line of text, or what names the record that it lies in."""
         above = [cell.words for cell in self.cells[self.own :] if cell.naming and cell.kind == "text"]
         return [words for words in (self.group.caption, *above) if len(words) >= _FEWEST_IN_TITLE]
 
-    def stem_ranges(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
+    def word_ranges(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
         """Where the statement has the words in a row."""
         ends = range(len(words), len(self.folds) + 1)
         return [(end - len(words), end) for end in ends if self.folds[end - len(words) : end] == words]
 
-    def _captions(self) -> list[tuple[int, int]]:
+    def _caption_places(self) -> list[tuple[int, int]]:
         """Where the statement has all of the title, whose words are then no values of other fields."""
         words = self.group.caption
-        return self.stem_ranges(words) if len(words) >= _FEWEST_IN_TITLE else []
+        return self.word_ranges(words) if len(words) >= _FEWEST_IN_TITLE else []
 
-    def _retitled(self) -> None:
+    def _mark_other_title(self) -> None:
         """Marks the words that are a title but for its figures, where the statement has no title as it is."""
-        for words in self._titles():
+        for words in self._titles_above():
             if len(words) < _FEWEST_IN_OTHER_TITLE:
                 continue
             for first in range(len(self.folds) - len(words) + 1):
@@ -199,7 +199,7 @@ class Match:
             return False
         return not any(before.stem in cell.stems or before.fold in cell.words for cell in self.cells)
 
-    def _same_number(self, cell: Cell, first: int, last: int) -> bool:
+    def _is_same_number(self, cell: Cell, first: int, last: int) -> bool:
         """Whether a number in the statement has the sign and the scale of the cell's."""
         if cell.number is None or cell.kind != "number":
             return True
@@ -212,7 +212,7 @@ class Match:
                 return quantity.value == abs(cell.number) and signed == (cell.number < 0) and quantity.exact
         return True
 
-    def other_currency(self, cell: Cell, first: int, last: int) -> bool:
+    def is_in_other_currency(self, cell: Cell, first: int, last: int) -> bool:
         """Whether an amount among the words is in another currency than all that the cell has."""
         start, end = self.statement.starts[first], self.statement.ends[last - 1]
         for _, _, quantity in self.statement.quantities:
@@ -267,10 +267,10 @@ class Match:
                     return True
         return False
 
-    def _keys(self) -> dict[int, tuple[int, ...]]:
+    def _find_keys(self) -> dict[int, tuple[int, ...]]:
         """The fields that the statement names, with the words that name them."""
         stems: dict[str, list[int]] = {}
-        numbering = self._numbering()
+        numbering = self._numbering_words()
         for at, word in enumerate(self.statement.lexemes):
             if self.roles[at] is None and (word.fold not in NEGATIONS or at in numbering):
                 for stem in _doer_forms(word.stem):
@@ -278,7 +278,7 @@ class Match:
         named: dict[int, tuple[int, ...]] = {}
         synonyms: list[int] = []
         for number, cell in enumerate(self.cells):
-            places = [self._places(stem, stems) for stem in cell.needed]
+            places = [self._places_of(stem, stems) for stem in cell.needed]
             if not places or not all(places):
                 synonyms.append(number)
                 continue
@@ -291,7 +291,7 @@ class Match:
             ]
             if len(alike) == 1 and alike[0]:
                 named[number] = tuple(sorted(set(alike[0])))
-        named = self._narrowed(named, stems)
+        named = self._without_shorter_names(named, stems)
         for place in named.values():
             for at in place:
                 self.roles[at] = "key"
@@ -301,7 +301,7 @@ class Match:
                 self.roles[at] = "key"
         return named
 
-    def _numbering(self) -> set[int]:
+    def _numbering_words(self) -> set[int]:
         """The words "no" that are short for a number, since they stand so in the name of a field: "no in series"."""
         found: set[int] = set()
         for at, fold in enumerate(self.folds):
@@ -312,14 +312,16 @@ class Match:
                 found.add(at)
         return found
 
-    def _places(self, stem: str, stems: dict[str, list[int]]) -> list[int]:
+    def _places_of(self, stem: str, stems: dict[str, list[int]]) -> list[int]:
         """The words of the statement that may be a stem of a field's name."""
         found: list[int] = []
         for form in _doer_forms(stem):
             found += stems.get(form, [])
         return found
 
-    def _narrowed(self, named: dict[int, tuple[int, ...]], stems: dict[str, list[int]]) -> dict[int, tuple[int, ...]]:
+    def _without_shorter_names(
+        self, named: dict[int, tuple[int, ...]], stems: dict[str, list[int]]
+    ) -> dict[int, tuple[int, ...]]:
         """Without the fields whose words all belong to a fuller name: "home team" beside "home team score"."""
         kept: dict[int, tuple[int, ...]] = {}
         content = {
@@ -344,7 +346,7 @@ class Match:
                 kept[number] = place
         return kept
 
-    def _title(self) -> None:
+    def _mark_title(self) -> None:
         """Marks the words of the title, and what may stand for it."""
         title = self.group.title
         alone = not self.group.table

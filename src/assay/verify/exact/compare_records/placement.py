@@ -45,19 +45,19 @@ class Placement:
         """The one field that the statement gives another value, and the words of that value."""
         self.flag: tuple[int, bool, int] | None = None
         """The one field that is true or false, or empty, whether it is true, and the word that names it."""
-        self.of_column = False
+        self.is_of_other_row = False
         """Whether that value is another row's."""
-        self.loose = False
+        self.is_loose = False
         """Whether a value fits by its bound or by rounding only."""
 
     def place(self) -> bool:
         """Takes up what can be; false where something cannot be placed."""
-        self._column_fit()
+        self._place_other_rows_value()
         if self.differing is None:
-            self._shapes_fit()
-        return self._typed_fit() and self._flags_fit()
+            self._place_same_shape()
+        return self._place_typed() and self._place_flag()
 
-    def _column_fit(self) -> None:
+    def _place_other_rows_value(self) -> None:
         """Takes up the words that are the value of a field that is named, not of this row of a table but of another."""
         group, records = self.match.group, self.match.records.records
         if not group.table:
@@ -67,15 +67,15 @@ class Placement:
             cell = self.cells[number]
             others = {c.words for row in rows for c in row.cells if c.stems == cell.stems and c.words}
             for words in sorted(others, key=lambda words: (-len(words), words)):
-                if _within(words, cell.words) or _within(cell.words, words):
+                if _is_within(words, cell.words) or _is_within(cell.words, words):
                     continue
-                for first, last in self.match.stem_ranges(words):
+                for first, last in self.match.word_ranges(words):
                     if self.match.in_slot(number, first, last) and self.match.absorb(first, last, number):
                         self.differing = (number, first, last)
-                        self.of_column = True
+                        self.is_of_other_row = True
                         return
 
-    def _shapes_fit(self) -> None:
+    def _place_same_shape(self) -> None:
         """Takes up the words that are written as the value of a field is and differ in figures, months or units."""
         partly = [n for n, mentions in self.valued.items() if not any(m.whole for m in mentions)]
         for number in [*self.unvalued, *partly]:
@@ -85,22 +85,22 @@ class Placement:
             runs = [
                 at
                 for at in range(len(self.roles) - len(words) + 1)
-                if self._shaped(at, number) and not self._same_in_another_form(at, number)
+                if self._is_shaped(at, number) and not self._is_same_date(at, number)
             ]
             if len(runs) == 1 and self.match.absorb(runs[0], runs[0] + len(words), number):
                 self.differing = (number, runs[0], runs[0] + len(words))
 
-    def _shaped(self, at: int, number: int) -> bool:
+    def _is_shaped(self, at: int, number: int) -> bool:
         """Whether the words from `at` on are written as the value of a cell is, and are not that value."""
         words, last = self.cells[number].words, at + len(self.cells[number].words)
         mine = self.match.folds[at:last]
         if any(role not in (None, "value") for role in self.roles[at:last]):
             return False
         if mine == words:
-            return self.match.other_currency(self.cells[number], at, last)
+            return self.match.is_in_other_currency(self.cells[number], at, last)
         if len(words) < _SHORTEST_SHAPE or self.cells[number].kind == "number":
             return False
-        differing = [(a, b) for a, b in zip(mine, words, strict=True) if a != b and not _one_month(a, b)]
+        differing = [(a, b) for a, b in zip(mine, words, strict=True) if a != b and not _are_same_month(a, b)]
         if not differing:
             return False  # "10 Nov 2025" is 10 November 2025
         if len(words) > _SHORT_SHAPE and len(differing) * _LONG_SHAPE_SHARE > len(words):
@@ -110,7 +110,7 @@ class Placement:
             for a, b in differing
         )
 
-    def _same_in_another_form(self, at: int, number: int) -> bool:
+    def _is_same_date(self, at: int, number: int) -> bool:
         """Whether words written as the value of a cell is are a date that says what it says.
 
         "10 November 2025" is "10 Nov 2025": which words differ tells nothing where they are read as a day.
@@ -129,47 +129,47 @@ class Placement:
             for date in dates
         )
 
-    def _typed_fit(self) -> bool:
+    def _place_typed(self) -> bool:
         """Holds numbers and dates that are no value as they stand against the fields that are named.
 
         False where one of them cannot be placed.
         """
         for first, last, date in self.statement.dates:
             words = self.roles[first:last]
-            if "value" not in words and not set(words) <= {"key", "title"} and not self._place(first, last, date):
+            if "value" not in words and not set(words) <= {"key", "title"} and not self._place_value(first, last, date):
                 return False
         for first, last, quantity in self.statement.quantities:
             words = self.roles[first:last]
             if "value" in words or set(words) <= {"key", "title"}:
                 continue
-            if not self._place(first, last, quantity):
+            if not self._place_value(first, last, quantity):
                 return False
         return True
 
-    def _place(self, first: int, last: int, value: DateMention | Quantity) -> bool:
+    def _place_value(self, first: int, last: int, value: DateMention | Quantity) -> bool:
         """Finds the field that a number or a date is a value of, or the one whose value it differs from."""
         if isinstance(value, Quantity) and self.match.group.table and self._counts_rows(first, value):
             return False
         match = self.match
-        fit = partial(
+        relation = partial(
             relation_of, values=match.values, alone=not match.group.table, record=match.record, records=match.records
         )
-        near = sorted(self.named, key=lambda n: (n not in self.unvalued, self._gap(n, first, last)))
-        closest = min((self._gap(n, first, last) for n in near), default=0)
-        for number in near:
-            if self._gap(number, first, last) > closest and not states_one_value(value):
+        nearest_first = sorted(self.named, key=lambda n: (n not in self.unvalued, self._distance(n, first, last)))
+        closest = min((self._distance(n, first, last) for n in nearest_first), default=0)
+        for number in nearest_first:
+            if self._distance(number, first, last) > closest and not states_one_value(value):
                 continue
-            if fit(value, self.cells[number]) is True:
-                self.loose = self.loose or not is_as_written(value, self.cells[number], match.values)
+            if relation(value, self.cells[number]) is True:
+                self.is_loose = self.is_loose or not is_as_written(value, self.cells[number], match.values)
                 self.unvalued.pop(number, None)
                 self.valued.setdefault(number, []).append(Mention(first, last, (number,), False))
                 self.roles[first:last] = ["value"] * (last - first)
                 return True
-        differing = [n for n in near if n in self.unvalued and fit(value, self.cells[n]) is False]
+        differing = [n for n in nearest_first if n in self.unvalued and relation(value, self.cells[n]) is False]
         if (
             len(differing) != 1
             or self.differing is not None
-            or self._gap(differing[0], first, last) > closest + _FARTHER
+            or self._distance(differing[0], first, last) > closest + _FARTHER
         ):
             return False
         self.differing = (differing[0], first, last)
@@ -182,11 +182,11 @@ class Placement:
         small = value.value <= _SMALL_COUNT or not self.statement.lexemes[first].digit
         return small and any(not self.cells[n].stems.isdisjoint(value.nouns[:2]) for n in self.named)
 
-    def _gap(self, number: int, first: int, last: int) -> int:
+    def _distance(self, number: int, first: int, last: int) -> int:
         """How many words away from a run of words the nearest is that names a field."""
         return min(min(abs(first - at), abs(last - 1 - at)) for at in self.named[number])
 
-    def _flags_fit(self) -> bool:
+    def _place_flag(self) -> bool:
         """Takes up the one field that is true or false, or empty, and is merely named."""
         flags = [n for n in self.unvalued if self.cells[n].kind in ("yes", "no")]
         if len(flags) != 1 or len(self.unvalued) > 1:
@@ -198,11 +198,11 @@ class Placement:
         return True
 
 
-def _one_month(one: str, other: str) -> bool:
+def _are_same_month(one: str, other: str) -> bool:
     """Whether two words are one month, written out and short."""
     return one[:3] == other[:3] and one[:3] in _MONTHS
 
 
-def _within(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
+def _is_within(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
     """Whether words stand among others in a row: one of two names of the same thing."""
     return any(others[at : at + len(words)] == words for at in range(len(others) - len(words) + 1))

@@ -52,13 +52,13 @@ def statements_of(claim: Claim, texts: Sequence[str]) -> Iterator[Statement]:
         gap = claim.text[words.ends[at - 1] : starts[at]]
         if "\n" in gap:
             cuts.append(at)
-        elif gap[:1] in tuple("!?;.") and gap[1:2].isspace() and not (gap[0] == "." and _abbreviated(claim, at)):
+        elif gap[:1] in tuple("!?;.") and gap[1:2].isspace() and not (gap[0] == "." and _is_abbreviation(claim, at)):
             around = claim.text[starts[at - 1] : words.ends[at]]
             if not any(around in text for text in texts):
                 cuts.append(at)
     cuts.append(len(words))
-    quantities = [(*_range(starts, q.start, q.end), q) for q in claim.quantities]
-    dates = [(*_range(starts, d.start, d.end), d) for d in claim.dates]
+    quantities = [(*_word_range(starts, q.start, q.end), q) for q in claim.quantities]
+    dates = [(*_word_range(starts, d.start, d.end), d) for d in claim.dates]
     for first, last in pairwise(cuts):
         if last < len(words) and _says_nothing(words.lexemes[first:last]):
             continue
@@ -72,7 +72,7 @@ def statements_of(claim: Claim, texts: Sequence[str]) -> Iterator[Statement]:
         )
 
 
-def _abbreviated(claim: Claim, at: int) -> bool:
+def _is_abbreviation(claim: Claim, at: int) -> bool:
     """Whether a full stop before the word at `at` ends no sentence: that of an abbreviation, or one within a date."""
     before, following, start = claim.words.lexemes[at - 1], claim.words.lexemes[at], claim.words.starts[at]
     if any(date.start < start < date.end for date in claim.dates):
@@ -88,6 +88,6 @@ def _says_nothing(words: Sequence[Lexeme]) -> bool:
     return all(word.digit or ((not word.weight or word.stem in FRAME) and word.fold not in NEGATIONS) for word in words)
 
 
-def _range(starts: Sequence[int], start: int, end: int) -> tuple[int, int]:
+def _word_range(starts: Sequence[int], start: int, end: int) -> tuple[int, int]:
     """The words, from the first to before the last, that stand between two characters."""
     return bisect_left(starts, start), bisect_left(starts, end)

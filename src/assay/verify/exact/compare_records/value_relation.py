@@ -82,28 +82,28 @@ def relation_of(
         if cell.number is not None and value.month is None and value.last_year is None and value.year is not None:
             return value.year == cell.number if value.bound == "exact" else None
         dates = values.dates(cell)
-        found = [_relate(value, other, cell) for other in dates]
+        found = [_relate_date(value, other, cell) for other in dates]
         relations = [one for one in found if one is not DateRelation.INCOMPARABLE]  # the time beside a day
         if DateRelation.SAME in relations:
             return True
         return False if relations and all(r is DateRelation.DIFFERENT for r in relations) else None
     quantities = values.quantities(cell)
-    others = [q for q in quantities if q.start >= len(cell.name)]
-    relations_q = [relate(value, other) for other in others]
-    if Relation.SAME in relations_q:
-        if value.bound == "range" and len(others) > 1:
+    quantities_of_value = [q for q in quantities if q.start >= len(cell.name)]
+    quantity_relations = [relate(value, other) for other in quantities_of_value]
+    if Relation.SAME in quantity_relations:
+        if value.bound == "range" and len(quantities_of_value) > 1:
             return None
         return (
             True
-            if len(others) == 1
+            if len(quantities_of_value) == 1
             or any(
                 r is Relation.SAME and o.value == value.value and o.bound == value.bound
-                for o, r in zip(others, relations_q, strict=True)
+                for o, r in zip(quantities_of_value, quantity_relations, strict=True)
             )
             else None
         )
     plain = cell.number
-    if plain is not None and record is not None and _other_currency(value, cell, record, records):
+    if plain is not None and record is not None and _is_in_other_currency(value, cell, record, records):
         return False
     if plain is not None and value.exact:
         if value.value in (plain, plain * _scale_of(cell)):
@@ -118,12 +118,12 @@ def relation_of(
             return None
         if not cell.stems.isdisjoint(value.nouns):
             return same or None
-    if len(others) == 1 and relations_q[0] is Relation.DIFFERENT:
+    if len(quantities_of_value) == 1 and quantity_relations[0] is Relation.DIFFERENT:
         return False
     return None
 
 
-def _relate(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
+def _relate_date(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
     """How a date of a claim stands to that of a cell, which may itself be the end or the beginning of something.
 
     What holds "until 2028" does not hold "until" what a field of that name gives as 2027, though 2027 comes before
@@ -137,7 +137,7 @@ def _relate(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
     return DateRelation.COMPATIBLE
 
 
-def _other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:
+def _is_in_other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:
     """Whether a sum of money names another currency than the field beside it, or around it, that states one."""
     code = value.dimension.removeprefix("money:")
     if code == value.dimension:

@@ -21,7 +21,6 @@ from assay.verify.exact.compare_records.tables.row_words import (
     AVERAGE,
     CONTAINERS,
     FIELDS_OF_VERBS,
-    LINKING,
     PER_ONE,
     PRICES,
     QUANTITIES,
@@ -29,9 +28,10 @@ from assay.verify.exact.compare_records.tables.row_words import (
     TELLING,
     TOGETHER,
     WHOLE,
+    is_explained,
     stem_set,
 )
-from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
+from assay.verify.exact.compare_records.vocabulary import BLOCKERS, NEGATIONS
 from assay.verify.exact.records import Cell, Group, Record, Records
 
 _MOST_ROWS: Final = 500
@@ -96,23 +96,23 @@ def judge_query(statement: Statement, records: Records) -> Outcome | None:
         if _FEWEST_ROWS <= group.last - group.first <= _MOST_ROWS:
             rows = records.records[group.first : group.last]
             outcome = _judge(_Query(statement, group, rows, stems, folds), records)
-            if outcome is not None and not goes_on(records, group):
+            if outcome is not None and not is_partial(records, group):
                 found.append(outcome)
     return found[0] if len(found) == 1 else None
 
 
-def goes_on(records: Records, group: Group) -> bool:
+def is_partial(records: Records, group: Group) -> bool:
     """Whether the evidence says that a list is only a part: a larger number of them all, a next page, more to come."""
     priced = any(cell.stems & PRICES for cell in records.records[group.first].cells)
     return any(
-        says_more(record, group.last - group.first, priced=priced)
+        says_partial(record, group.last - group.first, priced=priced)
         for other in records.groups
         if other.passage == group.passage and other is not group
         for record in records.records[other.first : other.last]
     )
 
 
-def says_more(record: Record, size: int, *, priced: bool = False) -> bool:
+def says_partial(record: Record, size: int, *, priced: bool = False) -> bool:
     """Whether a record says that a list of a size in it is not the whole; `priced` if its members have prices."""
     counted = _COUNTED - _SUMMED if priced else _COUNTED  # the total of an invoice is no number of lines
     for cell in record.cells:
@@ -134,27 +134,27 @@ def _numbers(statement: Statement) -> list[_Number]:
 
 
 def _judge(query: _Query, records: Records) -> Outcome | None:
-    priced = _priced(query, records)
+    priced = _judge_priced(query, records)
     if priced is not None:
         return priced
-    if _names_row(query):
+    if _is_row_named(query):
         return None
-    if not _conditions(query):
+    if not _read_conditions(query):
         return None
     numbers = [one for one in _numbers(query.statement) if not _is_used(query, one.first, one.last)]
     limits = [one for one in numbers if one.quantity.bound in _LIMITS]
     exact = [one for one in numbers if one.quantity.exact and one.quantity.bound == "exact"]
     if len(limits) > 1 or len(limits) + len(exact) != len(numbers) or not exact:
         return None
-    counts, all_of = _counts(query, exact)
+    counts, all_of = _row_counts(query, exact)
     stated = [one for one in exact if one not in (*counts, *all_of)]
     for limit in limits:
-        if not _limit(query, limit):
+        if not _read_limit(query, limit):
             return None
-    return _decided(query, counts, all_of, stated)
+    return _decide(query, counts, all_of, stated)
 
 
-def _decided(
+def _decide(
     query: _Query, counts: Sequence[_Number], all_of: Sequence[_Number], stated: Sequence[_Number]
 ) -> Outcome | None:
     folds = query.folds
@@ -172,7 +172,7 @@ def _decided(
         cells = _field_of(query, kept) if kept and together else None
         if cells is None:
             return None
-    if not _explained(query):
+    if not _is_explained(query):
         return None
     kept = query.kept()
     if all_of and all_of[0].value != len(query.rows):
@@ -185,7 +185,7 @@ def _decided(
             return _outcome(query, True, _shown_cell(query, kept), one, "record.rows", _rows_named(kept))
     if not stated or cells is None:
         return None
-    return _computed(query, cells, stated[0], average=not AVERAGE.isdisjoint(folds))
+    return _judge_computed(query, cells, stated[0], average=not AVERAGE.isdisjoint(folds))
 
 
 _PHRASES: Final = frozenset(
@@ -193,7 +193,7 @@ _PHRASES: Final = frozenset(
 )
 
 
-def _computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average: bool) -> Outcome | None:
+def _judge_computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average: bool) -> Outcome | None:
     values = [cell.number for cell in cells if cell.number is not None]
     if len(values) != len(cells) or len(values) < _FEWEST_ROWS:
         return None
@@ -209,7 +209,7 @@ def _computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average:
     )
 
 
-def _names_row(query: _Query) -> bool:
+def _is_row_named(query: _Query) -> bool:
     """Whether the statement mentions a row by its name."""
     return any(_place(query, cell.words) is not None for row in query.rows for cell in row.cells if cell.naming)
 
@@ -225,7 +225,7 @@ def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
     return next(((at, at + size) for at in range(len(stems) - size + 1) if stems[at : at + size] == wanted), None)
 
 
-def _conditions(query: _Query) -> bool:
+def _read_conditions(query: _Query) -> bool:
     """Read the conditions of a statement; false where what they mean is unclear."""
     negated = [at for at, fold in enumerate(query.folds) if fold in NEGATIONS]
     if len(negated) > 1:
@@ -237,7 +237,7 @@ def _conditions(query: _Query) -> bool:
         if len(cells) != len(query.rows) or cells[0].naming:
             continue
         if all(cell.kind in ("yes", "no") for cell in cells):
-            if not _truth(query, column, cells[0], negated):
+            if not _read_truth(query, column, cells[0], negated):
                 return False
             continue
         values = {
@@ -255,7 +255,7 @@ def _conditions(query: _Query) -> bool:
     return not negated or negated[0] in query.used
 
 
-def _truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bool:
+def _read_truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bool:
     """The condition that a truth value holds, or does not, where the statement names its column."""
     stems = query.stems
     named = [at for at, one in enumerate(stems) if one in cell.needed]
@@ -273,7 +273,7 @@ def _truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bo
     return True
 
 
-def _limit(query: _Query, limit: _Number) -> bool:
+def _read_limit(query: _Query, limit: _Number) -> bool:
     """The condition that a column of numbers keeps to a limit, where it is clear which column."""
     cells = _field_of(query, query.rows)
     if cells is None:
@@ -298,7 +298,7 @@ def _limit(query: _Query, limit: _Number) -> bool:
     return True
 
 
-def _counts(query: _Query, exact: Sequence[_Number]) -> tuple[list[_Number], list[_Number]]:
+def _row_counts(query: _Query, exact: Sequence[_Number]) -> tuple[list[_Number], list[_Number]]:
     """The numbers that count rows, and the one that counts them all: "two of the four employees"."""
     counts: list[_Number] = []
     all_of: list[_Number] = []
@@ -353,18 +353,13 @@ def _is_used(query: _Query, first: int, last: int) -> bool:
     return any(at in query.used for at in range(first, last))
 
 
-def _explained(query: _Query, more: frozenset[str] = frozenset()) -> bool:
+def _is_explained(query: _Query, more: frozenset[str] = frozenset()) -> bool:
     """Whether every word of content is read, a column's name, a title, or a word that only joins."""
-    explained = {s for cell in query.rows[0].cells for s in cell.stems} | query.group.title | more
-    for at, word in enumerate(query.statement.lexemes):
-        if at in query.used or word.stem in explained or word.fold in LINKING or word.stem in TELLING:
-            continue
-        if word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME | ROWS):
-            return False
-    return True
+    columns = {stem for cell in query.rows[0].cells for stem in cell.stems}
+    return is_explained(query.statement, query.used, columns | query.group.title | more)
 
 
-def _priced(query: _Query, records: Records) -> Outcome | None:
+def _judge_priced(query: _Query, records: Records) -> Outcome | None:
     """What a row, or all rows, cost: the number of each times its price, where no column says it.
 
     "The four chairs cost 180 in all", "the whole order comes to 616.50".
@@ -389,7 +384,7 @@ def _priced(query: _Query, records: Records) -> Outcome | None:
         subject = CONTAINERS | WHOLE
         if _has_other_sums(query, records):
             return None
-    pairs = [_times(row, many[0], price[0]) for row in rows]
+    pairs = [_priced_cells(row, many[0], price[0]) for row in rows]
     if None in pairs:
         return None
     priced = [pair for pair in pairs if pair is not None]
@@ -400,7 +395,7 @@ def _priced(query: _Query, records: Records) -> Outcome | None:
         query.used.update(range(one.first, one.last))
     query.used.update(at for at, fold in enumerate(query.folds) if fold in TOGETHER)
     query.used.update(at + i for at, pair in enumerate(pairwise(query.folds)) if pair in _PHRASES for i in (0, 1))
-    if not _explained(query, subject):
+    if not _is_explained(query, subject):
         return None
     total = sum(((a.number or Decimal(0)) * (b.number or Decimal(0)) for a, b in priced), Decimal(0))
     parts = " + ".join(f"{a.text} × {b.text}" for a, b in priced[:_MOST_SHOWN]) + (
@@ -417,7 +412,7 @@ def _says_total(query: _Query) -> bool:
     return summed or not WHOLE.isdisjoint(query.stems)
 
 
-def _times(row: Record, many: Cell, price: Cell) -> tuple[Cell, Cell] | None:
+def _priced_cells(row: Record, many: Cell, price: Cell) -> tuple[Cell, Cell] | None:
     found = [next((c for c in row.cells if c.stems == of.stems and c.number is not None), None) for of in (many, price)]
     return (found[0], found[1]) if found[0] is not None and found[1] is not None else None
 

@@ -1,9 +1,13 @@
 """Words of statements about the rows of a table or the items of a list."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from typing import Final
 
 from assay.text.lexicon import lexeme, word_set
+from assay.verify.exact.compare_records.statement import Statement
+from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME
 
 
 def stem_set(words: str) -> frozenset[str]:
@@ -41,3 +45,18 @@ LINKING: Final = word_set("than by from to with at of and the a an in all only j
 CONTAINERS: Final = stem_set("order invoice purchase basket cart bill receipt quote")
 """What is made of lines with a price each."""
 WHOLE: Final = stem_set("whole entire complete everything")
+
+
+def is_explained(statement: Statement, used: AbstractSet[int], stems: AbstractSet[str]) -> bool:
+    """Whether every word of content is among those used, has one of the stems, or only joins or presents."""
+    for at, word in enumerate(statement.lexemes):
+        if at in used or word.stem in stems or word.fold in LINKING or word.stem in TELLING:
+            continue
+        if word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME | ROWS):
+            return False
+    return True
+
+
+def format_sum(value: Decimal) -> str:
+    """A sum or a difference of values of cells, without trailing zeros."""
+    return f"{value.normalize():f}"

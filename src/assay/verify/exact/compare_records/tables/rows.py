@@ -15,17 +15,17 @@ from typing import Final, NamedTuple
 from assay.text.lexicon import lexeme, word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
-from assay.verify.exact.compare_records.tables.conditions import goes_on
+from assay.verify.exact.compare_records.tables.conditions import is_partial
 from assay.verify.exact.compare_records.tables.row_words import (
     FIELDS_OF_VERBS,
     LENGTHS,
-    LINKING,
     PRICES,
     ROWS,
-    TELLING,
     TOGETHER,
+    format_sum,
+    is_explained,
 )
-from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
+from assay.verify.exact.compare_records.vocabulary import NEGATIONS
 from assay.verify.exact.records import Cell, Group, Record, Records
 
 _MOST_ROWS: Final = 500
@@ -121,7 +121,7 @@ def judge_rows(statement: Statement, records: Records) -> Outcome | None:
     found = [
         outcome
         for rows in _groups(records)
-        if (outcome := _judge(statement, folds, rows)) is not None and not goes_on(records, rows.group)
+        if (outcome := _judge(statement, folds, rows)) is not None and not is_partial(records, rows.group)
     ]
     return found[0] if len(found) == 1 else None
 
@@ -158,20 +158,20 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
         used.add(degree)
         if _degree_of(folds, degree) != _FORMS[folds[degree]]:
             used.add(degree + 1)
-        if not _explained(statement, rows, used):
+        if not is_explained(statement, used, rows.explained):
             return None
         if folds[degree] in _SUPERLATIVES:
-            return _extreme(statement, folds, rows, named, numbers, degree)
-        return _compared(statement, folds, rows, named, numbers, degree)
+            return _judge_extreme(statement, folds, rows, named, numbers, degree)
+        return _judge_compared(statement, folds, rows, named, numbers, degree)
     if change is not None:
         return (
-            _changed(statement, folds, rows, named, numbers, change)
-            if _explained(statement, rows, used | {change})
+            _judge_changed(statement, folds, rows, named, numbers, change)
+            if is_explained(statement, used | {change}, rows.explained)
             else None
         )
     if _is_total(folds):
-        return _summed(statement, rows, named, numbers, used)
-    return _counted(statement, rows, named, numbers, used)
+        return _judge_summed(statement, rows, named, numbers, used)
+    return _judge_counted(statement, rows, named, numbers, used)
 
 
 def _is_total(folds: Sequence[str]) -> bool:
@@ -179,7 +179,7 @@ def _is_total(folds: Sequence[str]) -> bool:
     return not TOGETHER.isdisjoint(folds) or any(pair == ("in", "all") for pair in pairwise(folds))
 
 
-def _summed(
+def _judge_summed(
     statement: Statement,
     rows: _Rows,
     named: Sequence[_Named],
@@ -194,13 +194,15 @@ def _summed(
     stems = {word.stem for word in statement.lexemes}
     summing = {at for at, word in enumerate(statement.lexemes) if word.fold in TOGETHER}
     cells = _field_of(statement, rows, frozenset())
-    if cells is None or not cells[0].needed <= stems or not _explained(statement, rows, used | noun | summing):
+    if cells is None or not cells[0].needed <= stems:
+        return None
+    if not is_explained(statement, used | noun | summing, rows.explained):
         return None
     if any(not TOGETHER.isdisjoint(cell.words) for row in rows.rows for cell in row.cells if cell.naming):
         return None
     value = sum((cell.number for cell in cells if cell.number is not None), Decimal(0))
-    working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {_plain(value)}"
-    instead = working if len(cells) <= _MOST_SHOWN else _plain(value)
+    working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {format_sum(value)}"
+    instead = working if len(cells) <= _MOST_SHOWN else format_sum(value)
     return _outcome(rows, number == value, cells[0], first, last, "record.total", instead)
 
 
@@ -218,16 +220,6 @@ def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
             if at is not None:
                 found[number] = _Named(number, at, at + size, cell)
     return sorted(found.values(), key=lambda one: one.first)
-
-
-def _explained(statement: Statement, rows: _Rows, used: set[int]) -> bool:
-    """Whether every word of content is a name, a field, a title or a phrase that only presents."""
-    for at, word in enumerate(statement.lexemes):
-        if at in used or word.stem in rows.explained or word.fold in LINKING or word.stem in TELLING:
-            continue
-        if word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME | ROWS):
-            return False
-    return True
 
 
 def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple[Cell, ...] | None:
@@ -251,7 +243,7 @@ def _degree_of(folds: Sequence[str], degree: int) -> str:
     return word
 
 
-def _extreme(
+def _judge_extreme(
     statement: Statement,
     folds: Sequence[str],
     rows: _Rows,
@@ -277,7 +269,7 @@ def _extreme(
     return _outcome(rows, True, cells[where], first, last, "record.extreme", instead)
 
 
-def _compared(
+def _judge_compared(
     statement: Statement,
     folds: Sequence[str],
     rows: _Rows,
@@ -300,12 +292,12 @@ def _compared(
     if apart <= 0:
         return _outcome(rows, False, cells[named[0].row], degree, degree + 1, "record.compared", texts)
     if numbers and numbers[0][2] != apart:
-        working = f"{_plain(apart)} ({texts})"
+        working = f"{format_sum(apart)} ({texts})"
         return _outcome(rows, False, cells[named[0].row], *numbers[0][:2], "record.compared", working)
     return _outcome(rows, True, cells[named[0].row], degree, degree + 1, "record.compared", texts)
 
 
-def _changed(
+def _judge_changed(
     statement: Statement,
     folds: Sequence[str],
     rows: _Rows,
@@ -327,11 +319,11 @@ def _changed(
     if apart <= 0:
         return _outcome(rows, False, ordered[1], change, change + 1, "record.change", working)
     if numbers and numbers[0][2] != apart:
-        return _outcome(rows, False, ordered[1], *numbers[0][:2], "record.change", f"{_plain(apart)} ({working})")
+        return _outcome(rows, False, ordered[1], *numbers[0][:2], "record.change", f"{format_sum(apart)} ({working})")
     return _outcome(rows, True, ordered[1], change, change + 1, "record.change", working)
 
 
-def _counted(
+def _judge_counted(
     statement: Statement,
     rows: _Rows,
     named: Sequence[_Named],
@@ -339,7 +331,7 @@ def _counted(
     used: set[int],
 ) -> Outcome | None:
     """ "The table covers three regions": a number of what names the rows, and nothing of any one of them."""
-    if named or len(numbers) != 1 or not _explained(statement, rows, used):
+    if named or len(numbers) != 1 or not is_explained(statement, used, rows.explained):
         return None
     first, last, number = numbers[0]
     naming = {s for cell in rows.rows[0].cells if cell.naming for s in cell.stems}
@@ -355,10 +347,6 @@ def _counted(
 
 def _title(row: Record) -> str:
     return next((cell.text for cell in row.cells if cell.naming and cell.words), "")
-
-
-def _plain(value: Decimal) -> str:
-    return f"{value.normalize():f}"
 
 
 def _outcome(rows: _Rows, verdict: bool, cell: Cell, first: int, last: int, code: str, instead: str) -> Outcome:

@@ -7,6 +7,7 @@ from typing import Final
 from assay.text.lexicon import word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
+from assay.verify.exact.compare_records.tables.row_words import format_sum
 from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, PLAIN_NEGATIONS, negating_words
 from assay.verify.exact.records import Cell, Group, Records
 
@@ -26,12 +27,12 @@ def judge_total(statement: Statement, records: Records) -> Outcome | None:
     folds = tuple(word.fold for word in statement.lexemes)
     if _TOGETHER.isdisjoint(folds):
         return None
-    found = [_in_group(statement, folds, group, records) for group in records.groups if group.table]
+    found = [_judge_group(statement, folds, group, records) for group in records.groups if group.table]
     said = [outcome for outcome in found if outcome is not None]
     return said[0] if len(said) == 1 else None
 
 
-def _in_group(statement: Statement, folds: tuple[str, ...], group: Group, records: Records) -> Outcome | None:
+def _judge_group(statement: Statement, folds: tuple[str, ...], group: Group, records: Records) -> Outcome | None:
     rows = records.records[group.first : min(group.last, group.first + _MOST_ROWS)]
     used = [False] * len(folds)
     summed: list[tuple[Cell, ...]] = []
@@ -72,7 +73,7 @@ def _in_group(statement: Statement, folds: tuple[str, ...], group: Group, record
         "record.total",
         records.records[group.first].group,
         wrong=wrong,
-        instead=f"{total.normalize():f}",
+        instead=format_sum(total),
     )
 
 
