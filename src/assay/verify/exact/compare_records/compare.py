@@ -1,4 +1,4 @@
-"""A claim checked against the records of the evidence: what they say of each of its sentences, put together."""
+"""Checks a claim against the records of the evidence, sentence by sentence, and puts the results together."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -23,30 +23,30 @@ from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.records import Cell, Records
 
 _MOST_RECORDS: Final = 12
-"""Records that a statement is checked against; one that fits more of them says nothing of any."""
+"""The most records that a statement is checked against."""
 
 _MOST_POSTINGS: Final = 400
-"""A word that begins the values of more records finds none."""
+"""A word that occurs in the values of more records than this is not looked up."""
 
 _ALONE: Final = 8
-"""Up to so many records that belong to no group are looked at without a value that finds them."""
+"""Up to this many records that belong to no group are compared even where no word of the statement finds them."""
 
 _LONGEST_STATEMENT: Final = 60
-"""Words; a longer sentence says more than values of fields."""
+"""In words; a longer sentence states more than values of fields."""
 
 _MOST_STATEMENTS: Final = 4
-"""Sentences of a claim; a longer claim is a text."""
+"""In sentences; a claim with more of them is not compared with records."""
 
 _COMPUTED: Final = frozenset(
     {"record.total", "record.rows", "record.extreme", "record.compared", "record.change", "record.span"}
 )
-"""Codes of what is computed from rows or fields; their workings are shown where they support a claim too."""
+"""Codes of outcomes that are computed from rows or fields; the computation is shown also where it supports a claim."""
 
 _LONGEST_SHOWN: Final = 120
-"""Characters of a value in a message."""
+"""The most characters of a value in a message."""
 
 _LONGEST_MARKED: Final = 300
-"""Characters of a value that are marked in the evidence."""
+"""The most characters of a value that are marked in the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +55,20 @@ class RecordResult:
 
     findings: tuple[ExactFinding, ...] = ()
     support: float = 0.0
-    """How sure it is that records state all of the claim, 0 to 1."""
+    """The confidence that records state all of the claim, 0 to 1."""
     spans: tuple[EvidenceSpan, ...] = ()
     """The values that support it."""
     passages: frozenset[int] = frozenset()
-    """Evidence whose records state it."""
+    """The passages whose records state it."""
     settled: tuple[tuple[int, int], ...] = ()
-    """Start and end of the sentences that records state or say otherwise of."""
+    """The characters of the sentences that records support or contradict."""
 
 
 NOTHING: Final = RecordResult()
 
 
 def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
-    """Holds a claim against the records of the evidence; nothing where there are none, or where several fit."""
+    """Compares a claim with the records of the evidence; `NOTHING` where there are none or several fit."""
     records = index.records
     if not records:
         return NOTHING
@@ -88,7 +88,7 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
         if outcome is None:
             continue
         settled.append((statement.starts[0], statement.ends[-1]))
-        if outcome.verdict:
+        if outcome.agrees:
             supporting.append(outcome)
         else:
             findings.append(_finding(statement, outcome, index))
@@ -103,17 +103,16 @@ def compare_records(claim: Claim, index: ExactIndex) -> RecordResult:
 
 
 def _derivation_note(statement: Statement, outcome: Outcome, index: ExactIndex) -> ExactFinding:
-    """How what a statement says is computed from the rows."""
+    """A note that shows how a supported statement is computed from the rows."""
     start, end = statement.starts[outcome.first], statement.ends[outcome.last - 1]
-    message = (
-        f'The claim\'s "{statement.text[start:end]}" follows from the evidence: {outcome.instead[:_LONGEST_SHOWN]}.'
-    )
+    working = outcome.shown_instead[:_LONGEST_SHOWN]
+    message = f'The claim\'s "{statement.text[start:end]}" follows from the evidence: {working}.'
     span = _span(outcome, index, "supports")
     return ExactFinding("number.derived", message, start, end, span, "note", outcome.confidence)
 
 
 def _labelled_result(claim: Claim, index: ExactIndex, labelled: Labelled) -> RecordResult:
-    """What records say of a claim that is one itself."""
+    """The result for a claim that is itself a record."""
     whole = ((0, len(claim.text)),)
     spans = tuple(
         index.passage_span(passage, cell.start, cell.end, "supports", labelled.support)
@@ -128,17 +127,19 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
     ours, cell = statement.text[start:end], outcome.cell
     name = cell.name.strip()
     if outcome.code == "record.title":
-        message = f'The claim speaks of "{ours}", but the record is of "{outcome.instead[:_LONGEST_SHOWN]}".'
+        message = f'The claim speaks of "{ours}", but the record is of "{outcome.shown_instead[:_LONGEST_SHOWN]}".'
     elif outcome.code == "record.total":
-        message = f'The claim says "{ours}", but the values under "{name}" add up to {outcome.instead}.'
+        message = f'The claim says "{ours}", but the values under "{name}" add up to {outcome.shown_instead}.'
     elif outcome.code == "record.span":
-        message = f'The claim says "{ours}", but it is {outcome.instead}.'
+        message = f'The claim says "{ours}", but it is {outcome.shown_instead}.'
     elif outcome.code == "record.rows":
-        message = f'The claim says "{ours}", but there are {outcome.instead}.'
+        message = f'The claim says "{ours}", but there are {outcome.shown_instead}.'
     elif outcome.code == "record.extreme":
-        message = f'The claim says "{ours}", but it is {outcome.instead[:_LONGEST_SHOWN]} under "{name}".'
+        message = f'The claim says "{ours}", but it is {outcome.shown_instead[:_LONGEST_SHOWN]} under "{name}".'
     elif outcome.code in {"record.compared", "record.change"}:
-        message = f'The claim says "{ours}", but the values under "{name}" are {outcome.instead[:_LONGEST_SHOWN]}.'
+        message = (
+            f'The claim says "{ours}", but the values under "{name}" are {outcome.shown_instead[:_LONGEST_SHOWN]}.'
+        )
     elif outcome.code == "record.negation":
         message = f'The claim denies what the record has: its "{name}" is {_quoted_value(cell)}.'
     elif outcome.code == "record.count":
@@ -171,7 +172,7 @@ def _span(outcome: Outcome, index: ExactIndex, relation: str) -> EvidenceSpan:
 
 
 def _judge_statement(statement: Statement, records: Records, index: ExactIndex, values: CellValues) -> Outcome | None:
-    """What the records say of one statement; none where nothing or several things."""
+    """The outcome of one statement; none where no record decides it or several records disagree."""
     if len(statement) > _LONGEST_STATEMENT:
         return None
     total = judge_total(statement, records)
@@ -200,16 +201,16 @@ def _judge_statement(statement: Statement, records: Records, index: ExactIndex, 
         if match.group.table and found_by_name(match):
             named_groups.add(match.record.group)
     # Where a row of a table has the name that the statement gives, one value does not make another row the one meant.
-    outcomes = [o for o in outcomes if o.verdict or o.naming or o.group not in named_groups or o.right > 1]
+    outcomes = [o for o in outcomes if o.agrees or o.by_name or o.group not in named_groups or o.right_count > 1]
     if not outcomes:
         return None
-    agreeing = [o for o in outcomes if o.verdict]
+    agreeing = [o for o in outcomes if o.agrees]
     if agreeing:
         # A record that has all that is claimed is the one that is meant, unless another source says otherwise.
-        best = max(agreeing, key=lambda o: (o.confidence, o.naming, -o.cell.start))
-        return best if all(o.group == best.group or not o.naming for o in outcomes if not o.verdict) else None
-    matched_by_name = [o for o in outcomes if o.naming] or outcomes
-    most_alike = max(o.alike for o in matched_by_name)
+        best = max(agreeing, key=lambda o: (o.confidence, o.by_name, -o.cell.start))
+        return best if all(o.group == best.group or not o.by_name for o in outcomes if not o.agrees) else None
+    matched_by_name = [o for o in outcomes if o.by_name] or outcomes
+    most_alike = max(o.alike_count for o in matched_by_name)
     if len(matched_by_name) < most_alike:
         return None
     return max(matched_by_name, key=lambda o: (o.confidence, -o.cell.start))

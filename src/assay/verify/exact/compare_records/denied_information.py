@@ -1,4 +1,4 @@
-"""Whether the evidence tells what a claim says that it does not tell: "The record shows no total"."""
+"""Whether the evidence contains what a claim says that it does not: "The record shows no total"."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _OF_TELLING: Final = frozenset(
         available known unknown there what which how much many silent made leaflet report"""
     )
 )
-"""Stems of the words with which people say that something is not told."""
+"""Stems of the words with which a text says that information is missing."""
 _TELL: Final = r"(?:show|mention|say|tell|give|state|list|specify|name|record)"
 _DENYING: Final = re.compile(
     rf"\b(?:does|do|did)(?:\snot|n['’]t)\s{_TELL}\b|\b(?:says?|tells?)\snothing\b|\b(?:is|are)\ssilent\b"
@@ -27,15 +27,15 @@ _DENYING: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"\b(?:whether|if|how|what|which|who|whom|whose|when|where|why|that)\b", re.IGNORECASE)
-"""Words that begin a clause: of "why the bridge is closed" a sentence may have every word and not the reason."""
+"""Words that begin a clause: a sentence may have every word of "why the bridge is closed" and still give no reason."""
 _MOST_LOOKED_AT: Final = 400
 
 
 def refuting_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
-    """The field of a record that has what a claim says is missing; none where it may mention anything more.
+    """The field of a record that has what a claim says is missing; none where the claim may be about anything else.
 
-    Only a claim whose every word of content either says that nothing is told or names the field is answered so: that a
-    record has a total does not tell when it was paid.
+    Every content word of the claim has to name the field or say that information is missing: that a record has a total
+    says nothing about when it was paid.
     """
     if not index.records or _DENYING.search(claim) is None:
         return None
@@ -51,10 +51,10 @@ def refuting_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
 
 
 def refuting_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
-    """The sentence that mentions all that a claim says no source mentions: "No fee is mentioned" beside a fee.
+    """The sentence that mentions everything that a claim says no source mentions: "No fee is mentioned" beside a fee.
 
     Args:
-        claim: a claim that is known to say of the evidence that it does not tell something.
+        claim: a claim that is known to say that the evidence lacks some information.
         index: the evidence.
     """
     if _CLAUSE.search(claim):

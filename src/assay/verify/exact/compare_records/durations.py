@@ -1,4 +1,4 @@
-"""A statement of how long something takes, beside a record that has its beginning and its end.
+"""Checks a statement of how long something takes against a record that has its beginning and its end.
 
 "The late shift lasts eight and a half hours" beside `{"shift": "late", "start": "14:15", "end": "22:45"}`. Times of day
 may pass midnight; days count with the last one or without it.
@@ -35,7 +35,8 @@ _DAY_MINUTES: Final = 1_440
 
 
 def judge_span(statement: Statement, records: Records) -> Outcome | None:
-    """What records say of a statement of how long something takes; none where it is none, or of several records."""
+    """The outcome of a statement of how long something takes; none for other statements or where several records
+    fit."""
     folds = {word.fold for word in statement.lexemes}
     given = [(a, b, q) for a, b, q in statement.quantities if not q.weak]
     if folds.isdisjoint(_LASTING) or not folds.isdisjoint(NEGATIONS) or len(given) != 1:
@@ -60,7 +61,17 @@ def judge_span(statement: Statement, records: Records) -> Outcome | None:
     holds = any(is_close(exact, Decimal(one)) for one in seconds)
     wrong = () if holds else ((first, last),)
     return Outcome(
-        holds, SURE, begin, group.passage, first, last, True, "record.span", record.group, wrong=wrong, instead=working
+        holds,
+        SURE,
+        begin,
+        group.passage,
+        first,
+        last,
+        True,
+        "record.span",
+        record.group,
+        wrong=wrong,
+        shown_instead=working,
     )
 
 

@@ -24,11 +24,11 @@ from assay.verify.exact.records.field_names import key_stems
 from assay.verify.exact.records.model import Group, Kind
 
 _MOST_PAIRS: Final = 12
-"""Labels of a claim; a longer row is a text."""
+"""The most labels of a claim; a text with more is not read as a record."""
 _MOST_LOOKED_AT: Final = 2_000
-"""Records that are looked through."""
+"""The most records of a group that are compared."""
 _LONGEST_LABEL: Final = 5
-"""Words of a label; what is longer is a sentence before a colon."""
+"""The most words of a label; anything longer is a sentence before a colon."""
 _LONGEST_VALUE: Final = 12
 _SHORT: Final = 4
 """Words of two texts that can be told to differ: "shipped" and "open", not two descriptions."""
@@ -51,23 +51,23 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What the records say of a claim that is a record."""
+    """What the records say about a claim that is itself a record."""
 
     support: float
     cells: tuple[tuple[int, Cell], ...]
-    """The values that state it, each with its passage."""
+    """The cells that support it, each with the number of its passage."""
     findings: tuple[ExactFinding, ...]
 
 
 _Meant = tuple[int, Record, list[tuple[_Pair, Cell, bool | None]]]
-"""The evidence, the record, and each label with its field and whether that has the label's value."""
+"""A passage, a record in it, and each label with its field and whether that field has the label's value."""
 
 
 def judge_labelled(claim: Claim, index: ExactIndex) -> Labelled | None:
-    """Holds the labels of a claim against the records; none where it is no record, or no one record is meant.
+    """Compares the labels of a claim with the records; none where the claim is no record or no record is meant.
 
-    Where one record is meant by its name, or is the only one with such fields, a value of a field that differs from
-    its own is contradicted, and a claim of which it has all values is supported.
+    A record is meant if the claim names it or if no other has such fields. A label whose value differs from that of the
+    record's field is contradicted; a claim whose values the record has all is supported.
     """
     pairs = _pairs_of(claim.text)
     if not pairs:
@@ -84,7 +84,7 @@ def judge_labelled(claim: Claim, index: ExactIndex) -> Labelled | None:
 
 
 def _match_transposed(pairs: Sequence[_Pair], records: Records, values: CellValues) -> list[_Meant]:
-    """The cells of a table that a claim has with rows and columns exchanged: "Quarter: Q1; North: 98".
+    """The cells of a table whose rows and columns are exchanged in the claim: "Quarter: Q1; North: 98".
 
     One value of the claim names a field, and each other label names a row.
     """
@@ -150,9 +150,10 @@ def _look_up(
 
 
 def _is_meant(found: Sequence[tuple[_Pair, Cell, bool | None]], group: Group, pairs: Sequence[_Pair]) -> bool:
-    """Whether a record is the one that a claim mentions: by its name, or because no other has such fields.
+    """Whether a claim is about a record: it names it, or no other record has such fields.
 
-    One label alone means a record that stands by itself; of several, one has to be right where there are other records.
+    A single label is only about a record without siblings. Of several labels all but one have to be right where the
+    record has siblings.
     """
     if any(cell.naming and same for _, cell, same in found):
         return True
@@ -188,7 +189,7 @@ def _finding(claim: Claim, index: ExactIndex, passage: int, pair: _Pair, cell: C
 
 
 def _has_value(text: str, cell: Cell, record: Record, records: Records, values: CellValues) -> bool | None:
-    """Whether a field has the value that a claim gives it; none where the two cannot be compared."""
+    """Whether a field has the value that a claim gives; none where the two cannot be compared."""
     kind, number = cell_kind(text, "en")
     if cell.kind == "none" or (cell.kind == "array" and cell.number == 0):
         return _is_nothing(text, kind)
@@ -216,9 +217,9 @@ def _has_value(text: str, cell: Cell, record: Record, records: Records, values: 
 
 
 def _is_nothing(text: str, kind: Kind) -> bool | None:
-    """Whether the value of a label says that there is none; none where it is a word that may mean that.
+    """Whether the value of a label means that there is nothing; none where it is a word that may mean that.
 
-    A number, a name and a "yes" do not, whatever the language.
+    A number, a name and a "yes" do not mean it, whatever the language.
     """
     words = find_words(text).lexemes
     if kind == "none" or (words and words[0].fold in NEGATIONS | _NOTHING):

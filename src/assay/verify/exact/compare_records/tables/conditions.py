@@ -440,10 +440,10 @@ def _rows_named(kept: Sequence[Record]) -> str:
     return f"{len(kept)}{f' ({listed}{more})' if listed else ''}"
 
 
-def _outcome(query: _Query, verdict: bool, cell: Cell, number: _Number, code: str, instead: str) -> Outcome:
-    wrong = () if verdict else ((number.first, number.last),)
+def _outcome(query: _Query, agrees: bool, cell: Cell, number: _Number, code: str, instead: str) -> Outcome:
+    wrong = () if agrees else ((number.first, number.last),)
     return Outcome(
-        verdict,
+        agrees,
         SURE,
         cell,
         query.group.passage,
@@ -453,5 +453,5 @@ def _outcome(query: _Query, verdict: bool, cell: Cell, number: _Number, code: st
         code,
         query.rows[0].group,
         wrong=wrong,
-        instead=instead,
+        shown_instead=instead,
     )

@@ -349,10 +349,10 @@ def _title(row: Record) -> str:
     return next((cell.text for cell in row.cells if cell.naming and cell.words), "")
 
 
-def _outcome(rows: _Rows, verdict: bool, cell: Cell, first: int, last: int, code: str, instead: str) -> Outcome:
-    wrong = () if verdict else ((first, last),)
+def _outcome(rows: _Rows, agrees: bool, cell: Cell, first: int, last: int, code: str, instead: str) -> Outcome:
+    wrong = () if agrees else ((first, last),)
     return Outcome(
-        verdict,
+        agrees,
         SURE,
         cell,
         rows.group.passage,
@@ -362,5 +362,5 @@ def _outcome(rows: _Rows, verdict: bool, cell: Cell, first: int, last: int, code
         code,
         rows.rows[0].group,
         wrong=wrong,
-        instead=instead,
+        shown_instead=instead,
     )

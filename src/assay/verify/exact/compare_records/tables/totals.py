@@ -59,11 +59,11 @@ def _judge_group(statement: Statement, folds: tuple[str, ...], group: Group, rec
             return None
     total = sum((cell.number for cell in field if cell.number is not None), Decimal(0))
     holds = (low is None or low <= total) and (high is None or total <= high)
-    verdict = holds is not bool(negated)
+    agrees = holds is not bool(negated)
     at = negated[0] if negated else first
-    wrong = () if verdict else (negating_words(folds, at),) if negated else ((first, last),)
+    wrong = () if agrees else (negating_words(folds, at),) if negated else ((first, last),)
     return Outcome(
-        verdict,
+        agrees,
         SURE,
         field[0],
         group.passage,
@@ -73,7 +73,7 @@ def _judge_group(statement: Statement, folds: tuple[str, ...], group: Group, rec
         "record.total",
         records.records[group.first].group,
         wrong=wrong,
-        instead=format_sum(total),
+        shown_instead=format_sum(total),
     )
 
 
