@@ -1,4 +1,4 @@
-"""Numbers and dates of a claim checked against the value of a cell."""
+"""How a number or a date of a claim relates to the value of a cell."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,13 +10,13 @@ from assay.text.quantities import CURRENCY_CODES, Quantity, Relation, find_quant
 from assay.verify.exact.records import Cell, Record, Records
 
 _LISTED: Final = frozenset(lexeme(word).stem for word in word_set("entry item value name"))
-"""What a list is said to have so and so many of, whatever it lists."""
+"""Stems of nouns that count the members of any list."""
 
 _MONEY: Final = frozenset(
     lexeme(word).stem
     for word in word_set("price cost fee fare amount total balance budget salary revenue paid payment")
 )
-"""Stems of the names of fields whose bare numbers are sums of money."""
+"""Stems of names of fields whose numbers without a currency are sums of money."""
 
 _CURRENCY: Final = frozenset(lexeme(word).stem for word in word_set("currency ccy"))
 _ENDS: Final = frozenset(
@@ -25,20 +25,20 @@ _ENDS: Final = frozenset(
 _BEGINS: Final = frozenset(lexeme(word).stem for word in word_set("since from start starts started begin begins"))
 """Stems of the names of fields whose dates are the end or the beginning of something."""
 _DEEPEST: Final = 4
-"""Records around a value in which its currency is looked for."""
+"""How many records around a value are searched for its currency."""
 _SCALES: Final = {"billion": 10**9, "million": 10**6, "thousand": 1000}
-"""What a stem in the name of a field says its bare numbers are counted in."""
+"""The factors of stems in the names of fields."""
 
 
 class CellValues:
-    """The numbers and the dates of cells, each cell read once for all that one claim says."""
+    """The numbers and dates of cells, each cell parsed once for a claim."""
 
     def __init__(self) -> None:
         self._quantities: dict[tuple[str, str], Sequence[Quantity]] = {}
         self._dates: dict[str, Sequence[DateMention]] = {}
 
     def quantities(self, cell: Cell) -> Sequence[Quantity]:
-        """The numbers of a cell, read with the name of its field and placed as if it stood before the text."""
+        """The numbers of a cell, parsed with the name of its field before the text; positions include the name."""
         key = (cell.name, cell.text)
         if key not in self._quantities:
             self._quantities[key] = find_quantities(f"{cell.name}: {cell.text}")
@@ -62,15 +62,15 @@ def relation_of(
 ) -> bool | None:
     """Whether a cell has a number or a date of a claim; none where the two cannot be compared.
 
-    Args:
-        value: of the claim.
-        cell: of the record.
-        values: of the cells.
-        alone: whether the record is no row of a table, so that "two children" counts what a cell lists.
-        record: the record of the cell, whose currency its sums of money have.
-        records: all records, for those that it lies in.
+    A cell is parsed with the name of its field, which may contain its unit: "eta days: 3".
 
-    A cell is read with the name of its field, which may hold its unit: "eta days: 3".
+    Args:
+        value: the number or date of the claim.
+        cell: a cell of the record.
+        values: the parsed cells.
+        alone: whether the record is no row of a table, so that "two children" counts the items of a cell.
+        record: the record of the cell, which may state the currency of its sums of money.
+        records: all records, for those around it.
     """
     if cell.kind == "array":
         if isinstance(value, Quantity) and value.dimension == "count" and value.exact and cell.number is not None:
@@ -124,10 +124,10 @@ def relation_of(
 
 
 def _relate_date(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
-    """How a date of a claim stands to that of a cell, which may itself be the end or the beginning of something.
+    """The relation of a date of a claim to that of a cell, which may itself be the end or the beginning of something.
 
-    What holds "until 2028" does not hold "until" what a field of that name gives as 2027, though 2027 comes before
-    2028; and of a field with another name it is not known whether its date has to do with the end.
+    "Until 2028" contradicts a field "until" with 2027, although 2027 is before 2028. Of a field with another name it is
+    not known whether its date is an end.
     """
     if value.bound not in {"until", "since"} or other.bound != "exact":
         return relate_dates(value, other)
@@ -138,7 +138,7 @@ def _relate_date(value: DateMention, other: DateMention, cell: Cell) -> DateRela
 
 
 def _is_in_other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:
-    """Whether a sum of money names another currency than the field beside it, or around it, that states one."""
+    """Whether a sum of money has another currency than a field of its record, or of a record around it, states."""
     code = value.dimension.removeprefix("money:")
     if code == value.dimension:
         return False
@@ -155,12 +155,12 @@ def _is_in_other_currency(value: Quantity, cell: Cell, record: Record, records: 
 
 
 def _scale_of(cell: Cell) -> int:
-    """What the name of a cell's field says its numbers are counted in: "viewers (millions)", not "millionaires"."""
+    """The factor in the name of a cell's field: "viewers (millions)", not "millionaires"; 1 without one."""
     return next((scale for stem, scale in _SCALES.items() if stem in cell.stems), 1)
 
 
 def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues) -> bool:
-    """Whether a value that fits a cell is the cell's own, and not merely within its bounds or rounded."""
+    """Whether a value that fits a cell is exactly the cell's, and not only within its bounds or rounded."""
     if isinstance(value, DateMention):
         return value.bound == "exact"
     if value.bound != "exact":
@@ -172,5 +172,5 @@ def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues)
 
 
 def states_one_value(value: DateMention | Quantity) -> bool:
-    """Whether it states one value and no bound, so that only its own field is likely to have it."""
+    """Whether a value is exact, so that only the field it is meant for is likely to have it."""
     return value.exact if isinstance(value, Quantity) else value.day is not None or value.bound == "exact"

@@ -1,9 +1,9 @@
-"""Statements of the rows that meet a condition: how many they are, what they sum to or average, what they cost.
+"""Checks statements about the rows that meet a condition: their number, sum, average or cost.
 
 "The two orders from Lyon together amount to 208.00", "three orders have an amount above 80", "two tasks are not done",
 "the average salary is 55,125", "the four chairs cost 180 in all". A condition is a value of a column, a truth value by
-the name of its column, or a limit for a column of numbers. As for other statements of records every word of content has
-to be explained, and what is wrong is reported with the working. Lists that say that they go on decide nothing.
+the name of its column, or a limit for a column of numbers. As for other statements about records, every content word
+has to be explained, and a wrong value is reported with the computation. Lists that are said to continue decide nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ _FEWEST_ROWS: Final = 2
 _MOST_SHOWN: Final = 6
 _LIMITS: Final = frozenset({"more", "less", "at_least", "at_most"})
 _NAMES: Final = stem_set("name title id ids key label code sku number no nr")
-"""Stems of columns that name a row and do not say what it is."""
+"""Stems of columns that identify a row and do not say what it is."""
 _COUNTED: Final = stem_set("total count number size")
 _SUMMED: Final = stem_set("total sum")
 _GOING_ON: Final = stem_set("more next truncated remaining cursor")
@@ -48,7 +48,7 @@ _ANSWERING: Final = word_set("is are was were be been does do did has have had")
 
 @dataclass(slots=True)
 class _Query:
-    """A statement of a group while it is being read."""
+    """A statement about the rows of a group, while it is being parsed."""
 
     statement: Statement
     group: Group
@@ -58,7 +58,7 @@ class _Query:
     folds: list[str]
     """The statement's words, folded."""
     used: set[int] = field(default_factory=set)
-    """The words that are read."""
+    """The indices of the words that are parsed."""
     tests: list[Callable[[Record], bool]] = field(default_factory=list)
 
     @property
@@ -73,7 +73,7 @@ class _Query:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A number of a statement with its words."""
+    """A number of a statement with the range of its words."""
 
     first: int
     last: int
@@ -86,7 +86,7 @@ class _Number:
 
 
 def judge_query(statement: Statement, records: Records) -> Outcome | None:
-    """What the rows of a group say of a statement about some or all of them; none where it is none, or of several."""
+    """The outcome of a statement about rows of a group; none for other statements and where several groups fit."""
     if not any(one.quantity.exact for one in _numbers(statement)):
         return None
     stems = [word.stem for word in statement.lexemes]
@@ -102,7 +102,7 @@ def judge_query(statement: Statement, records: Records) -> Outcome | None:
 
 
 def is_partial(records: Records, group: Group) -> bool:
-    """Whether the evidence says that a list is only a part: a larger number of them all, a next page, more to come."""
+    """Whether the evidence says that a list is incomplete: a larger total number, a next page, a remaining count."""
     priced = any(cell.stems & PRICES for cell in records.records[group.first].cells)
     return any(
         says_partial(record, group.last - group.first, priced=priced)
@@ -113,7 +113,7 @@ def is_partial(records: Records, group: Group) -> bool:
 
 
 def says_partial(record: Record, size: int, *, priced: bool = False) -> bool:
-    """Whether a record says that a list of a size in it is not the whole; `priced` if its members have prices."""
+    """Whether a record says that its list of a given size is incomplete; `priced` if the members have prices."""
     counted = _COUNTED - _SUMMED if priced else _COUNTED  # the total of an invoice is no number of lines
     for cell in record.cells:
         number = cell.number if cell.kind == "number" and cell.stems & counted else None
@@ -139,7 +139,7 @@ def _judge(query: _Query, records: Records) -> Outcome | None:
         return priced
     if _is_row_named(query):
         return None
-    if not _read_conditions(query):
+    if not _parse_conditions(query):
         return None
     numbers = [one for one in _numbers(query.statement) if not _is_used(query, one.first, one.last)]
     limits = [one for one in numbers if one.quantity.bound in _LIMITS]
@@ -149,7 +149,7 @@ def _judge(query: _Query, records: Records) -> Outcome | None:
     counts, all_of = _row_counts(query, exact)
     stated = [one for one in exact if one not in (*counts, *all_of)]
     for limit in limits:
-        if not _read_limit(query, limit):
+        if not _parse_limit(query, limit):
             return None
     return _decide(query, counts, all_of, stated)
 
@@ -210,12 +210,12 @@ def _judge_computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, av
 
 
 def _is_row_named(query: _Query) -> bool:
-    """Whether the statement mentions a row by its name."""
+    """Whether the statement names a row."""
     return any(_place(query, cell.words) is not None for row in query.rows for cell in row.cells if cell.naming)
 
 
 def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
-    """Where words are in a statement; the stem of the last decides, so that "chairs" is "Chair"."""
+    """The first range of a statement whose words have the stems of the given ones, so that "chairs" is "Chair"."""
     if not words:
         return None
     stems, size = query.stems, len(words)
@@ -225,8 +225,8 @@ def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
     return next(((at, at + size) for at in range(len(stems) - size + 1) if stems[at : at + size] == wanted), None)
 
 
-def _read_conditions(query: _Query) -> bool:
-    """Read the conditions of a statement; false where what they mean is unclear."""
+def _parse_conditions(query: _Query) -> bool:
+    """Parses the conditions of a statement; false where their meaning is unclear."""
     negated = [at for at, fold in enumerate(query.folds) if fold in NEGATIONS]
     if len(negated) > 1:
         return False
@@ -237,7 +237,7 @@ def _read_conditions(query: _Query) -> bool:
         if len(cells) != len(query.rows) or cells[0].naming:
             continue
         if all(cell.kind in ("yes", "no") for cell in cells):
-            if not _read_truth(query, column, cells[0], negated):
+            if not _parse_truth(query, column, cells[0], negated):
                 return False
             continue
         values = {
@@ -255,8 +255,11 @@ def _read_conditions(query: _Query) -> bool:
     return not negated or negated[0] in query.used
 
 
-def _read_truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bool:
-    """The condition that a truth value holds, or does not, where the statement names its column."""
+def _parse_truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bool:
+    """Parses the condition that a truth value holds, or does not, where the statement names its column.
+
+    False where the meaning of a negation is unclear.
+    """
     stems = query.stems
     named = [at for at, one in enumerate(stems) if one in cell.needed]
     if not cell.needed or not cell.needed <= set(stems):
@@ -273,8 +276,8 @@ def _read_truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) 
     return True
 
 
-def _read_limit(query: _Query, limit: _Number) -> bool:
-    """The condition that a column of numbers keeps to a limit, where it is clear which column."""
+def _parse_limit(query: _Query, limit: _Number) -> bool:
+    """Parses the condition that a column of numbers keeps to a limit; false where the column is unclear."""
     cells = _field_of(query, query.rows)
     if cells is None:
         return False
@@ -299,7 +302,7 @@ def _read_limit(query: _Query, limit: _Number) -> bool:
 
 
 def _row_counts(query: _Query, exact: Sequence[_Number]) -> tuple[list[_Number], list[_Number]]:
-    """The numbers that count rows, and the one that counts them all: "two of the four employees"."""
+    """The numbers that count rows that meet the conditions, and those that count all: "two of the four employees"."""
     counts: list[_Number] = []
     all_of: list[_Number] = []
     for one in exact:
@@ -316,9 +319,9 @@ def _row_counts(query: _Query, exact: Sequence[_Number]) -> tuple[list[_Number],
 
 
 def _is_row_noun(query: _Query, at: int) -> bool:
-    """Whether a word may be what the rows are: the title, the column that names them, or any noun where that is none.
+    """Whether a word may be the noun for the rows: the title, the column that names them, or else any noun.
 
-    Rows that are named by a name alone may be called anything ("people", "employees") that is no column's name.
+    Rows that are identified by a name alone may be called anything ("people", "employees") that is no column's name.
     """
     word = query.statement.lexemes[at]
     kinds = query.naming - _NAMES
@@ -334,7 +337,7 @@ def _is_row_noun(query: _Query, at: int) -> bool:
 
 
 def _field_of(query: _Query, rows: Sequence[Record]) -> tuple[Cell, ...] | None:
-    """The cells of the column of numbers that a statement names, or of the only one; none where it is unclear."""
+    """The cells of the column of numbers that a statement names, or of the only one; none where that is unclear."""
     stems = set(query.stems)
     numeric = [c for c in query.rows[0].cells if c.number is not None and c.kind == "number" and not c.naming]
     named = [c for c in numeric if c.needed and c.needed <= stems]
@@ -354,13 +357,13 @@ def _is_used(query: _Query, first: int, last: int) -> bool:
 
 
 def _is_explained(query: _Query, more: frozenset[str] = frozenset()) -> bool:
-    """Whether every word of content is read, a column's name, a title, or a word that only joins."""
+    """Whether every content word is parsed, a column's name, a title, or a word that only joins."""
     columns = {stem for cell in query.rows[0].cells for stem in cell.stems}
     return is_explained(query.statement, query.used, columns | query.group.title | more)
 
 
 def _judge_priced(query: _Query, records: Records) -> Outcome | None:
-    """What a row, or all rows, cost: the number of each times its price, where no column says it.
+    """The outcome of what a row, or all rows, cost: the sum of quantity times unit price.
 
     "The four chairs cost 180 in all", "the whole order comes to 616.50".
     """
@@ -418,7 +421,7 @@ def _priced_cells(row: Record, many: Cell, price: Cell) -> tuple[Cell, Cell] | N
 
 
 def _has_other_sums(query: _Query, records: Records) -> bool:
-    """Whether the evidence has amounts besides those of the rows: a fee, a tax, a total of its own."""
+    """Whether the evidence has amounts besides those of the rows: a fee, a tax, a stated total."""
     return any(
         cell.kind == "number" and cell.stems & PRICES | cell.stems & _COUNTED
         for group in records.groups
@@ -433,7 +436,7 @@ def _shown_cell(query: _Query, kept: Sequence[Record]) -> Cell:
 
 
 def _rows_named(kept: Sequence[Record]) -> str:
-    """How many rows there are, and which."""
+    """The number of rows with their names, for a message."""
     names = [next((cell.text for cell in row.cells if cell.naming and cell.text), "") for row in kept]
     listed = ", ".join(name for name in names[:_MOST_SHOWN] if name)
     more = ", …" if len(names) > _MOST_SHOWN else ""

@@ -1,9 +1,9 @@
-"""Statements of the rows of a table or of the items of a list: how many there are, which is first, how two compare.
+"""Checks statements about the rows of a table or the items of a list: their number, the extremes, how two compare.
 
-Read are a number of rows ("the table covers three regions"), an extreme ("room B is the cheapest", "the highest flow is
-1,200"), two rows compared ("the lamp is cheaper than the chair") and the change of a row from one field to another
-("South fell by 7 from Q1 to Q2"). As in statements of one row, every word of content has to be explained; what is not
-says nothing. What is wrong is reported with what the rows have instead.
+Parsed are a number of rows ("the table covers three regions"), an extreme ("room B is the cheapest", "the highest flow
+is 1,200"), a comparison of two rows ("the lamp is cheaper than the chair") and the change of a row from one field to
+another ("South fell by 7 from Q1 to Q2"). As in statements about one row, every content word has to be explained, or
+nothing is decided. A wrong value is reported with the right one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ _DEGREES: Final = {
     "long": LENGTHS,
     "short": LENGTHS,
 }
-"""Words of degree, each with the fields that it mentions by itself; any where a field has to be named."""
+"""Words of degree, each with the fields that it implies; `_ANY_FIELD` where the statement has to name the field."""
 _DOWNWARD: Final = frozenset({"low", "small", "less", "few", "cheap", "short"})
 _FORMS: Final = {
     "highest": "high",
@@ -82,19 +82,19 @@ _SUPERLATIVES: Final = word_set(
 _RISES: Final = word_set("rose grew increased gained climbed rises grows increases gains climbs")
 _FALLS: Final = word_set("fell dropped decreased declined lost sank falls drops decreases declines loses")
 _MOST_SHOWN: Final = 6
-"""Values that a sum is shown with."""
+"""The most values of a sum in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """A group with its rows, and what explains words of a statement about it."""
+    """A group with its rows and the stems that explain words of a statement about it."""
 
     group: Group
     rows: tuple[Record, ...]
     explained: frozenset[str]
 
     def field(self, stems: frozenset[str]) -> tuple[Cell, ...] | None:
-        """The cells of the one field of numbers whose name has the stems, a cell of each row."""
+        """The cells of the numeric field with these stems, one of each row; none where a row has none."""
         for cell in self.rows[0].cells:
             if cell.stems == stems:
                 cells = [
@@ -105,7 +105,7 @@ class _Rows:
 
 
 class _Named(NamedTuple):
-    """A row that a statement names, with the words that do."""
+    """A row that a statement names, with the range of the words that name it."""
 
     row: int
     first: int
@@ -114,7 +114,7 @@ class _Named(NamedTuple):
 
 
 def judge_rows(statement: Statement, records: Records) -> Outcome | None:
-    """What the rows of a group say of a statement about them; none where it is no such statement, or of several."""
+    """The outcome of a statement about the rows of a group; none for other statements and where several groups fit."""
     folds = [word.fold for word in statement.lexemes]
     if not NEGATIONS.isdisjoint(folds):
         return None
@@ -175,7 +175,7 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
 
 
 def _is_total(folds: Sequence[str]) -> bool:
-    """Whether a statement says that it mentions all rows together."""
+    """Whether a statement is about all rows together."""
     return not TOGETHER.isdisjoint(folds) or any(pair == ("in", "all") for pair in pairwise(folds))
 
 
@@ -186,7 +186,7 @@ def _judge_summed(
     numbers: Sequence[tuple[int, int, Decimal]],
     used: set[int],
 ) -> Outcome | None:
-    """ "In total, 361 units were sold in Q1": a named field summed over all rows, of which none is a total itself."""
+    """The outcome of "in total, 361 units were sold in Q1": a field summed over all rows, none of which is a total."""
     if named or len(numbers) != 1:
         return None
     first, last, number = numbers[0]
@@ -207,7 +207,7 @@ def _judge_summed(
 
 
 def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
-    """The rows that a statement names, in its order, each by its first name."""
+    """The rows that a statement names, in the order of the statement, each by its first name."""
     stems = [word.stem for word in statement.lexemes]
     found: dict[int, _Named] = {}
     for number, row in enumerate(rows.rows):
@@ -223,7 +223,7 @@ def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
 
 
 def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple[Cell, ...] | None:
-    """The cells of the field that a statement names, or the one of a kind that its word of degree mentions."""
+    """The cells of the field that a statement names, or of the one that its word of degree implies."""
     stems = {word.stem for word in statement.lexemes}
     numeric = [c for c in rows.rows[0].cells if c.number is not None and c.kind == "number" and not c.naming]
     named = [c for c in numeric if c.needed and c.needed <= stems]
@@ -236,7 +236,7 @@ def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple
 
 
 def _degree_of(folds: Sequence[str], degree: int) -> str:
-    """The word of degree that is at a word, with the adjective that it may belong to: "most expensive"."""
+    """The word of degree at an index, together with an adjective behind it: "most expensive"."""
     word = _FORMS[folds[degree]]
     if word in {"more", "less"} and folds[degree + 1 : degree + 2] == ["expensive"]:
         return "dear" if word == "more" else "cheap"
@@ -251,7 +251,7 @@ def _judge_extreme(
     numbers: Sequence[tuple[int, int, Decimal]],
     degree: int,
 ) -> Outcome | None:
-    """ "Room B is the cheapest", "the highest flow is 1,200", "East has the highest Q2 with 150"."""
+    """The outcome of "room B is the cheapest", "the highest flow is 1,200", "East has the highest Q2 with 150"."""
     word = _degree_of(folds, degree)
     cells = _field_of(statement, rows, _DEGREES[word])
     if cells is None or len(named) > 1 or not (named or numbers):
@@ -277,7 +277,7 @@ def _judge_compared(
     numbers: Sequence[tuple[int, int, Decimal]],
     degree: int,
 ) -> Outcome | None:
-    """ "The lamp is cheaper than the chair", "East has 45 more than South in Q1"."""
+    """The outcome of "the lamp is cheaper than the chair", "East has 45 more than South in Q1"."""
     if len(named) != len((0, 1)) or folds.count("than") != 1 or named[1].first < folds.index("than") < degree:
         return None
     if not named[0].last <= degree < folds.index("than") < named[1].first + 1:
@@ -305,7 +305,7 @@ def _judge_changed(
     numbers: Sequence[tuple[int, int, Decimal]],
     change: int,
 ) -> Outcome | None:
-    """ "South fell by 7 from Q1 to Q2": of a row with two fields of numbers that the statement names in their order."""
+    """The outcome of "South fell by 7 from Q1 to Q2": one row, two numeric fields in the order of the words."""
     if len(named) != 1:
         return None
     numeric = [c for c in rows.rows[named[0].row].cells if c.number is not None and c.kind == "number" and not c.naming]
@@ -330,7 +330,7 @@ def _judge_counted(
     numbers: Sequence[tuple[int, int, Decimal]],
     used: set[int],
 ) -> Outcome | None:
-    """ "The table covers three regions": a number of what names the rows, and nothing of any one of them."""
+    """The outcome of "the table covers three regions": a number of rows, and nothing about any single one."""
     if named or len(numbers) != 1 or not is_explained(statement, used, rows.explained):
         return None
     first, last, number = numbers[0]

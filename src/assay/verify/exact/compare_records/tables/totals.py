@@ -1,4 +1,4 @@
-"""A statement of what several rows of a table have together, added up."""
+"""Checks a statement of the sum of a field over several named rows of a table."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -12,17 +12,17 @@ from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, PLAIN
 from assay.verify.exact.records import Cell, Group, Records
 
 _TOGETHER: Final = word_set("together combined altogether total totals sum sums totalling")
-"""Words that say that values are added up."""
+"""Words for a sum of values."""
 
 _MOST_ROWS: Final = 500
 _FEWEST_SUMMED: Final = 2
 
 
 def judge_total(statement: Statement, records: Records) -> Outcome | None:
-    """What a table says of a statement such as "P-1 and P-2 together have a flow of 2150"; none for other statements.
+    """The outcome of a statement such as "P-1 and P-2 together have a flow of 2150"; none for other statements.
 
-    The rows are those that the statement names, at least two. Every other word of content has to be explained, as in
-    statements of one row.
+    The rows are those that the statement names, at least two. Every other content word has to be explained, as in
+    statements about one row.
     """
     folds = tuple(word.fold for word in statement.lexemes)
     if _TOGETHER.isdisjoint(folds):
@@ -78,7 +78,7 @@ def _judge_group(statement: Statement, folds: tuple[str, ...], group: Group, rec
 
 
 def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decimal | None]]:
-    """The words of each number, with its least and its largest value; a bare figure that may be a year is one too."""
+    """The range of words of each number, with its bounds; a bare figure that may be a year is a number too."""
     found = [(first, last, quantity.low, quantity.high) for first, last, quantity in statement.quantities]
     for first, last, date in statement.dates:
         if last - first == 1 and date.year is not None and date.month is None and date.bound == "exact":
@@ -87,7 +87,7 @@ def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decim
 
 
 def _place_of(cell: Cell, statement: Statement, folds: tuple[str, ...], used: Sequence[bool]) -> tuple[int, int] | None:
-    """Where the statement names a row; a bare figure names one behind the name of its field alone: "week 8"."""
+    """The range at which a statement names a row; a figure names one only behind the name of its field: "week 8"."""
     words = cell.words
     for at in range(len(folds) - len(words) + 1):
         if folds[at : at + len(words)] != words or any(used[at : at + len(words)]) or _TOGETHER.issuperset(words):
@@ -102,7 +102,7 @@ def _place_of(cell: Cell, statement: Statement, folds: tuple[str, ...], used: Se
 def _field_of(
     statement: Statement, summed: Sequence[tuple[Cell, ...]], used: Sequence[bool]
 ) -> tuple[Cell, ...] | None:
-    """The cells of the one field of numbers that the statement names, a cell of each row; none where it is unclear."""
+    """The cells of the one numeric field that the statement names, one of each row; none where that is unclear."""
     if not summed:
         return None
     left = [word for at, word in enumerate(statement.lexemes) if not used[at]]
