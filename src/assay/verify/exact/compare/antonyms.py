@@ -1,4 +1,4 @@
-"""Opposite words and directions of a claim against the clauses of the evidence that are aligned with its own."""
+"""Compares opposite words and directions of a claim with the aligned clauses of the evidence."""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,7 +33,7 @@ from assay.verify.exact.parsed_claim import Claim
 _ANTONYM = 0.9
 _DIRECTION = 0.9
 _OTHER_SLOT_FACTOR = 0.6
-"""For opposites that do not be next to the same word: then they may be meant in other senses, or of other things."""
+"""The factor for opposites that are not next to the same word: they may have other senses or be about other things."""
 _PARTS_OF_WHOLE = frozenset({"half", "third", "quarter"})
 _MEASURED = word_set(
     "year years month months week weeks day days metre metres meter meters m cm mm km feet foot inch inches"
@@ -43,13 +43,13 @@ _COMPARED_TO = frozenset({"with", "to"})
 _EVENT_STEMS = frozenset(
     {"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"}
 )
-"""Stems of what happens at two times of one thing: "open until 9" is "closes at 9"."""
+"""Stems of events at the beginning and the end of one thing: "open until 9" is "closes at 9"."""
 
 
 def find_opposites(
     claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side
 ) -> Iterator[ExactFinding]:
-    """Findings about words of a claim whose opposites are in the clause that is aligned with its own."""
+    """Findings about words of a claim whose opposites are in the aligned clause of a sentence."""
     negated = negated_stems(claim.words, negations)
     theirs_negated = negated_stems(side.words, side.negations)
     seen: set[str] = set()
@@ -99,7 +99,7 @@ def find_opposites(
 
 
 def _is_measure(words: Words, at: int) -> bool:
-    """Whether a word says what a number measures or how much of something there is, so that it has no opposite.
+    """Whether a word says what a number or a fraction measures, so that it has no opposite.
 
     "Seventeen years old" is young, what is 2 m high is not the opposite of low, and half full is half empty.
     """
@@ -115,7 +115,7 @@ def _is_number(lexeme: Lexeme) -> bool:
 
 
 def _is_always_measure(words: Words, stem: str) -> bool:
-    """Whether each word of a stem says what a number measures."""
+    """Whether every word with a stem says what a number measures."""
     return all(_is_measure(words, at) for at in _places(words, stem))
 
 
@@ -125,11 +125,10 @@ def _places(words: Words, stem: str) -> list[int]:
 
 
 def _may_be_of_other_sense(words: Words, at: int, side: Side, other: str, index: ExactIndex) -> bool:
-    """Whether two opposite words may be meant in senses that are not: they are next to no word that both have.
+    """Whether two words may be used in senses that are not opposite: they have no neighbouring word in common.
 
-    Words that are opposite in one sense have others ("the right" to something and what one may "leave"; "by day" of
-    the hours and "night trains" of a kind of train), and it is their neighbours that tell. Participles have one sense,
-    and the values of a record have no neighbours.
+    Words that are opposite in one sense have others: "the right" to something and what one may "leave", "by day" and
+    "night trains". Their neighbours decide. Participles have one sense, and values of a record have no neighbours.
     """
     if index.sentences[side.candidate.sentence].passage in index.records.passages:
         return False
@@ -148,7 +147,7 @@ _BEING = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 
 
 def _is_done_to(words: Words, at: int) -> bool:
-    """Whether a word is what is done to the subject: "is lent", "can be borrowed"."""
+    """Whether a word is a passive participle: "is lent", "can be borrowed"."""
     return words.lexemes[at].fold in PARTICIPLE and any(
         words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at)
     )
@@ -159,7 +158,7 @@ _TIMES = frozenset(stem_of(word) for word in ("day", "night", "morning", "evenin
 
 
 def _is_time(words: Words, at: int) -> bool:
-    """Whether a word says when something is: "by day", "in the winter"."""
+    """Whether a word is part of an adverbial of time: "by day", "in the winter"."""
     before = [words.lexemes[i].fold for i in range(max(0, at - 2), at)]
     return bool(before) and (before[-1] in _WHEN or (before[-1] == "the" and before[0] in _WHEN))
 
@@ -175,10 +174,10 @@ def _neighbours(words: Words, at: int) -> tuple[str | None, str | None]:
 
 
 def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Side, other: str, own: str) -> bool:
-    """Whether a clause with the word `other` is the one that the claim's clause is about.
+    """Whether a clause with the stem `other` is about the same as the claim's clause.
 
-    It is not where it shares little with it, mentions something else that the evidence tells of elsewhere, or where
-    another clause with the claim's own word fits the claim as well.
+    It is not if it shares little with it, has another subject, or if a clause with the claim's own word, of stem
+    `own`, fits the claim as well.
     """
     alignment = max(
         (align(claim, index, ours, side.candidate, at) for at in stem_ranges(index, side.candidate.sentence, other)),
@@ -200,7 +199,7 @@ def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Si
 
 
 def _is_converse(claim: Claim, at: int, side: Side, other: str) -> bool:
-    """Whether the two that a claim relates are in the sentence the other way about: its opposite is then the same.
+    """Whether a sentence relates the same two things in reverse order, so that the opposite word means the same.
 
     "A is wider than B" and "B is narrower than A", "A bought it from B" and "B sold it to A".
     """
@@ -215,9 +214,9 @@ def _is_converse(claim: Claim, at: int, side: Side, other: str) -> bool:
 
 
 def _related(words: Words, at: int) -> tuple[set[str], set[str]]:
-    """The content stems before and after a relating word; what stands between "compared with" and it is parted again.
+    """The content stems before and after a relating word.
 
-    "Compared with B, A is wider" is read as "A is wider than B": the words up to the comma stand after.
+    "Compared with B, A is wider" counts as "A is wider than B": the words up to the comma are moved behind it.
     """
     lexemes = words.lexemes
     before, after = lexemes[:at], lexemes[at + 1 :]
@@ -232,9 +231,9 @@ def _related(words: Words, at: int) -> tuple[set[str], set[str]]:
 
 
 def _has_same_dates(claim: Claim, index: ExactIndex, side: Side) -> bool:
-    """Whether the sentence states every date of the claim: opening and closing are then of one day.
+    """Whether a sentence states every date of the claim, so that opening and closing are on the same date.
 
-    A time of day may be the end of one and the beginning of the other, and what is over "by 1952" began before it.
+    False for times of day, which may be the end of one thing and the beginning of another, and for dates with a bound.
     """
     if any(date.minute is not None or date.bound != "exact" for date in claim.dates):
         return False
@@ -243,7 +242,7 @@ def _has_same_dates(claim: Claim, index: ExactIndex, side: Side) -> bool:
 
 
 def _shared_neighbours(claim: Claim, at: int, side: Side, other: str) -> float:
-    """Share of the content words within two of a claim's word that stand within three of the evidence's word."""
+    """The share of the content words within two of a claim's word that are within three of the evidence's word."""
     ours = _near_stems(claim.words, at, 2)
     place = next((i for i, w in enumerate(side.words.lexemes) if w.stem == other), None)
     if place is None or not ours:
@@ -257,7 +256,7 @@ def _near_stems(words: Words, at: int, reach: int) -> set[str]:
 
 
 def _find_opposite(stem: str, side: Side) -> tuple[str, str, float] | None:
-    """The word of the sentence that cannot be true with `stem`, the finding's code and the most confidence."""
+    """The opposite of `stem` in the sentence, the finding's code and the highest confidence; none without one."""
     stems = side.candidate.stems
     for table, code, most_confidence in (
         (DIRECTIONS, "comparative.reversed", _DIRECTION),

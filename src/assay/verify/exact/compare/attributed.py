@@ -1,10 +1,10 @@
-"""A measure that a text gives of a thing in passing, against what the evidence says of that thing.
+"""Compares a measure that a claim gives of a thing in passing with what the evidence says about that thing.
 
 "The 9-week approval costs 40 euros", "9 weeks of approval", "the approval (9 weeks)" and "the approval, which takes 9
-weeks" all say how long the approval takes, whatever else the sentence is about. So such a number is compared by the
-thing that it is of alone, and not by the words of the whole claim; the evidence's number has to be of the same thing in
-one of these ways, or its predicate ("the approval takes 6 weeks"). A range is compared likewise: where the evidence
-gives one number of a thing, a range of which only one end is in the evidence says more than it does.
+weeks" all say how long the approval takes, whatever else the sentence is about. Such a number is therefore compared by
+its thing alone and not by the words of the whole claim; the evidence's number has to be attached to the same thing in
+one of these ways or as its predicate ("the approval takes 6 weeks"). Ranges are compared likewise: where the evidence
+gives one number of a thing, a range with only one end in the evidence claims more than it says.
 """
 
 import re
@@ -23,16 +23,16 @@ from assay.verify.exact.parsed_claim import Claim
 
 _CONFIDENCE: Final = 0.85
 _MOST_QUANTITIES: Final = 12
-"""Numbers of a claim, and of a sentence of the evidence, that are looked at."""
+"""The most numbers of a claim, and of a sentence of the evidence, that are compared."""
 _MOST_WORDS: Final = 3
-"""Words of the name of a thing."""
+"""The most words of the name of a thing."""
 _AROUND: Final = 160
-"""Characters on either side of a number in which its thing is looked for."""
+"""How many characters on either side of a number are searched for its thing."""
 _NOT_MEASURES: Final = frozenset({"count", "ordinal", "factor", "share"})
 _RELATIVE: Final = re.compile(r",?\s(?:which|that)\s[^\W\d_]+\s$")
 _CLAUSE: Final = re.compile(r"[.;,:(]\s|\n")
 _OPENS: Final = frozenset({"between", "from"})
-"""What may stand between a verb and a range."""
+"""Words that may be between a verb and a range."""
 _VERBS: Final = frozenset({"V", "VA", "VN", "VG"})
 _OF: Final = re.compile(r"\sof\s$")
 _PART: Final = re.compile(r"\s(?:of|into)\s")
@@ -40,25 +40,26 @@ _ANY: Final = re.compile(r"\b(?:an?|any|some|each|every|no)\s$", re.IGNORECASE)
 _MOVED: Final = re.compile(
     r"\s*(?:ago|later?|earlier|early|before|after|from|more|less|than|per|each|an?|every|or)\b|\s?/"
 )
-"""What follows a number that is a distance from something, a rate, or no measure of the thing itself."""
+"""What follows a number that is a distance from something, a rate, or otherwise no measure of the thing itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """What a number is of."""
+    """The thing that a number measures."""
 
     head: str
     """The stem of its noun."""
     stems: frozenset[str]
     """The stems of all words of its name."""
     any: bool = False
-    """Whether it stands for any of its kind: "a bag of 26 kg" is a case, and not what bags weigh."""
+    """Whether it is any one of its kind: "a bag of 26 kg" is one case and not what bags weigh."""
     predicate: bool = False
-    """Whether the number is said of it by a verb."""
+    """Whether a verb connects it with the number."""
 
 
 def with_attributed(claim: Claim, index: ExactIndex, findings: Sequence[ExactFinding]) -> list[ExactFinding]:
-    """The findings about numbers; of a number of which the evidence surely has another one, that one alone."""
+    """The findings about numbers, those about a number in passing that the evidence contradicts replaced by this
+    one."""
     found = list(findings)
     for quantity in islice(claim.quantities, _MOST_QUANTITIES):
         finding = _contradiction(claim, index, quantity)
@@ -69,7 +70,7 @@ def with_attributed(claim: Claim, index: ExactIndex, findings: Sequence[ExactFin
 
 
 def thing_of(text: str, quantity: Quantity) -> Thing | None:
-    """What a number of a text is of, where its own noun phrase, an apposition or its predicate says so.
+    """The thing that a number of a sentence measures, by its noun phrase, an apposition or its predicate.
 
     Args:
         text: a sentence.
@@ -95,7 +96,7 @@ def thing_of(text: str, quantity: Quantity) -> Thing | None:
 
 
 def _of_predicate(text: str, quantity: Quantity) -> Thing | None:
-    """The subject of a sentence whose verb the number follows at once."""
+    """The subject of a clause whose verb is directly before the number."""
     start = max((one.end() for one in _CLAUSE.finditer(text, 0, quantity.start)), default=0)
     tokens = tokenise(text[start : quantity.start])
     ahead = tokenise(text[quantity.end :][:40])
@@ -144,7 +145,7 @@ def _thing(words: Sequence[str], any_of: bool) -> Thing | None:
 
 
 def _contradiction(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
-    """The other number that the evidence has of a claim's thing, where it has one and the claim's stands nowhere."""
+    """A finding that the evidence gives another number of a claim's thing, and the claim's number nowhere."""
     ranged = quantity.bound == "range"
     if quantity.dimension in _NOT_MEASURES or quantity.weak or not (ranged or quantity.bound == "exact"):
         return None
@@ -171,12 +172,12 @@ def _contradiction(claim: Claim, index: ExactIndex, quantity: Quantity) -> Exact
 
 
 def _is_stated(index: ExactIndex, quantity: Quantity) -> bool:
-    """Whether the evidence has a number, of a range both its ends, anywhere."""
+    """Whether the evidence has a number anywhere; of a range both ends."""
     return all(end is None or (quantity.dimension, end) in index.values for end in (quantity.low, quantity.high))
 
 
 def _measures(claim: Claim, index: ExactIndex, quantity: Quantity, thing: Thing) -> Iterator[tuple[int, Quantity]]:
-    """The numbers of the evidence that are of the same thing and of the same kind."""
+    """The numbers of the evidence with the same dimension that measure the same thing, each with its sentence."""
     for candidate in claim.candidates:
         here = index.sentences[candidate.sentence]
         passage = index.passages[here.passage]

@@ -1,4 +1,4 @@
-"""Dates of a claim against the dates of the same event in the evidence."""
+"""Compares dates of a claim with the dates of the same event in the evidence."""
 
 import re
 from bisect import bisect_left
@@ -18,18 +18,18 @@ from assay.verify.exact.parsed_claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR,
 
 _CLEAR_MARGIN = 0.08
 _SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
-"""An equal date that agrees so well cannot be outdone by the margin, so the different ones need no look."""
+"""From this agreement on, no different date can exceed an equal one by the margin, so none is compared."""
 
 _LEAST_CONFIDENCE = 0.2
 _MOST_COMPARED = 64
-"""Dates of one claim beyond this are not compared and so count as not found."""
+"""Dates of one claim beyond this many are not compared and count as not found."""
 
 _MOST_OTHERS = 24
 _AMBIGUOUS_FACTOR = 0.75
 _OTHER_NAME_FACTOR = 0.6
 _MISSING = 0.6
 _OTHER_CASE_FACTOR = 0.75
-"""Where the claim's date says of which case it speaks, or is denied."""
+"""The factor where the claim's date describes a case or is denied."""
 _LABEL_FACTOR, _RELATIVE_FACTOR, _FINER_FACTOR = 0.7, 0.7, 0.85
 _RELATIVE = word_set("this last next previous following coming past")
 _RELATIVE_UNITS = word_set("year month week season quarter spring summer autumn winter")
@@ -37,17 +37,17 @@ _TURNS = word_set(
     "begin start commence launch end finish close expire conclude terminate stop last arrive depart leave"
 )
 _TURNING = frozenset({"opens", "opened", "opening"})
-"""Words of beginning and ending: what lasts from Monday to Thursday does not end on Tuesday."""
+"""Words for beginning and ending: an event from Monday to Thursday does not end on Tuesday."""
 _TURNS_ELSEWHERE = tuple(
     word_list(
         """beginn begann start end anfang fang lauft schliess offne eroffn debut commenc fini ouvr ferm part expir
         empiez comienz inici termin acab abre abri cierr venc salida inizi apre apri chiud scad comec fech reis"""
     )
 )
-"""How such words begin in German, French, Spanish, Italian and Portuguese."""
+"""Prefixes of such words in German, French, Spanish, Italian and Portuguese."""
 _OPENING = re.compile(r"\b(?:from|between)\s(?:the\s)?$", re.IGNORECASE)
 _BEFORE_SPAN = 16
-"""Characters in front of a span of dates that may hold its "from the"."""
+"""How many characters before a span of dates may contain its "from the"."""
 _DIFFERING = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
 
 
@@ -60,11 +60,11 @@ class _Option(NamedTuple):
 
 
 _Pair = tuple[DateMention, Candidate, DateRelation]
-"""A date of the evidence that a claim's date may be about, before anybody looked at the words around it."""
+"""A date of the evidence that can be compared with a claim's date, before the words around it are considered."""
 
 
 def compare_dates(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
-    """Findings about each date of the claim, and the share that the evidence states as finely."""
+    """Findings about each date of the claim, and the share of dates that the evidence states as precisely."""
     if not claim.dates:
         return [], 1.0
     rows = [list(_pairs(claim, index, d)) if n < _MOST_COMPARED else [] for n, d in enumerate(claim.dates)]
@@ -94,7 +94,7 @@ def _pairs(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_P
 
 
 def _is_whole(claim: Claim, mention: DateMention) -> bool:
-    """Whether a date says when something is so: not the end of a span, and not when something begins or ends."""
+    """Whether a date says when something is the case, and is neither an end of a span nor of a beginning or ending."""
     if any(mention in pair for pair in spanned(claim.text, claim.dates)):
         return False
     if any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes):
@@ -104,9 +104,10 @@ def _is_whole(claim: Claim, mention: DateMention) -> bool:
 
 
 def _compatible_dates(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:
-    """Dates of a sentence that differ from the claim's and yet do not deny it.
+    """Dates of a sentence that differ from the claim's and do not contradict it.
 
-    Both ends of a span that holds it ("from Monday to Thursday" holds Tuesday), and the others of a list that names it.
+    These are both ends of a span that contains it ("from Monday to Thursday" contains Tuesday), and the other dates of
+    a list that has it.
     """
     found: set[DateMention] = set()
     for first, last in spanned(text, theirs):
@@ -119,7 +120,7 @@ def _compatible_dates(text: str, mention: DateMention, theirs: Sequence[DateMent
 
 
 def _span_around(claim: Claim, index: ExactIndex, mention: DateMention, option: _Option) -> EvidenceSpan | None:
-    """The span of dates of the evidence that the option is an end of and that holds the claim's date."""
+    """The span of dates in the evidence that contains the claim's date and has the option as an end."""
     if not _is_whole(claim, mention):
         return None
     sentence = option.candidate.sentence
@@ -133,7 +134,7 @@ def _span_around(claim: Claim, index: ExactIndex, mention: DateMention, option: 
 
 
 def _options(claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair]) -> list[_Option]:
-    """The pairs with how well the words around agree, equal dates first, up to one that is surely the same."""
+    """The pairs with the agreement of the words around them, equal dates first, up to one that is surely the same."""
     row: list[_Option] = []
     if not pairs:
         return row
@@ -156,7 +157,7 @@ def _rank(option: _Option) -> tuple[float, float, int, int]:
 
 
 def _is_stated_beside(claim: Claim, index: ExactIndex, mention: DateMention) -> bool:
-    """Whether a title or an effective date of the candidates' evidence states the date."""
+    """Whether a title or an effective date of the candidates' passages states the date."""
     passages = {index.sentences[c.sentence].passage for c in claim.candidates}
     return any(
         relate_dates(mention, extra) is DateRelation.SAME for p in passages for extra in index.passages[p].extra_dates
@@ -223,7 +224,7 @@ def _compare_date(
 
 
 def _is_elsewhere(index: ExactIndex, mention: DateMention) -> bool:
-    """Whether the evidence has the date somewhere; one with a bound or over several years may stand for any of many."""
+    """Whether the evidence has the date anywhere; a date with a bound or over several years is compared with all."""
     fits = {DateRelation.SAME} if mention.minute is None else {DateRelation.SAME, DateRelation.COMPATIBLE}
     if any(relate_dates(mention, d) in fits for d in index.calendar.get(calendar_key(mention), ())):
         return True  # a time that does not say which half of the day it means is in either
@@ -234,10 +235,10 @@ def _is_elsewhere(index: ExactIndex, mention: DateMention) -> bool:
 
 
 def _doubt_factor(claim: Claim, index: ExactIndex, mention: DateMention, rival: _Option) -> float:
-    """What is left of the confidence where one of the dates may be of something else.
+    """The factor of the confidence for doubts whether both dates are about the same event.
 
-    A year in a name ("the 2015 European Games") dates no event, a sentence that says "this year" has another date
-    besides, and a whole day beside a bare year is seldom its correction.
+    A year in a name ("the 2015 European Games") dates no event, a sentence with "this year" has another date besides,
+    and a complete date is seldom contradicted by a bare year.
     """
     passage = index.passages[index.sentences[rival.candidate.sentence].passage]
     here = index.sentences[rival.candidate.sentence]
