@@ -21,7 +21,7 @@ _THEN = re.compile(
     r"(?:\s(?:in|at)\s[A-Z]\w+)?(?:\s(?:at|on|by))?\s(?:the\s)?",
     re.IGNORECASE,
 )
-"""Between the beginning of something and its end: "leaves at 22:40 and arrives at 06:10"."""
+"""The text between a beginning and an end: "leaves at 22:40 and arrives at 06:10"."""
 _OTHER_SPAN = 0.85
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 
@@ -34,9 +34,9 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
 
 
 def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Derivation | None:
-    """How a number follows from the sentences that fit the claim and from the claim's own numbers.
+    """How a number follows from the sentences that fit the claim and from the claim's other numbers; none if not.
 
-    Where one of the sentences tells its subject of a share that is taken off or added, the claim need not name it:
+    Where a sentence about the claim's subject has a share that is taken off or added, the claim need not mention it:
     "members pay 170" beside "members get 15% off" and a price of 200.
     """
     subject = leading_stems(claim.words.lexemes)
@@ -57,7 +57,7 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
 
 
 def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
-    """Whether a number that differs from the evidence's follows from what stands around that."""
+    """Whether a number that differs from one of the evidence follows from the numbers around that."""
     if _is_sum_beside(index, quantity, rival) or is_years_between(claim, index, quantity):
         return True
     if _is_rest(claim, index, quantity, rival):
@@ -67,9 +67,9 @@ def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, rival
 
 
 def _is_rest(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
-    """Whether a share of a whole is what the evidence's share of it leaves, where one of the two is negated.
+    """Whether two shares add up to one whole and only one of their statements is negated.
 
-    75% were located in the north: the other 25% were not.
+    If 75% were in the north, the other 25% were not.
     """
     if quantity.dimension != "share" or rival.quantity.dimension != "share":
         return False
@@ -81,7 +81,7 @@ def _is_rest(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option)
 
 
 def _numbers_around(index: ExactIndex, rival: Option) -> list[Quantity]:
-    """The numbers of the sentence of a number and of those beside it in its passage, in their order."""
+    """The numbers of the sentence of a number and of the sentences before and after it in its passage, in order."""
     here = index.sentences[rival.candidate.sentence]
     beside = range(max(0, rival.candidate.sentence - 1), min(len(index.sentences), rival.candidate.sentence + 2))
     some = [q for s in beside if index.sentences[s].passage == here.passage for q in index.quantities.get(s, ())]
@@ -89,7 +89,7 @@ def _numbers_around(index: ExactIndex, rival: Option) -> list[Quantity]:
 
 
 def _is_sum_beside(index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
-    """Whether a count is the sum of two counts of the same things in one sentence: 12 players of 8 and 4."""
+    """Whether a count is the sum of two counts of the same things in one sentence: 12 players for 8 and 4."""
     if quantity.dimension != "count" or not quantity.exact:
         return False
     row = index.quantities.get(rival.candidate.sentence, ())[:MOST_OPERANDS]
@@ -99,7 +99,7 @@ def _is_sum_beside(index: ExactIndex, quantity: Quantity, rival: Option) -> bool
 
 
 def is_years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
-    """Whether a number of years is the distance between two years that the evidence or the claim gives."""
+    """Whether a number of years or an age is the difference of two years in the evidence or the claim."""
     aged = quantity.dimension == "count" and not _AGE_WORDS.isdisjoint(claim.folds)
     if not aged and (quantity.dimension != "time" or quantity.unit not in {"yr", "decade"}):
         return False
@@ -112,9 +112,9 @@ def is_years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> boo
 
 
 def find_other_length(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
-    """What a length of time that a claim gives would have to be, by the one span of times or days of its sentence.
+    """A finding that a duration in a claim differs from the one span of times or days in the best sentence.
 
-    The sentence has to have the claim's subject and be the one that fits it best; the claim has to say how long it is.
+    That sentence has to have the claim's subject, and the claim has to be about a duration.
     """
     if quantity.dimension != "time" or not quantity.exact or quantity.bound != "exact" or claim.best is None:
         return None

@@ -1,4 +1,4 @@
-"""Names and identifiers of a claim against the evidence: absent, or replaced by another."""
+"""Compares names and identifiers of a claim with the evidence: whether they are missing or replaced by another."""
 
 import re
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ _MOST_EDITS = 2
 _SHORTEST_EDITED = 4
 _NEARBY_NAMES = 24
 _MOST_LOOKED_THROUGH = 64
-"""Sentences with a word of an identifier whose evidence is searched for it."""
+"""How many sentences with a word of an identifier have their passages searched for it."""
 VOTED = 600
-"""Characters of a claim whose words tell its language."""
+"""How many characters of a claim are used to detect its language."""
 _MOST_COMPARED = 32
-"""Absent names or identifiers of one claim beyond this are reported without looking for what replaced them."""
+"""Missing names or identifiers of one claim beyond this many are reported without a search for a replacement."""
 
 
 def compare_names(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
-    """Findings about the names of the claim, and the share of their words that the evidence has."""
+    """Findings about the names of the claim, and the weighted share of their words that the evidence has."""
     names = [n for n in claim.names if not _is_identifier(claim, n) and not _may_be_a_noun(claim.text, n)]
     if not names:
         return [], 1.0
@@ -50,9 +50,9 @@ def _is_identifier(claim: Claim, name: Name) -> bool:
 
 
 def _may_be_a_noun(text: str, name: Name) -> bool:
-    """Whether a capital does not tell a name: German writes every noun with one, and any sentence begins with one.
+    """Whether a capitalised word may be no name: every German noun has a capital, and so has the start of a sentence.
 
-    The first word counts only where the text is in another language than English, whose common words are known.
+    The first word counts only where the text is not in English, whose common words are known.
     """
     if name.acronym or name.start >= VOTED or sum(not is_foreign_word(key, text) for key in name.keys) > 1:
         return False
@@ -64,7 +64,7 @@ def _may_be_a_noun(text: str, name: Name) -> bool:
 
 
 def _missing_keys(name: Name, index: ExactIndex) -> list[str]:
-    """The words of a name that no evidence has, expansion and acronym counted as one."""
+    """The words of a name that no evidence has; none where the evidence has its acronym."""
     if len(name.keys) > 1 and "".join(k[0] for k in name.keys) in index.postings:
         return []
     return [k for k in name.keys if not _is_known(k, index)]
@@ -82,7 +82,7 @@ _DEMONYM_STEM = 5
 
 
 def _has_demonym(stemmed: str, index: ExactIndex) -> bool:
-    """Whether a shortened form of it is there: "Italian" of "Italy", "Canadian" of "Canada"."""
+    """Whether the evidence has the place of a demonym or the demonym of a place: "Italian" and "Italy"."""
     for ending in ("ian", "an", "ese", "ish", "i"):
         root = stemmed.removesuffix(ending)
         if root != stemmed and len(root) >= 4:
@@ -117,7 +117,7 @@ def _word_before(text: str, start: int) -> str:
 
 
 def _replacement(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str]) -> ExactFinding | None:
-    """The evidence sentence that says the same with another name in this one's place."""
+    """A finding that a sentence says the same with another name; none without one."""
     if not name.sure or claim.best is None:
         return None
     context = Context(claim, index, name.start, name.end)
@@ -167,17 +167,16 @@ def compare_identifiers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFind
 
 
 def _is_known_version(identifier: Identifier, index: ExactIndex) -> bool:
-    """Whether "version 2.1" and "v2.1" meet."""
+    """Whether the evidence has a version in its other form: "version 2.1" and "v2.1"."""
     if identifier.label == "version":
         return identifier.key.removeprefix("version ") in index.keys
     return identifier.kind == "version" and f"version {identifier.key}" in index.keys
 
 
 def _occurs(identifier: Identifier, index: ExactIndex) -> bool:
-    """Whether the evidence has an identifier where its own reader sees none: within the quotes of a record, or as the
-    number in a column that its label names ("order_no | 7152").
+    """Whether the evidence has an identifier where it is not detected as one, so that it is not missing.
 
-    To say that no evidence has it would then not be so.
+    This is so within the quotes of a record, and for a number in a column that its label names ("order_no | 7152").
     """
     lexemes = find_words(identifier.text).lexemes
     lettered = [index.postings.get(word.stem, ()) for word in lexemes if not word.fold.isdigit()]
@@ -214,7 +213,7 @@ def _are_comparable(ours: Identifier, theirs: Identifier) -> bool:
 
 
 def _other_identifier(claim: Claim, index: ExactIndex, ours: Identifier) -> ExactFinding | None:
-    """An identifier of the same kind and nearly the same form, or with the same label, in the same context."""
+    """A finding that a sentence has another identifier of the same kind or label in the same context; none without."""
     from rapidfuzz.distance import Levenshtein
 
     context = Context(claim, index, ours.start, ours.end)

@@ -1,6 +1,6 @@
-"""Negations in German, French, Spanish, Italian and Portuguese, where a claim repeats a sentence but for them.
+"""Compares negations in German, French, Spanish, Italian and Portuguese, where a claim otherwise repeats a sentence.
 
-The rules for English read the scope of a negation. In these languages only what needs no scope is decided: two
+The rules for English determine the scope of a negation. In these languages only what needs no scope is decided: two
 sentences with the same words in the same order, of which exactly one is negated.
 """
 
@@ -19,13 +19,13 @@ _SURE: Final = 0.9
 _LOOKED_AT: Final = 4
 _FEWEST: Final = 2
 _LONGEST: Final = 400
-"""Characters of a sentence that is compared."""
+"""The most characters of a sentence that is compared."""
 _BREAK: Final = re.compile(r"[,;:–—]\s|\s(?:und|et|y|e)\s", re.IGNORECASE)
 _AND: Final = re.compile(r"\s(?:und|et|y|e)\s", re.IGNORECASE)
 _ANSWER: Final = re.compile(r"\s*(?:não|nao|sim|no|sí|si|sì|non|oui|nein|ja|doch)\s*[,.!:;–—-]+\s+", re.IGNORECASE)
-"""A word that answers a question and negates nothing of the sentence behind it: "Não, o contrato dura 12 meses"."""
+"""A word that answers a question and does not negate the sentence after it: "Não, o contrato dura 12 meses"."""
 _UNSTATED: Final = re.compile(r"[?¿:\"“”„«»]")
-"""Marks of a sentence that asks, quotes or introduces what others say."""
+"""Marks of a sentence that asks, quotes or introduces a quotation."""
 _INTRODUCED: Final = re.compile(r":\s*(?:[-*•\d.)]+\s*)?$")
 _DENIED_BEHIND: Final = re.compile(
     r"\s*(?:das\s(?:ist|stimmt)\s|(?:c['’]est|es|eso\ses|è|isso\sé|é)\s)?"
@@ -38,9 +38,9 @@ _LOOKED_BEHIND: Final = 12
 
 
 def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
-    """Findings that the claim has a sentence's words, or a clause's, and only one of the two is negated.
+    """Findings that the claim has the words of a sentence or a clause, and only one of the two is negated.
 
-    Nothing is found where a sentence says the same as the claim does.
+    Nothing is found where another sentence says the same as the claim.
     """
     if len(claim.text) > _LONGEST or _UNSTATED.search(claim.text):
         return
@@ -74,7 +74,7 @@ def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFindin
 
 
 def _language(text: str) -> str | None:
-    """The language of a text, told by its commonest words, articles and negations; none where it is English."""
+    """The language of a text by its commonest words, articles and negations; none where it is English."""
     votes = votes_of(text)
     words = frozenset(text.lower().split())
     scores = {
@@ -86,7 +86,7 @@ def _language(text: str) -> str | None:
 
 
 def _asserts(passage: str, start: int, end: int) -> bool:
-    """Whether a sentence of a passage says what it says in its writer's name, as far as its marks tell."""
+    """Whether the writer of a passage asserts a sentence, judging by the marks in and around it."""
     if end - start > _LONGEST or _UNSTATED.search(passage, start, end):
         return False
     if _INTRODUCED.search(passage[max(0, start - _LOOKED_BEHIND) : start]):
@@ -96,7 +96,7 @@ def _asserts(passage: str, start: int, end: int) -> bool:
 
 
 def _opening(sentence: str) -> int:
-    """Where a sentence begins behind the word that it answers with."""
+    """The position behind a word with which a sentence answers a question; 0 without one."""
     answer = _ANSWER.match(sentence)
     return answer.end() if answer is not None else 0
 
@@ -108,7 +108,7 @@ def _says_the_same(clause: str, ours: Spelled, grammar: Grammar) -> bool:
 
 
 def _clauses(sentence: str) -> Iterator[tuple[int, int]]:
-    """The characters of a sentence and of each of its clauses, whoever says them."""
+    """The character ranges of a sentence and of each of its clauses, asserted or not."""
     begin = _opening(sentence)
     yield begin, len(sentence)
     breaks = [match.span() for match in _BREAK.finditer(sentence, begin)]
@@ -116,9 +116,9 @@ def _clauses(sentence: str) -> Iterator[tuple[int, int]]:
 
 
 def _asserted_parts(sentence: str) -> Iterator[tuple[int, int]]:
-    """The characters of the sentence, and of its first clause where another one is joined by "and".
+    """The character ranges of the sentence, and of its first clause where another one is joined by "and".
 
-    Not what stands behind a comma or a colon: whether the writer says it depends on what stands before.
+    Clauses after a comma or a colon are left out: whether the writer asserts them depends on the text before.
     """
     begin = _opening(sentence)
     yield begin, len(sentence)

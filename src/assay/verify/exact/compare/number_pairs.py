@@ -1,4 +1,4 @@
-"""Numbers of the evidence that a number of a claim may be about, and how well the words around the two agree."""
+"""Pairs a number of a claim with numbers of the evidence, and measures how well the words around the two agree."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,20 +19,20 @@ _WEAK_FACTOR = 0.5
 NO_UNIT = frozenset({"ordinal", "factor", "count"})
 """Dimensions of numbers that have no unit."""
 _DENIED_LIMIT = {"more": "at_most", "less": "at_least"}
-"""What a bound says where it is denied."""
+"""The bound that a denied bound means."""
 _INCLUDED_FACTOR = 0.7
 _NO_NOUN_FACTOR = 0.75
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])")
 _LONGEST_GROUPED = 16
 _THOUSANDS_BEHIND = re.compile(r"[\s\u00a0]?(?:mil|mila|mille|tausend|tsd|k|m|mio|mrd)\b", re.IGNORECASE)
 SAME_WORDS, SAME_WORDS_BESIDE = 0.9, 0.5
-"""Agreement and closeness from which the words around two numbers are the same."""
+"""Agreement and closeness from which the words around two numbers count as the same."""
 
 
 class Pair(NamedTuple):
-    """An evidence quantity that a claim's quantity may be about, before anybody looked at the words around it.
+    """A quantity of the evidence that can be compared with one of a claim, before the words around it are considered.
 
-    A tuple, as the next one, since every claim makes dozens: a frozen dataclass takes three times as long to make.
+    A tuple, like `Option`, because every claim makes dozens: a frozen dataclass takes three times as long to make.
     """
 
     quantity: Quantity
@@ -48,7 +48,7 @@ class Pair(NamedTuple):
 
 
 class Option(NamedTuple):
-    """An evidence quantity that a claim's quantity may be about, and how well the words around the two agree."""
+    """A quantity of the evidence that can be compared with one of a claim, and how well the words around them agree."""
 
     quantity: Quantity
     candidate: Candidate
@@ -97,10 +97,10 @@ def pairs_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Iterator[Pa
 
 
 def _relation_to_words(text: str, digits: Quantity, written: Quantity, relation: Relation) -> Relation:
-    """How digits stand to a number in words of another language, where they may be grouped as that language does.
+    """The relation of digits to a number in words of another language, whose grouping of digits they may follow.
 
-    "45.000" and "45 000" are 45,000 beside "quarantacinquemila", whatever the locale says; of other digits with a
-    mark in them nothing is said.
+    "45.000" and "45 000" are 45,000 beside "quarantacinquemila", whatever the locale is. Other digits with a mark in
+    them cannot be compared.
     """
     low, high = max(0, digits.number_start - _LONGEST_GROUPED), digits.number_end + _LONGEST_GROUPED
     for match in _GROUPED.finditer(text, low, high):
@@ -115,7 +115,7 @@ def _relation_to_words(text: str, digits: Quantity, written: Quantity, relation:
 
 
 def _may_be_grouped(text: str, quantity: Quantity, other: Quantity) -> bool:
-    """Whether a conversion of units rests on a mark that another language reads otherwise ("1.500 metri", "1,5 km")."""
+    """Whether a conversion of units depends on a mark with another meaning elsewhere ("1.500 metri", "1,5 km")."""
     converted = quantity.dimension in {"time", "length", "mass"} and quantity.unit != other.unit
     decimal = quantity.rounded or other.rounded or "," in text[quantity.number_start : quantity.number_end]
     return converted and decimal and leans_from_english(text)
@@ -132,7 +132,7 @@ def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Contex
 
 
 def _is_other_limit(quantity: Quantity, other: Quantity, agreement: float, closeness: float) -> bool:
-    """Whether two limits of one kind are in the same words with other values: "orders over $50 ship free"."""
+    """Whether two limits of one kind have the same words around them and differ: "orders over $50 ship free"."""
     alike = agreement >= SAME_WORDS and closeness >= SAME_WORDS_BESIDE
     return (
         alike
@@ -143,9 +143,9 @@ def _is_other_limit(quantity: Quantity, other: Quantity, agreement: float, close
 
 
 def _merely_includes(quantity: Quantity, other: Quantity) -> bool:
-    """Whether a claim's limit is met by a number merely for being beyond it, which many numbers of other things are.
+    """Whether a number only satisfies a claim's limit, as many numbers of other things do.
 
-    So "3.11 or later" by the 7 of another name, and "within 6 months" by 2 weeks.
+    The 7 of another name satisfies "3.11 or later", and 2 weeks satisfy "within 6 months".
     """
     if quantity.bound in {"at_least", "at_most"} and other.exact:
         return other.low not in {quantity.low, quantity.high}
@@ -154,7 +154,7 @@ def _merely_includes(quantity: Quantity, other: Quantity) -> bool:
 
 
 def _kind_factor(quantity: Quantity, other: Quantity) -> float:
-    """How surely two different quantities of one dimension count the same sort of thing."""
+    """The factor for the doubt whether two different quantities of one dimension count the same sort of thing."""
     if quantity.dimension not in {"count", "ordinal"} or other.dimension != quantity.dimension:
         doubt = _OTHER_UNIT_FACTOR if quantity.unit != other.unit and quantity.dimension == "time" else 1.0
         return doubt if not (quantity.weak or other.weak) else _WEAK_FACTOR
@@ -165,7 +165,7 @@ def _kind_factor(quantity: Quantity, other: Quantity) -> float:
 
 
 def _with_elided_units(row: Sequence[Quantity]) -> Iterator[Quantity]:
-    """The numbers of a sentence, those without a unit in that of an earlier one: "A costs 10 euros, B 20"."""
+    """The numbers of a sentence; one without a unit also in the unit of the one before it: "A costs 10 euros, B 20"."""
     last: Quantity | None = None
     for one in row:
         yield one
@@ -177,7 +177,7 @@ def _with_elided_units(row: Sequence[Quantity]) -> Iterator[Quantity]:
 
 
 def _is_limit_denied(claim: Claim, quantity: Quantity, other: Quantity) -> bool:
-    """Whether a limit is told as the denial of what is beyond it: "nobody may take more than 3" of "up to 3"."""
+    """Whether a limit is expressed by denying what is beyond it: "nobody may take more than 3" for "up to 3"."""
     if _DENIED_LIMIT.get(quantity.bound) != other.bound or quantity.dimension != other.dimension:
         return False
     ours, theirs = (q.low if q.low is not None else q.high for q in (quantity, other))

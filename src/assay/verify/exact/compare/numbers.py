@@ -1,4 +1,4 @@
-"""Numbers of a claim against the numbers of the same subject in the evidence."""
+"""Compares numbers of a claim with the numbers of the same subject in the evidence."""
 
 import re
 from collections.abc import Sequence
@@ -42,18 +42,18 @@ _CLEAR_MARGIN = 0.08
 """A different number must fit its context better by this much than an equal one to count against the claim."""
 
 _SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
-"""An equal number that agrees so well cannot be outdone by the clear margin, so the different ones need no look."""
+"""From this agreement on, no different number can exceed an equal one by the margin, so none is compared."""
 
 _SPECIFIC_MARGIN = 0.4
-"""The same for a number of three significant digits and more, which hardly turns up twice by chance."""
+"""The same for a number of three or more significant digits, which hardly occurs twice by chance."""
 
 _SPECIFIC_DIGITS = 3
 _COVERED = 0.8
 _SUBJECT_MARGIN = 0.5
-"""The same where the equal number's sentence has the claim's whole subject."""
+"""The same where the sentence of the equal number has the claim's whole subject."""
 
 _SUBJECT_LEAD = 0.3
-"""From this lead in the claim's subject on, the sentence of another number is the one that the claim is about."""
+"""From this lead in the share of the claim's subject on, the claim is about the sentence of the other number."""
 
 _OTHER_YEAR_FACTOR = 0.8
 _ROUNDED_OFF_FACTOR = 0.75
@@ -64,17 +64,17 @@ _AMBIGUOUS_FACTOR = 0.8
 _OTHER_NAME_FACTOR = 0.6
 _LEAST_CONFIDENCE = 0.2
 _MOST_COMPARED = 64
-"""Numbers of one claim beyond this are only looked up by value: they count as found, never as on their subject."""
+"""Numbers of one claim beyond this many are only looked up by value and never count as on their subject."""
 
 _MOST_ELSEWHERE = 16
 DERIVED = "number.derived"
 """The code of a note that a number follows from the evidence."""
 _SPECIFIC, _UNSPECIFIC = 0.8, 0.5
 _OTHER_WORDS_BESIDE_FACTOR, _ALL_WORDS = 0.9, 0.98
-"""Where less than half of the words beside the two numbers is the same and the claim has words that stand nowhere
-around the other number, what differs may be what they are of."""
+"""The factor where less than half of the words beside two numbers are the same, and the agreement from which it does
+not apply: the numbers may be of different things."""
 _MOST_LOOKED_THROUGH = 512
-"""Different values of the evidence that an approximate number is checked against where no sentence near it has it."""
+"""How many values of the evidence an approximate number is compared with where no candidate sentence has it."""
 
 
 _PER_ONE = re.compile(
@@ -82,29 +82,29 @@ _PER_ONE = re.compile(
     r"(?!annum\b|years?\b|yr\b|months?\b|weeks?\b|days?\b|hours?\b|h\b|minutes?\b|min\b)|\s?\b(?:each|apiece|a head)\b",
     re.IGNORECASE,
 )
-"""After an amount that is of one of many; how long an amount is for is said or left out as one likes."""
+"""The text after an amount for one of many; a unit of time is no such text, since it may be left out."""
 _RATE_FACTOR = 0.5
 _PER_CASE = re.compile(
     r"\b(?:per|each|every|apiece|monthly|weekly|daily|a (?:month|week|day|night|head))\b", re.IGNORECASE
 )
-"""Words of a claim that say for how much or how long its number is."""
+"""Words for the unit or the period that a number is for."""
 _OTHER_CASE_FACTOR = 0.75
 
 
 _ROW = re.compile(r"[^:;]{1,60}: [^:;]{1,60}; [^:;]{1,60}: [^:;]{1,60}[.]?")
-"""A statement of two cells of a table: of what, and what of it."""
+"""A statement of two cells of a table: the one that names the row, and another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How many of a claim's mentions the evidence has."""
+    """The shares of a claim's numbers that the evidence has."""
 
     found: float
     on_subject: float
     computed: float = 0.0
-    """Of those that the evidence does not state, the ones that follow from it."""
+    """The share of those that the evidence does not state and that follow from it, weighted by confidence."""
     counted: bool = True
-    """Whether any number of the claim counts: those in words of other languages do where they are compared."""
+    """Whether any number of the claim counts: numbers in words of other languages do only where they are compared."""
 
 
 class _Comparison(NamedTuple):
@@ -117,7 +117,7 @@ class _Comparison(NamedTuple):
 
 
 def compare_numbers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], Shares]:
-    """Findings about each number of the claim, and the shares found anywhere and on their subject."""
+    """Findings about each number of the claim, and the shares of numbers found anywhere and on their subject."""
     if not claim.quantities:
         return [], Shares(1.0, 1.0)
     pairs = [list(pairs_of(claim, index, q)) if n < _MOST_COMPARED else [] for n, q in enumerate(claim.quantities)]
@@ -214,14 +214,14 @@ def _compare_number(
 
 
 def _compare_unmatched(claim: Claim, index: ExactIndex, quantity: Quantity) -> _Comparison:
-    """What `_compare_number` says of a number that no number near it can be compared with."""
+    """What the evidence says of a number that can be compared with no number of the candidate sentences."""
     if _equal_elsewhere(index, quantity):
         return _Comparison(on_subject=False)
     return _Comparison(_missing(claim, index, quantity), found=False, on_subject=False)
 
 
 def _is_on_same_subject(same: Option, rival: Option) -> bool:
-    """Whether an equal number is on the claim's subject, though a different one has more of the other words."""
+    """Whether an equal number is on the claim's subject although a different one has more of the other words."""
     return (
         same.candidate.sentence != rival.candidate.sentence
         and same.covered >= max(_COVERED, rival.covered)
@@ -230,14 +230,14 @@ def _is_on_same_subject(same: Option, rival: Option) -> bool:
 
 
 def _is_restated(claim: Claim, quantity: Quantity) -> bool:
-    """Whether a claim gives a bare number beside the one in question: "110 Mbit/s is below the minimum of 150"."""
+    """Whether a claim states a bare number besides the one in question: "110 Mbit/s is below the minimum of 150"."""
     return quantity.dimension == "count" and not is_negated(claim, quantity.start, quantity.end)
 
 
 def _is_of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, same: Option, rival: Option) -> bool:
-    """Whether an equal number is in another clause of the sentence than all that the claim says it is of.
+    """Whether an equal number is in another clause of the sentence than the claim's subject.
 
-    "The north wing has 40 beds, the south wing 55" says of the north wing that it has 40.
+    "The north wing has 40 beds, the south wing 55" says that the north wing has 40.
     """
     if same.candidate.sentence != rival.candidate.sentence or rival.quantity.bound != quantity.bound:
         return False
@@ -249,11 +249,11 @@ def _is_of_other_clause(claim: Claim, index: ExactIndex, quantity: Quantity, sam
 
 
 def _option_of_clause(index: ExactIndex, context: Context, same: Option | None, rival: Option | None) -> Option | None:
-    """Of an equal and another number of a sentence the one whose clause has more of the claim's clause.
+    """Of an equal and another number in a sentence, the one whose clause has more words of the claim's clause.
 
-    "Adults pay 9 euros, students 5" says of students that it is 5, though their clause leaves out what it is. None
-    where the one clause has words of the claim that the other lacks. Only of a row of a table does it
-    contradict the equal number: what an adjunct says may be in the other clause ("after probation").
+    "Adults pay 9 euros, students 5" says that it is 5 for students, although their clause omits the rest. None where
+    each clause has words of the claim that the other lacks. The other number is only returned for a row of a table,
+    since adjuncts ("after probation") may be in another clause.
     """
     if same is None or rival is None or same.candidate.sentence != rival.candidate.sentence:
         return None
@@ -269,7 +269,7 @@ def _option_of_clause(index: ExactIndex, context: Context, same: Option | None, 
 
 
 def _significant_digits(quantity: Quantity) -> int:
-    """The number of significant digits of a quantity, trailing zeros left out."""
+    """The number of significant digits of a quantity without trailing zeros."""
     return len(quantity.value.normalize().as_tuple().digits)
 
 
@@ -283,7 +283,7 @@ def _rank(option: Option) -> tuple[float, float, int, int]:
 
 
 def _is_rounded_off(quantity: Quantity, other: Quantity) -> bool:
-    """Whether a claim's number looks like a careless rounding of the other: 23,000 of 23,768."""
+    """Whether a claim's number looks like a careless rounding of the other: 23,000 for 23,768."""
     if quantity.low is None or other.low is None or not other.exact:
         return False
     same_unit = quantity.unit == other.unit  # what is round is the number as it is written, not its seconds
@@ -321,15 +321,15 @@ def _confidence(
 
 
 def _has_same_words(option: Option) -> bool:
-    """Whether the words on both sides of the two numbers are the same, so that the number is all that differs."""
+    """Whether the words on both sides of two numbers are the same, so that only the numbers differ."""
     return option.agreement >= SAME_WORDS and option.closeness >= SAME_WORDS_BESIDE
 
 
 def _may_be_another_case(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
-    """Whether a claim may well mention another case than the evidence's number does.
+    """Whether a claim may well be about another case than the evidence's number.
 
-    So where its number says of which case it speaks, where it mentions a case whose number the evidence does not have,
-    where it denies its number and where it tells what is due for one of many.
+    This is so where its number describes a case, where it describes a case with a number that the evidence lacks, where
+    it denies its number, and where only the claim's number is for one of many.
     """
     start, end = quantity.start, quantity.end
     if describes_case(claim, start, end) or is_negated(claim, start, end):
@@ -346,13 +346,13 @@ def _sentence_of(index: ExactIndex, option: Option) -> str:
 
 
 def _is_rate(index: ExactIndex, option: Option) -> bool:
-    """Whether the evidence gives a price or an amount for one of many: a total beside it need not be another one."""
+    """Whether the evidence gives an amount for one of many, which a total in the claim need not contradict."""
     passage = index.passages[index.sentences[option.candidate.sentence].passage]
     return _PER_ONE.match(passage.text, option.quantity.end) is not None
 
 
 def _name_factor(claim: Claim, index: ExactIndex, rival: Option) -> float:
-    """Less than 1 where a name of the claim stands nowhere around the number."""
+    """The factor of the confidence: below 1 where a name of the claim is nowhere around the number."""
     around = rival.candidate.stems | rival.candidate.around | rival.candidate.heading
     absent = [n for n in claim.names if n.sure and not _is_named(claim, n.first, n.last, around)]
     if not absent:
@@ -381,6 +381,7 @@ def _is_named(claim: Claim, first: int, last: int, stems: frozenset[str]) -> boo
 
 
 def _equal_elsewhere(index: ExactIndex, quantity: Quantity) -> Sequence[tuple[int, Quantity]]:
+    """The equal numbers anywhere in the evidence, each with its sentence."""
     if quantity.low is None or not quantity.exact:
         return ()
     if quantity.bound == "about" and (quantity.dimension, quantity.low) not in index.values:
@@ -452,6 +453,8 @@ def _finding(
 
 
 def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
+    """The finding about a number that the evidence does not have: it follows from it, has another unit, or is
+    missing."""
     ours = claim.text[quantity.start : quantity.end]
     span = (quantity.number_start, quantity.number_end)
     derivation = derivation_of(claim, index, quantity)
@@ -495,7 +498,7 @@ def _missing(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFindin
 
 
 def _same_digits(claim: Claim, index: ExactIndex, quantity: Quantity) -> tuple[Candidate, Quantity] | None:
-    """A quantity with the same number and another unit or currency, in the sentences that fit the claim."""
+    """A quantity with the same number and another unit or currency in the candidate sentences."""
     if quantity.dimension in NO_UNIT:
         return None
     for candidate in claim.candidates:

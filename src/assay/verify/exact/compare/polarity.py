@@ -1,4 +1,4 @@
-"""Negation, antonyms, direction and conditions of a claim against the evidence sentences nearest to it."""
+"""Compares negation, antonyms, direction and conditions of a claim with the evidence sentences nearest to it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,13 +40,13 @@ _AS_GOOD = 0.1
 """A sentence whose recall is lower by no more than this fits the claim as well."""
 
 _PARAPHRASED, _SAME_ORDER = 0.7, 0.5
-"""The most confidence where the claim does not repeat the sentence, of whose neighbouring words it then has less."""
+"""The highest confidence where a claim does not repeat a sentence, and the share of word pairs from which it does."""
 _DENIED_TOO = 0.67
-"""The share of what a negation denies that the other text has to mention."""
+"""The weight share of the words in the scope of a negation that the other text has to have."""
 
 
 def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], bool, bool]:
-    """Findings about polarity, whether the claim is negated, and whether the best sentence differs in that."""
+    """Findings about polarity, whether the claim is negated, and whether the best sentence differs in being negated."""
     negations = claim_negations(claim)
     sides = [side_of(index, c) for c in claim.candidates[:_LOOKED_AT] if c.wide >= _LEAST_RECALL]
     findings: list[ExactFinding] = []
@@ -64,7 +64,7 @@ def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding
 
 
 def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
-    """One finding for each code and place, the strongest."""
+    """The finding with the highest confidence for each code and place."""
     best: dict[tuple[str, int, int], ExactFinding] = {}
     for finding in findings:
         key = (finding.code, finding.claim_start, finding.claim_end)
@@ -74,21 +74,22 @@ def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
 
 
 def _denied_words(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
-    """The first word in the scope of each negation, by stem, with the index of the negating word."""
+    """The stem of the first word in the scope of each negation, with the index of the negating word."""
     return {words.lexemes[n.scope[0]].stem: n.cue for n in negations if n.scope}
 
 
 def _repeats(claim: Claim, index: ExactIndex, side: Side) -> bool:
-    """Whether a claim has the words of a sentence in their order, so that a negation is all that it changes."""
+    """Whether a claim has the words of a sentence in their order, so that a negation is the only change."""
     pairs = frozenset(pairwise(content_of(claim.words.lexemes)))
     shared = pairs & index.content(side.candidate.sentence).pairs
     return bool(pairs) and len(shared) >= _SAME_ORDER * len(pairs)
 
 
 def _is_mentioned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
-    """Whether the other text mentions what a negation denies: of most of the words in its scope.
+    """Whether the other text mentions what a negation denies: most of the words in its scope.
 
-    "The test was stopped because the funds ended, not because the cell failed" says nothing of "the cell lost a fifth".
+    "The test was stopped because the funds ended, not because the cell failed" says nothing about "the cell lost a
+    fifth".
     """
     scope = next((n.scope for n in negations if n.cue == cue), ())
     weights = {words.lexemes[i].stem: words.lexemes[i].weight for i in scope}
@@ -153,7 +154,7 @@ def _affirms(index: ExactIndex, side: Side, place: tuple[int, int]) -> bool:
 
 
 def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) -> tuple[int, int] | None:
-    """Where the sentence says of the same subject what a negation of the claim denies; none where it does not.
+    """The place at which the sentence affirms of the same subject what the claim denies; none where it does not.
 
     "Not before it is paid" sets a limit, and "without its captain" denies only that it has one. Where the clause that
     fits the claim best is itself negated, the two agree.
@@ -182,7 +183,7 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
 
 
 def _is_had(words: Words, at: int, stem: str) -> bool:
-    """Whether the word at a place is the stem and something has it or is with it."""
+    """Whether the word at an index has the stem and follows a word for having it: "with", "includes"."""
     before = words.lexemes[max(0, at - _REACH) : at]
     return words.lexemes[at].stem == stem and any(w.fold in _HAVING for w in before)
 
@@ -195,7 +196,9 @@ class _Elision:
     predicate: frozenset[str]
     """Content stems before the clause of the negation, which it negates for its own subject."""
     first: int
+    """The first word of the clause of the negation."""
     cue: int
+    """The negating word."""
 
 
 _ELISION_BREAKS = word_set("but and while whereas although though")
@@ -204,22 +207,23 @@ _LIMITING = word_set("only except unless solely exclusively just other otherwise
 _COMPARING = word_set("more less than fewer as better worse")
 _AGAINST_LIMIT, _AGAINST_COMPARISON = 0.45, 0.7
 _REACH = 5
-"""Words after "not" among which "the least" or "one of the least" stands."""
+"""How many words after "not" are searched for "the least", and before a word for one that means having it."""
 _PARTS = frozenset({"count", "share"})
 _HAVING = word_set("with have has had having include includes included including use uses used using contain contains")
 _SETS_LIMIT = word_set("before until till unless except beyond more without")
-"""Words after a negation that make a limit of it: what is not so before Monday may be so on Monday."""
+"""Words that make a negation a limit: what is not the case before Monday may be on Monday."""
 _LIMIT_REACH = 8
 _EMPTY = re.compile(
     r"[\w ]{0,24}[\"']?\s{0,2}[:=|]\s{0,2}(?:\[\s*\]|\{\s*\}|\"\"|''|(?:null|none|nil|false|n/a|0)\b(?![.,]\d))",
     re.IGNORECASE,
 )
-"""What follows a key that has no value: `"passengers": []`."""
+"""The empty value after a key: `"passengers": []`."""
 _SURELY_ALIGNED = 0.6
 """The alignment that a clause needs where another one of its sentence is negated."""
 
 
 def _find_elision(side: Side) -> _Elision | None:
+    """The first negation of a sentence that leaves its predicate out; none without one."""
     lexemes = side.words.lexemes
     for negation in side.negations:
         if negation.scope:
@@ -237,16 +241,16 @@ def _find_elision(side: Side) -> _Elision | None:
 
 
 def _affirmed_stems(words: Words, negations: Sequence[Negation]) -> set[str]:
-    """The stems that a text has outside of its negations too: "exposing one, never exposing the other"."""
-    negated_stems = {i for n in negations for i in n.scope}
-    return {w.stem for i, w in enumerate(words.lexemes) if i not in negated_stems}
+    """The stems that a text has outside of negations: "exposing one, never exposing the other"."""
+    negated_indices = {i for n in negations for i in n.scope}
+    return {w.stem for i, w in enumerate(words.lexemes) if i not in negated_indices}
 
 
 def _most_confidence(claim: Claim, side: Side, negations: Sequence[Negation]) -> float:
-    """The most confidence that a negation on one side only deserves.
+    """The highest confidence for a negation on one side only.
 
-    "Only with consent" is "not without consent", two negations may undo each other, and a negated comparison leaves
-    much open.
+    "Only with consent" means "not without consent", two negations may cancel each other, and a negated comparison
+    excludes little.
     """
     ours, theirs = claim.folds, side.folds
     if (not negations and ours & _LIMITING and side.negations) or (negations and theirs & _LIMITING):
@@ -261,10 +265,10 @@ def _most_confidence(claim: Claim, side: Side, negations: Sequence[Negation]) ->
 
 
 def _is_contrast(claim: Claim, side: Side, cue: int) -> bool:
-    """Whether a "not" of the claim denies no predicate that the sentence states: "Ann, not Bo, won", "not the least".
+    """Whether a "not" of the claim contrasts two things and denies no predicate: "Ann, not Bo, won", "not the least".
 
-    The name after "not" is set against the one before it, or with "but" against the one after it; which of the two the
-    sentence mentions cannot be told from the words alone. Who is not the least successful may be the most successful.
+    The name after "not" is contrasted with the one before it, or with the one after "but"; the words alone do not show
+    which of the two the sentence is about. Not the least successful may be the most successful.
     """
     lexemes, starts = claim.words.lexemes, claim.words.starts
     if lexemes[cue].fold != "not" or cue + 1 >= len(lexemes):
@@ -281,9 +285,9 @@ def _is_contrast(claim: Claim, side: Side, cue: int) -> bool:
 
 
 def _is_of_other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
-    """Whether the claim negates of one number of things what the sentence says of another number: 30 were not, 90 were.
+    """Whether the claim denies of one number of things what the sentence says of another: 30 were not, 90 were.
 
-    The two may be parts of one whole. Whether their numbers agree is for the numbers' own comparison.
+    The two may be parts of one whole. The comparison of numbers decides whether they agree.
     """
     at = claim.words.starts[cue]
     ours = [q for q in claim.quantities if q.end <= at and q.exact and q.dimension in _PARTS]
@@ -296,7 +300,7 @@ def _is_of_other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> 
 def _is_agreed_elsewhere(
     claim: Claim, negations: Sequence[Negation], finding: ExactFinding, sides: Sequence[Side]
 ) -> bool:
-    """Whether another sentence that fits the claim as well says the same with the same polarity."""
+    """Whether another sentence that fits the claim as well has the same words with the claim's polarity."""
     if finding.code != "polarity.negation" or finding.evidence is None or not sides:
         return False
     own = next((s for s in sides if _is_of_side(s, finding)), None)
@@ -318,6 +322,7 @@ def _is_agreed_elsewhere(
 
 
 def _is_of_side(side: Side, finding: ExactFinding) -> bool:
+    """Whether the evidence of a finding is in a sentence."""
     return (
         bool(side.words.starts)
         and finding.evidence is not None
@@ -329,13 +334,14 @@ def _is_of_side(side: Side, finding: ExactFinding) -> bool:
 
 
 def _end_of(words: Words, stem: str, cue: int) -> int:
+    """The last character of the first word with a stem from a negation on."""
     at = next((i for i in range(cue, len(words)) if words.lexemes[i].stem == stem), cue)
     return words.ends[at]
 
 
 _LEAST_MAIN = 0.6
-"""The least share of the limited clause's content words that the claim repeats: a claim that says something else of the
-same matter leaves out no condition of this clause."""
+"""The share of the limited clause's content words that a claim has to repeat: one that says something else about the
+matter leaves out no condition of this clause."""
 _MAIN_BREAKS = word_set("but whereas although though however")
 
 
@@ -350,6 +356,7 @@ def _main_clause(words: Words, condition: Condition) -> set[str]:
 
 
 def _conditions(claim: Claim, index: ExactIndex, side: Side) -> Iterator[ExactFinding]:
+    """Findings that the claim leaves out a condition of the clause that it repeats."""
     ours = find_conditions(claim.text, claim.words) if side.conditions else ()
     for condition in side.conditions:
         own = {w.stem for w in side.words.lexemes[condition.first + 1 : condition.last] if w.weight}

@@ -1,4 +1,4 @@
-"""What the comparisons of polarity share: a sentence of the evidence, how much of a claim it has, and a difference."""
+"""Shared parts of the comparisons of polarity: a sentence with its negations, its recall of a claim, and findings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ LEAST_CONFIDENCE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One evidence sentence with its polarity."""
+    """One sentence of the evidence with its negations and conditions."""
 
     candidate: Candidate
     evidence_id: str
     words: Words
-    """The sentence's words, at their places in the whole evidence text."""
+    """The words of the sentence, with their positions in the whole passage."""
     folds: frozenset[str]
     negations: tuple[Negation, ...]
     conditions: tuple[Condition, ...]
 
 
 def side_of(index: ExactIndex, candidate: Candidate) -> Side:
-    """The sentence of a candidate with its polarity."""
+    """The sentence of a candidate with its negations and conditions."""
     read = index.reading(candidate.sentence)
     evidence_id = index.passages[index.sentences[candidate.sentence].passage].evidence_id
     return Side(candidate, evidence_id, read.words, read.folds, read.negations, read.conditions)
 
 
 def recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> float:
-    """The share of the claim's weight, some stems left out, that the sentence and what is around it have."""
+    """The share of the claim's weight, without some stems, that the sentence and the text around it have."""
     total = found = 0.0
     for stem, weight in claim.weights.items():
         if stem in left_out:
@@ -53,7 +53,7 @@ def confidence_of(recall: float, most_confidence: float) -> float:
 
 
 def negated_stems(words: Words, negations: Sequence[Negation]) -> set[str]:
-    """The stems of all that is negated."""
+    """The stems of all negated words."""
     return {words.lexemes[i].stem for n in negations for i in n.scope}
 
 
@@ -85,6 +85,6 @@ def difference_finding(
 
 
 def place_of(words: Words, stem: str) -> tuple[int, int]:
-    """The characters of the first word with a stem."""
+    """The character range of the first word with a stem."""
     at = next(i for i, w in enumerate(words.lexemes) if w.stem == stem)
     return words.starts[at], words.ends[at]

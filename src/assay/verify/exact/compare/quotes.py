@@ -1,4 +1,4 @@
-"""Quotations of a claim against the words of the evidence."""
+"""Compares quotations in a claim with the words of the evidence."""
 
 import re
 
@@ -10,9 +10,9 @@ from assay.verify.exact.parsed_claim import Claim
 _QUOTE = re.compile(r"“([^“”]{8,2000})”|\"([^\"]{8,2000})\"|«([^«»]{8,2000})»|„([^„“”]{8,2000})[“”]")
 _MARKS = frozenset('“"«„')
 _FEWEST_WORDS = 5
-"""Fewer quoted words are a term or irony: in honest answers of models nearly all are, and they need no such passage."""
+"""Fewer quoted words are a term or irony, as nearly all are in honest answers of models, and need no passage."""
 _ALTERED = 75.0
-"""From this share of matching characters on, in percent, a quotation is an altered one and not an absent one."""
+"""From this percentage of matching characters on, a quotation counts as altered and not as absent."""
 
 _MOST_WINDOWS = 8
 _ALTERED_CONFIDENCE = 0.75
@@ -25,7 +25,7 @@ def _normalized(text: str) -> str:
 
 
 def find_quotes(text: str) -> list[tuple[int, int]]:
-    """The characters of the quotations of a text that are long enough to compare, without their marks.
+    """The character ranges of the quotations of a text that are long enough to compare, without their marks.
 
     >>> find_quotes('It says "no later than early May".')
     [(9, 32)]
@@ -37,7 +37,7 @@ def find_quotes(text: str) -> list[tuple[int, int]]:
 
 
 def compare_quotes(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float, bool]:
-    """Findings about the claim's quotations, the worst match of them in [0, 1], and whether it quotes at all."""
+    """Findings about the claim's quotations, the lowest match of any in [0, 1], and whether there is a quotation."""
     findings: list[ExactFinding] = []
     worst = 1.0
     spans = find_quotes(claim.text)
