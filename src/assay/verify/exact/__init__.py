@@ -1,5 +1,4 @@
-"""The exact tier: compares the words, numbers, dates, names and quotations of a claim with the evidence, by rules
-alone.
+"""The exact tier: compares words, numbers, dates, names and quotations of a claim with the evidence by rules.
 
 `index_evidence` indexes the evidence once; `check_exact` compares one claim with it. Findings give the characters of
 the claim and of the evidence that differ; signals are features in [0, 1] for the calibrated combination of the tiers.

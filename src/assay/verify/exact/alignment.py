@@ -91,8 +91,7 @@ def align(
 
 
 def _weights(claim: Claim, index: ExactIndex, start: int, end: int) -> dict[str, tuple[float, bool]]:
-    """The weights of the claim's words around a mention, lower in other clauses, and whether its own clause has
-    them."""
+    """The weights of a claim's words around a mention, lower in other clauses; with each whether its own clause has it."""
     words = claim.words
     clause_stems = surroundings(claim.text, words, start, end, 0, len(words)).clause
     weights: dict[str, tuple[float, bool]] = {}

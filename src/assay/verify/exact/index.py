@@ -1,5 +1,4 @@
-"""The index of the exact tier: the sentences of the evidence, an inverted index of stems, and every mention by
-sentence.
+"""The index of the exact tier: sentences of the evidence, an inverted index of stems, and mentions by sentence.
 
 `index_builder` builds it; a claim then uses a bounded number of postings and sentences.
 """

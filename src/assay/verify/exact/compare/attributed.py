@@ -58,8 +58,7 @@ class Thing:
 
 
 def with_attributed(claim: Claim, index: ExactIndex, findings: Sequence[ExactFinding]) -> list[ExactFinding]:
-    """The findings about numbers, those about a number in passing that the evidence contradicts replaced by this
-    one."""
+    """The findings about numbers, with those about a contradicted number in passing replaced by that contradiction."""
     found = list(findings)
     for quantity in islice(claim.quantities, _MOST_QUANTITIES):
         finding = _contradiction(claim, index, quantity)

@@ -10,15 +10,11 @@ from assay.schema import EvidenceSpan
 from assay.text.dates import DateMention, DateRelation, coordinated, holds, relate_dates, spanned
 from assay.text.lexicon import Words, word_list, word_set
 from assay.text.sentences import leans_from_english
-from assay.verify.exact.compare.number_pairs import SAME_WORDS, SAME_WORDS_BESIDE
+from assay.verify.exact.compare.number_pairs import CLEAR_MARGIN, SAME_WORDS, SAME_WORDS_BESIDE, SURELY_SAME
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
 from assay.verify.exact.mention_roles import describes_case, is_negated
 from assay.verify.exact.parsed_claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, agreement_confidence
-
-_CLEAR_MARGIN = 0.08
-_SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
-"""From this agreement on, no different date can exceed an equal one by the margin, so none is compared."""
 
 _LEAST_CONFIDENCE = 0.2
 _MOST_COMPARED = 64
@@ -143,7 +139,7 @@ def _options(claim: Claim, index: ExactIndex, mention: DateMention, pairs: Seque
         around = index.surroundings(candidate.sentence, other.start, other.end)
         agreement = context.agreement(candidate, around)
         row.append(_Option(other, candidate, relation, agreement, context.closeness(around)))
-        if relation is DateRelation.SAME and agreement >= _SURELY_SAME:
+        if relation is DateRelation.SAME and agreement >= SURELY_SAME:
             break
     return row
 
@@ -168,17 +164,17 @@ def _compare_date(
     claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair], equal: set[tuple[int, int]]
 ) -> tuple[ExactFinding | None, bool]:
     row = _options(claim, index, mention, pairs)
-    if row and row[-1].relation is DateRelation.SAME and row[-1].agreement >= _SURELY_SAME:
+    if row and row[-1].relation is DateRelation.SAME and row[-1].agreement >= SURELY_SAME:
         return None, True
     same = max((o for o in row if o.relation is DateRelation.SAME), key=_rank, default=None)
     differing = [o for o in row if o.relation in _DIFFERING and (o.candidate.sentence, o.date.start) not in equal]
     rival = max(differing, key=_rank, default=None)
-    if same is not None and (rival is None or same.agreement >= rival.agreement - _CLEAR_MARGIN):
+    if same is not None and (rival is None or same.agreement >= rival.agreement - CLEAR_MARGIN):
         return None, True
     if _is_stated_beside(claim, index, mention):
         return None, True
     compatible = max((o for o in row if o.relation is DateRelation.COMPATIBLE), key=_rank, default=None)
-    if rival is not None and (compatible is None or compatible.agreement < rival.agreement - _CLEAR_MARGIN):
+    if rival is not None and (compatible is None or compatible.agreement < rival.agreement - CLEAR_MARGIN):
         confidence = _confidence(claim, index, mention, rival, differing)
         if confidence >= _LEAST_CONFIDENCE:
             return _mismatch(claim, index, mention, rival, confidence), same is not None
@@ -273,9 +269,7 @@ def _confidence(
     claim: Claim, index: ExactIndex, mention: DateMention, rival: _Option, differing: Sequence[_Option]
 ) -> float:
     confidence = agreement_confidence(rival.agreement) * _doubt_factor(claim, index, mention, rival)
-    as_near = [
-        o for o in differing if o.agreement >= rival.agreement - _CLEAR_MARGIN and o.closeness >= rival.closeness
-    ]
+    as_near = [o for o in differing if o.agreement >= rival.agreement - CLEAR_MARGIN and o.closeness >= rival.closeness]
     if len({(o.date.year, o.date.month, o.date.day) for o in as_near}) > 1:
         confidence *= _AMBIGUOUS_FACTOR
     same_words = rival.agreement >= SAME_WORDS and rival.closeness >= SAME_WORDS_BESIDE

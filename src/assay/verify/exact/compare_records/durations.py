@@ -35,8 +35,7 @@ _DAY_MINUTES: Final = 1_440
 
 
 def judge_span(statement: Statement, records: Records) -> Outcome | None:
-    """The outcome of a statement of how long something takes; none for other statements or where several records
-    fit."""
+    """The outcome of a statement of a duration; none for other statements or where several records fit."""
     folds = {word.fold for word in statement.lexemes}
     given = [(a, b, q) for a, b, q in statement.quantities if not q.weak]
     if folds.isdisjoint(_LASTING) or not folds.isdisjoint(NEGATIONS) or len(given) != 1:
