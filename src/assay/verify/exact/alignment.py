@@ -91,7 +91,7 @@ def align(
 
 
 def _weights(claim: Claim, index: ExactIndex, start: int, end: int) -> dict[str, tuple[float, bool]]:
-    """The weights of a claim's words around a mention, lower in other clauses; with each whether its own clause has it."""
+    """The weights of a claim's words around a mention, lower in other clauses, each with whether its clause has it."""
     words = claim.words
     clause_stems = surroundings(claim.text, words, start, end, 0, len(words)).clause
     weights: dict[str, tuple[float, bool]] = {}
