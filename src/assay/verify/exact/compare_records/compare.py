@@ -127,7 +127,7 @@ def _finding(statement: Statement, outcome: Outcome, index: ExactIndex) -> Exact
     ours, cell = statement.text[start:end], outcome.cell
     name = cell.name.strip()
     if outcome.code == "record.title":
-        message = f'The claim speaks of "{ours}", but the record is of "{outcome.shown_instead[:_LONGEST_SHOWN]}".'
+        message = f'The claim is about "{ours}", but the record is about "{outcome.shown_instead[:_LONGEST_SHOWN]}".'
     elif outcome.code == "record.total":
         message = f'The claim says "{ours}", but the values under "{name}" add up to {outcome.shown_instead}.'
     elif outcome.code == "record.span":
