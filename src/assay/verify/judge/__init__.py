@@ -28,4 +28,10 @@ else:
             ".outcomes": ("Outcome", "ClaimState", "apply_outcome", "support_barrier"),
             ".quotes": ("Source", "locate_quote"),
         },
+        renamed={
+            "Standing": "ClaimState",
+            "barred": "support_barrier",
+            "settled": "apply_outcome",
+            "weaknesses": "reasons_to_judge",
+        },
     )

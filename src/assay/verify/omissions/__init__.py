@@ -21,4 +21,5 @@ else:
             ".judge_review": ("PROMPT", "review_omissions"),
             ".relevance": ("find_irrelevant", "unmentioned_parts"),
         },
+        renamed={"Stated": "AnswerClaim", "untold_parts": "unmentioned_parts"},
     )

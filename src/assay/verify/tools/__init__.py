@@ -68,4 +68,5 @@ else:
             ".tracing.sources": ("SourceText", "Sources"),
             ".tracing_rules": ("ArgumentRule", "Rules", "ToolRule", "Tracing"),
         },
+        renamed={"ActionStanding": "ActionStatus"},
     )
