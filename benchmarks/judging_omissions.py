@@ -20,7 +20,7 @@ from typing import Any, Final
 from assay.schema import Evidence
 from assay.text.claims.rule_extractor import RuleClaimExtractor
 from assay.verify.exact import index_evidence
-from assay.verify.omissions.detection import Stated, find_omissions
+from assay.verify.omissions.detection import AnswerClaim, find_omissions
 
 PAIRS: Final = (
     # Evidence, an answer that leaves something out, one that does not.
@@ -125,7 +125,9 @@ PAIRS: Final = (
 
 def alarms(evidence: list[str], answer: str, question: str | None = None) -> int:
     """How many omissions the rules find in one answer."""
-    claims = [Stated(one.text, one.span) for one in RuleClaimExtractor().extract(answer, question) if one.checkable]
+    claims = [
+        AnswerClaim(one.text, one.span) for one in RuleClaimExtractor().extract(answer, question) if one.checkable
+    ]
     index = index_evidence([Evidence(id=f"e{number}", text=text) for number, text in enumerate(evidence)])
     return len(find_omissions(claims, answer, question, index))
 

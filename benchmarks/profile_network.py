@@ -123,7 +123,7 @@ def multiply_adds(kind: str, first: Sequence[int], made: Sequence[int]) -> int:
     return size * first[-1] if "MatMul" in kind or kind == "Gemm" else 0
 
 
-def shape_of(event: Mapping[str, Any], side: str) -> list[int]:
+def guess_shape(event: Mapping[str, Any], side: str) -> list[int]:
     """The first shape that a trace reports for the inputs or outputs of a node."""
     reported = event["args"].get(f"{side}_type_shape") or [{"": []}]
     return list(next(iter(reported[0].values())))
@@ -142,7 +142,7 @@ def trace(graph: Path, tokens: int, runs: int, folder: Path) -> tuple[dict[str, 
         if event.get("cat") == "Node" and str(event["name"]).endswith("_kernel_time"):
             key = (str(event["args"]["op_name"]), str(event["name"]))
             spent[key].append(float(event["dur"]))
-            work[key] = multiply_adds(key[0], shape_of(event, "input") or [0], shape_of(event, "output"))
+            work[key] = multiply_adds(key[0], guess_shape(event, "input") or [0], guess_shape(event, "output"))
     table: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for key, times in spent.items():
         row = table[key[0]]

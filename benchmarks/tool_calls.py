@@ -30,7 +30,7 @@ from assay.schema.run.arguments import Arguments, read_arguments
 from assay.schema.run.model import TextPart, ToolCall, ToolDeclaration, ToolResult
 from assay.verify.documents.json_schema import compile_schema
 from assay.verify.tools import (
-    ActionStanding,
+    ActionStatus,
     CallCheck,
     CallStatus,
     Rules,
@@ -423,9 +423,9 @@ def airline(data: Path, cases: int) -> None:
             print("   ", line)
     for label, lose in (("as they are", False), ("without the calls that changed something", True)):
         found = Counter(
-            f"{action.standing.value}/{action.grade.value}" for row in rows for action in _trace_actions(row, lose)
+            f"{action.status.value}/{action.grade.value}" for row in rows for action in _trace_actions(row, lose)
         )
-        wrong = sum(n for key, n in found.items() if not key.startswith(ActionStanding.DONE.value))
+        wrong = sum(n for key, n in found.items() if not key.startswith(ActionStatus.DONE.value))
         print(f"  claimed actions, traces {label}: {found.total()} found, {wrong} called false: {dict(found)}")
 
 

@@ -20,9 +20,9 @@ from assay.schema.report_parts.judgements import ClaimJudgement, Omission
 from assay.schema.report_parts.provenance import EntityKind
 from assay.stats import SIGNALS
 from assay.text.claims import critical_reasons
-from assay.verify.documents.json_repair import _WORDS
+from assay.verify.documents.json_repair import _FAULTS
 from assay.verify.documents.json_schema import _CODES
-from assay.verify.tools.action_claims import ActionStanding
+from assay.verify.tools.action_claims import ActionStatus
 
 ROOT = Path(assay.__file__ or "").parent
 CODE = re.compile(r"[a-z0-9]+(\.[a-z0-9_]+)+")
@@ -76,7 +76,7 @@ def pattern(model: type, field: str) -> list[str]:
     "code",
     [
         *(f"structure.{code}" for code in sorted(set(_CODES.values()))),
-        *(f"action.{one.value}" for one in ActionStanding),
+        *(f"action.{one.value}" for one in ActionStatus),
         *(f"tool.invented_{one.value}" for one in EntityKind),
         *(f"judge.{one}" for one in pattern(ClaimJudgement, "outcome")),
         *(f"completeness.{one}" for one in pattern(Omission, "kind")),
@@ -158,7 +158,7 @@ def test_words_of_open_fields_are_those_that_the_program_writes() -> None:
         assert explained[f"labels.{name}"] >= {getattr(labels, name) for labels in LABELS.values()}
     assert explained["abstention.reason"] >= {one.value for one in AbstentionTrigger}
     assert explained["abstention.signals[].name"] == set(SIGNALS)
-    assert explained["generation.documents[].repairs[].code"] == set(_WORDS)
+    assert explained["generation.documents[].repairs[].code"] == set(_FAULTS)
     assert explained["abstention.suggested_actions[]"] == set(_ADVICE)
     assert explained["policy.overlays[]"] <= {one.value for one in Consequence}
     assert critical_reasons("Acme paid $5 on 3 May 2020 and we will refund it.", "[1]") != ()

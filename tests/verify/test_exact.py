@@ -87,6 +87,13 @@ def test_what_the_evidence_says_is_not_held_against_the_claim(claim: str, eviden
     assert against == []
 
 
+@pytest.mark.parametrize("unit", ["°C", "°F", "m", "kg"])
+def test_a_number_without_a_unit_has_that_of_the_one_before(unit: str) -> None:
+    evidence = f"The mean is 10 {unit} in the north and 20 in the south."
+    assert check(f"The mean is 20 {unit} in the south.", evidence).findings == ()
+    assert [f.code for f in check(f"The mean is 25 {unit} in the south.", evidence).findings] == ["number.mismatch"]
+
+
 def test_a_number_that_nothing_speaks_of_is_missing_and_not_contradicted() -> None:
     result = check("The office has 12 meeting rooms.", "The office is in the northern part of the town.")
     assert [(f.code, f.effect) for f in result.findings] == [("number.missing", "missing")]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
-from assay.verify.exact.alignment import align, places_of, speaks_of_another
+from assay.verify.exact.alignment import align, has_other_subject, stem_ranges
 from assay.verify.exact.parsed_claim import parse_claim
 
 
@@ -123,8 +123,8 @@ def test_alignment_is_a_share_and_names_words_of_the_claim(claim: str, evidence:
     stems = {word.stem for word in parsed.words.lexemes}
     for candidate in parsed.candidates:
         for stem in candidate.stems:
-            for place in places_of(index, candidate.sentence, stem):
+            for place in stem_ranges(index, candidate.sentence, stem):
                 found = align(parsed, index, (0, len(claim) // 2), candidate, place)
                 assert 0 <= found.share <= 1.0000001
                 assert found.missing | found.elsewhere <= stems
-                assert isinstance(speaks_of_another(parsed, index, candidate, found), bool)
+                assert isinstance(has_other_subject(parsed, index, candidate, found), bool)

@@ -156,3 +156,38 @@ def test_what_is_empty_is_not_there(right: str, wrong: str) -> None:
 )
 def test_an_empty_field_says_nothing_of_more_than_itself(evidence: object, claim: str) -> None:
     assert against(found(claim, json.dumps(evidence))) == []
+
+
+ROOMS = "The south room is 30 °C. The north room is 20 °C."
+
+
+def test_a_difference_of_temperatures_is_in_degrees() -> None:
+    right = found("The south room is 10 °C warmer than the north room.", ROOMS)
+    wrong = found("The south room is 15 °C warmer than the north room.", ROOMS)
+    assert [one.code for one in right.findings] == ["number.derived"]
+    assert "30 − 20 = 10" in against(wrong)[0]
+
+
+def test_an_average_of_temperatures_is_shown_in_their_unit() -> None:
+    result = found("On average it was 25 °C in the room.", "In the room it was 10 °C, 20 °C and 30 °C.")
+    assert against(result) == ["The claim says '25 °C'; by the evidence it is (10 + 20 + 30) ÷ 3 = 20."]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The temperature doubled from 10 °C to 20 °C.",
+        "The temperature rose from 10 °C to 20 °C, an increase of 100%.",
+        "20 °C minus 5 °C is 15 °C.",
+    ],
+)
+def test_arithmetic_with_degrees_is_not_done_in_kelvins(claim: str) -> None:
+    assert against(found(claim, "It was 10 °C at first, then 20 °C.")) == []
+
+
+def test_a_temperature_that_falls_upwards_is_still_wrong() -> None:
+    assert against(found("It fell from 0 °C to 5 °C.", "It was 0 °C, then 5 °C.")) != []
+
+
+def test_a_wrong_sum_is_shown_in_the_unit_of_the_claim() -> None:
+    assert "the sum is 5." in against(found("2 km plus 3 km is 6 km.", "Walks of 2 km and 3 km."))[0]

@@ -61,6 +61,13 @@ def test_its_own_state_and_another_record_do_not(claim: str) -> None:
     assert "polarity.denied" not in against(claim, '{"id": "W-17", "status": "unpaid", "shipped_at": null}')
 
 
+def test_an_only_one_is_quoted_with_the_words_that_say_so() -> None:
+    claim = "None but members may open the safe."
+    index = index_evidence([Evidence(id="e", text="All guests may open the safe.")])
+    (finding,) = check_exact(claim, index).findings
+    assert claim[finding.claim_start : finding.claim_end] == "None but"
+
+
 @pytest.mark.parametrize(
     ("claim", "evidence"),
     [

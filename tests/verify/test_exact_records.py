@@ -17,7 +17,7 @@ from assay.verify.exact.compare_records import value_relation
 from assay.verify.exact.records import MOST_CHARACTERS, RecordReader
 from assay.verify.exact.records.cell_values import whole_number
 from assay.verify.exact.records.field_names import split_name
-from assay.verify.exact.records.shape import shape_of
+from assay.verify.exact.records.shape import guess_shape
 from assay.verify.network.combination import Judgement
 
 BOOKING = json.dumps(
@@ -156,7 +156,7 @@ def test_rows_with_the_same_name_contradict_only_together() -> None:
 
 def test_prose_has_no_records() -> None:
     text = "The mill: a history. It burned down in 1900; nobody knows why.\nIt was built again, larger, in 1904."
-    assert shape_of(text) is None
+    assert guess_shape(text) is None
     assert not index_evidence([Evidence(id="e", text=text)]).records
 
 

@@ -33,6 +33,19 @@ def found(claim: str, evidence: str) -> ExactResult:
     return check_exact(claim, index_evidence([Evidence(id="e", text=evidence)]))
 
 
+@pytest.mark.parametrize("claim", ["The average load is 5.", "The two rows from Lyon together amount to 5."])
+def test_values_of_any_size_are_added_up(claim: str) -> None:
+    rows = [{"name": name, "city": "Lyon", "load": 10**30} for name in ("North", "South")]
+    assert "record.total" in [f.code for f in found(claim, json.dumps(rows)).findings]
+
+
+def test_a_field_is_counted_in_millions_only_by_a_word_of_its_name() -> None:
+    claim = "The number of millionaires in Oslo is 12 million."
+    assert found(claim, '{"city": "Oslo", "millionaires": 12}').signals["supports_record"] == 0
+    viewers = found("The number of viewers in Oslo is 12 million.", '{"city": "Oslo", "viewersMillions": 12}')
+    assert viewers.signals["supports_record"] > 0.8
+
+
 @pytest.mark.parametrize(
     ("evidence", "claim"),
     [

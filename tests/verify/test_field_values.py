@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.verify.documents.field_values import names_of, same_value
+from assay.verify.documents.field_values import key_stems, same_value
 
 SCALARS = st.one_of(
     st.none(),
@@ -102,4 +102,4 @@ def test_what_cannot_be_compared_is_left_open(ours: Any, theirs: Any) -> None:
 
 
 def test_keys_in_any_style_have_the_same_words() -> None:
-    assert names_of("orderId") == names_of("order_id") == names_of("Order ID")
+    assert key_stems("orderId") == key_stems("order_id") == key_stems("Order ID")

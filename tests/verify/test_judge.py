@@ -19,9 +19,9 @@ from assay.schema.report_parts.judgements import JudgeAnswer
 from assay.testing import ScriptedChat
 from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.judge.answers import JudgeAnswers, one_sentence, read_answers
-from assay.verify.judge.claim_selection import weaknesses
-from assay.verify.judge.llm_judge import JudgeOptions, ask_judge, control_of
-from assay.verify.judge.outcomes import Standing, barred, outcome_of, settled
+from assay.verify.judge.claim_selection import reasons_to_judge
+from assay.verify.judge.llm_judge import JudgeOptions, ask_judge, make_control
+from assay.verify.judge.outcomes import ClaimState, apply_outcome, outcome_of, support_barrier
 from assay.verify.judge.quotes import Source, bearing, locate_quote, quoted_span
 from assay.verify.network.combination import Judgement
 from assay.verify.network.entailment import EntailmentResult
@@ -293,17 +293,17 @@ def found(effect: str, confidence: float) -> ExactResult:
 
 
 def test_the_exact_tier_bars_support() -> None:
-    weak_ = Standing(Verdict.UNSUPPORTED, 0.2, 0.1)
-    assert barred(found("contradicts", 0.3), weak_) is not None
-    assert barred(found("missing", 0.5), weak_) is not None
-    assert barred(found("note", 1.0), weak_) is None
-    assert barred(found("contradicts", 0.2), weak_) is None
+    weak_ = ClaimState(Verdict.UNSUPPORTED, 0.2, 0.1)
+    assert support_barrier(found("contradicts", 0.3), weak_) is not None
+    assert support_barrier(found("missing", 0.5), weak_) is not None
+    assert support_barrier(found("note", 1.0), weak_) is None
+    assert support_barrier(found("contradicts", 0.2), weak_) is None
 
 
 def test_a_sure_contradiction_and_a_conflict_of_sources_bar_support_too() -> None:
-    assert barred(PLAIN, Standing(Verdict.CONTRADICTED, 0.0, 0.95)) is not None
-    assert barred(PLAIN, Standing(Verdict.CONTRADICTED, 0.1, 0.6)) is None
-    assert barred(PLAIN, Standing(Verdict.SUPPORTED, 0.9, 0.1), conflict=True) is not None
+    assert support_barrier(PLAIN, ClaimState(Verdict.CONTRADICTED, 0.0, 0.95)) is not None
+    assert support_barrier(PLAIN, ClaimState(Verdict.CONTRADICTED, 0.1, 0.6)) is None
+    assert support_barrier(PLAIN, ClaimState(Verdict.SUPPORTED, 0.9, 0.1), conflict=True) is not None
 
 
 PROBABILITY = st.floats(0, 1)
@@ -330,8 +330,8 @@ def test_only_support_that_nothing_bars_moves_a_claim_up(
     bar: str | None,
     passes: bool,
 ) -> None:
-    before = Standing(verdict, support, (1 - support) * rest)
-    after = settled(before, kind, confidence=confidence, threshold=threshold, bar=bar, passes=passes)
+    before = ClaimState(verdict, support, (1 - support) * rest)
+    after = apply_outcome(before, kind, confidence=confidence, threshold=threshold, bar=bar, passes=passes)
     assert 0 <= after.support <= 1
     assert 0 <= after.contradiction <= 1
     assert after.support + after.contradiction <= 1 + 1e-9
@@ -367,7 +367,7 @@ PLAIN = ExactResult((), {"verbatim": 0.0}, ())
 
 def weak(verdict: Verdict, support: float, against: float = 0.0, **more: Any) -> set[str]:
     given_ = {"kind": ClaimKind.FACTUAL, "exact": PLAIN, "read": reads((support, against, ("a",))), **more}
-    return set(weaknesses(given_["kind"], verdict, Judgement(support, against), given_["exact"], given_["read"]))
+    return set(reasons_to_judge(given_["kind"], verdict, Judgement(support, against), given_["exact"], given_["read"]))
 
 
 def test_a_sure_claim_is_no_case_for_a_judge() -> None:
@@ -436,8 +436,8 @@ def test_a_judge_that_finds_what_was_made_up_is_not_believed() -> None:
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=5), st.text(max_size=200))
 def test_the_statement_that_was_made_wrong_has_a_year_that_stands_nowhere(claims: list[str], text: str) -> None:
     source = Source("e1", Evidence(id="a", text=text), text)
-    wrong, place = control_of(claims, [source])
-    assert control_of(claims, [source]) == (wrong, place)
+    wrong, place = make_control(claims, [source])
+    assert make_control(claims, [source]) == (wrong, place)
     assert 0 <= place <= len(claims)
     year = wrong.rstrip(".").rsplit(" ", 1)[1]
     assert not any(year in one for one in (*claims, text))

@@ -21,8 +21,8 @@ from assay.text.claims.rule_extractor import RuleClaimExtractor
 from assay.text.lexicon.lexemes import find_words
 from assay.verify.exact import index_evidence
 from assay.verify.judge.quotes import Source
-from assay.verify.omissions.detection import Stated, find_omissions, says
-from assay.verify.omissions.judge_review import Reviewed, review_omissions
+from assay.verify.omissions.detection import AnswerClaim, contains_qualification, find_omissions
+from assay.verify.omissions.judge_review import OmissionReview, review_omissions
 from assay.verify.omissions.qualifications import find_qualifications
 
 REMOTE = "Remote work is permitted subject to manager approval and documentation."
@@ -32,8 +32,8 @@ LEAVE = (
 )
 
 
-def stated(answer: str, question: str | None = None) -> list[Stated]:
-    return [Stated(one.text, one.span) for one in RuleClaimExtractor().extract(answer, question) if one.checkable]
+def stated(answer: str, question: str | None = None) -> list[AnswerClaim]:
+    return [AnswerClaim(one.text, one.span) for one in RuleClaimExtractor().extract(answer, question) if one.checkable]
 
 
 def found(evidence: str | Sequence[str], answer: str, question: str | None = None) -> list[tuple[str, str]]:
@@ -135,7 +135,7 @@ def test_what_is_left_out(evidence: str, answer: str, expected: list[str]) -> No
 
 def test_a_short_answer_is_read_together_with_its_question() -> None:
     index = index_evidence([Evidence(id="a", text=REMOTE)])
-    claims = [Stated(f"Is remote work permitted? {one.text}", one.span) for one in stated("Yes, it is permitted.")]
+    claims = [AnswerClaim(f"Is remote work permitted? {one.text}", one.span) for one in stated("Yes, it is permitted.")]
     assert find_omissions(claims, "Yes, it is permitted.", "Is remote work permitted?", index)
 
 
@@ -158,8 +158,8 @@ def test_every_omission_slices_back_to_its_evidence(evidence: str, answer: str) 
 
 
 def test_a_number_alone_says_a_limit() -> None:
-    assert says("It is 300 euros at most.", "up to 300 euros")
-    assert not says("It is 200 euros at most.", "up to 300 euros")
+    assert contains_qualification("It is 300 euros at most.", "up to 300 euros")
+    assert not contains_qualification("It is 200 euros at most.", "up to 300 euros")
 
 
 # The judge's second look
@@ -167,7 +167,7 @@ def test_a_number_alone_says_a_limit() -> None:
 
 def reviewed(
     said: Any, answer: str = "Remote work is permitted.", evidence: str = REMOTE, *, raw: bool = False
-) -> Reviewed:
+) -> OmissionReview:
     """What becomes of the omissions of an answer; `said` is what the judge says beside its seal."""
 
     def speaks(request: ChatRequest) -> str | Choice:

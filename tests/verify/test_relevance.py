@@ -4,7 +4,7 @@ import pytest
 
 from assay import Guard, Policy
 from assay.policy import preset
-from assay.verify.omissions.relevance import find_irrelevant, untold_parts
+from assay.verify.omissions.relevance import find_irrelevant, unmentioned_parts
 
 LEAVE = "How long is partners' leave?"
 METAL = "Tungsten is a metal. It melts at 3422 °C."
@@ -78,9 +78,9 @@ def test_it_stands_in_the_text_that_takes_the_place_of_a_withheld_answer() -> No
 
 @pytest.mark.parametrize("output", ["Two weeks. Nothing is said of mothers.", "Mothers and partners: two weeks."])
 def test_what_the_output_speaks_of_itself_needs_no_telling(output: str) -> None:
-    assert untold_parts(BOTH, [PARTNERS], output) == ()
+    assert unmentioned_parts(BOTH, [PARTNERS], output) == ()
 
 
 def test_a_part_whose_neighbour_is_not_told_of_either_is_no_gap_beside_an_answer() -> None:
-    assert untold_parts("What is the fee for adults and for children?", [METAL], "It melts at 3422 °C.") == ()
-    assert untold_parts("What is the fee for adults and for metals?", [METAL], "It melts.") == ("adults",)
+    assert unmentioned_parts("What is the fee for adults and for children?", [METAL], "It melts at 3422 °C.") == ()
+    assert unmentioned_parts("What is the fee for adults and for metals?", [METAL], "It melts.") == ("adults",)

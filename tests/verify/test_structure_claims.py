@@ -11,7 +11,7 @@ from assay.schema import ExtractedClaim
 from assay.schema.structure import Structure
 from assay.text.claims.rule_extractor import RuleClaimExtractor
 from assay.verify.documents.json_text import parse
-from assay.verify.documents.value_claims import document_claims, subschema, wording
+from assay.verify.documents.value_claims import document_claims, subschema, value_sentence
 
 
 def claims(output: str, schema: Any = None, **structure: Any) -> tuple[ExtractedClaim, ...]:
@@ -49,7 +49,7 @@ def test_each_value_is_a_sentence_with_its_pointer() -> None:
 def test_a_value_is_worded_by_its_key_its_unit_and_its_schema(
     path: Any, value: Any, about: Any, owner: Any, text: str
 ) -> None:
-    assert wording(path, value, about, owner) == text
+    assert value_sentence(path, value, about, owner) == text
 
 
 def test_prose_inside_of_a_document_is_split_into_its_claims() -> None:
@@ -83,6 +83,10 @@ def test_a_schema_is_followed_through_references() -> None:
     schema = {"items": {"$ref": "#/$defs/x"}, "$defs": {"x": {"properties": {"a": {"title": "T"}}}}}
     assert subschema(schema, (0, "a")) == {"title": "T"}
     assert subschema({"$ref": "#"}, ("a",)) is None
+
+
+def test_a_reference_to_an_anchor_is_left_alone() -> None:
+    assert subschema({"properties": {"a": {"$ref": "#address"}}}, ("a", "b")) is None
 
 
 VALUES = st.recursive(

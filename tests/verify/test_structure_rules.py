@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from assay.errors import InputError
 from assay.schema.structure import CitedField, FieldRule, Structure
-from assay.verify.documents.field_rules import begins, check_rules, cited_objects, found, read_pattern
+from assay.verify.documents.field_rules import check_rules, cited_objects, find_values, is_within, read_pattern
 from assay.verify.documents.json_text import parse
 
 INVOICE: dict[str, Any] = {
@@ -96,8 +96,8 @@ def test_statements_come_with_the_sources_beside_them() -> None:
 
 
 def test_a_pattern_names_what_lies_inside_of_it() -> None:
-    assert begins(("a", 0, "b"), [("a", "*")])
-    assert not begins(("a",), [("a", "*")])
+    assert is_within(("a", 0, "b"), [("a", "*")])
+    assert not is_within(("a",), [("a", "*")])
     assert read_pattern("/x~1y/~0") == ("x/y", "~")
     with pytest.raises(InputError, match="slash"):
         read_pattern("x")
@@ -120,10 +120,18 @@ def test_a_rule_has_the_sides_that_it_needs() -> None:
 )
 def test_what_a_pattern_finds_stands_at_its_path(value: Any, text: str) -> None:
     pattern = read_pattern(f"/{text}")
-    for path, at, bound in found(value, pattern):
+    for path, at, bound in find_values(value, pattern):
         inner = value
         for part in path:
             inner = inner[part]
         assert inner is at
         assert len(path) == len(pattern)
         assert len(bound) == pattern.count("*")
+
+
+@pytest.mark.parametrize(
+    "rule", [FieldRule(rule="sum", of="/a/*", to="/t"), FieldRule(rule="equal", of="/a/0", to="/t")]
+)
+def test_a_number_that_no_float_holds_breaks_a_rule_like_another(rule: FieldRule) -> None:
+    parsed = parse(f'{{"a": [{10**390}, 1.5], "t": 3.5}}')
+    assert [issue.code for issue in check_rules(parsed, Structure(rules=(rule,)), ())] == ["structure.rule"]

@@ -60,7 +60,7 @@ def test_what_the_index_remembers_is_bounded_and_changes_no_result(monkeypatch: 
     evidence = [Evidence(id="e", text=" ".join(facts))]
     index = index_evidence(evidence)
     expected = [check_exact(claim, index_evidence(evidence)) for claim in claims]
-    monkeypatch.setattr(exact_index, "_MOST_REMEMBERED", 4)
+    monkeypatch.setattr(exact_index, "_CACHE_SIZE", 4)
     assert [check_exact(claim, index) for claim in claims] == expected
     assert max(len(index._mentions), len(index._contents), len(index._readings)) <= 4
 

@@ -10,7 +10,7 @@ from assay.guard import Guard
 from assay.schema import Action, Evidence, HallucinationReport, Verdict
 from assay.testing import FakeScorer
 from assay.text.sentences.tables import read_tables
-from assay.verify.documents.table_cells import sum_of
+from assay.verify.documents.table_cells import compare_total
 
 PLANS = """| Plan | Price per month | Seats |
 |---|---|---|
@@ -67,7 +67,7 @@ def test_the_total_of_a_column_is_the_sum_of_its_rows(values: list[int], off: in
     rows = "\n".join(f"| item {number} | {value:,} |" for number, value in enumerate(values))
     for total, holds in ((sum(values), True), (sum(values) + off, False)):
         (table,) = read_tables(f"| Item | Amount |\n|---|---|\n{rows}\n| **Total** | **{total:,}** |")
-        match = sum_of(table, len(values), 1)
+        match = compare_total(table, len(values), 1)
         assert match is not None
         assert match.equal is holds
         assert match.expected.endswith(f"= {sum(values)}")
@@ -77,7 +77,7 @@ def test_the_total_of_a_column_is_the_sum_of_its_rows(values: list[int], off: in
 def test_what_does_not_add_up_has_no_total(cells: tuple[str, str, str]) -> None:
     one, other, total = cells
     (table,) = read_tables(f"| Item | Value |\n|---|---|\n| a | {one} |\n| b | {other} |\n| Total | {total} |")
-    assert sum_of(table, 2, 1) is None
+    assert compare_total(table, 2, 1) is None
 
 
 def test_a_wrong_total_of_an_answer_is_told_with_the_right_one() -> None:

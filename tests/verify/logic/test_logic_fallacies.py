@@ -10,6 +10,7 @@ from tests.growth import assert_linear
 from assay.text.sentences.splitting import split_sentences
 from assay.verify.logic import LogicFinding, audit_logic
 from assay.verify.logic.fallacies import form_findings
+from assay.verify.logic.statements import read_rule
 
 
 def found(text: str, *evidence: str) -> list[LogicFinding]:
@@ -204,3 +205,8 @@ def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> No
         return lambda: form_findings(text, sentences, [text])
 
     assert_linear(prepare, piece)
+
+
+def test_a_rule_does_not_run_over_an_empty_line() -> None:
+    assert read_rule("All managers wear badges.") is not None
+    assert read_rule("All managers\n\nwear badges.") is None

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.text.quantities import find_quantities
 from assay.verify.arithmetic.calculations import calculation_findings
+from assay.verify.arithmetic.derivations import derive
 from assay.verify.logic import LogicFinding, audit_logic
 from assay.verify.logic.chronology.ordering import comparison_findings, date_findings, order_findings
 
@@ -177,3 +179,26 @@ def test_a_hundred_thousand_hostile_characters_are_read_through(piece: str) -> N
     comparison_findings(text, 0, len(text))
     date_findings(text, 0, len(text))
     order_findings(text)
+
+
+HUGE = "9" * 30
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The average of {HUGE}, {HUGE} and 3 is 25.",
+        f"The sum of {HUGE} m, {HUGE} m and 3 m is 25 m.",
+        f"3 boxes at {HUGE} euros each cost 13 euros.",
+        f"${HUGE} less 20% is $85.",
+        f"From 0.0001 to {HUGE} euros it rose by 5%.",
+        "The average of 10 °C, 20 °C and 30 °C is -273.15 °C.",
+    ],
+)
+def test_a_figure_of_any_size_is_computed_with(text: str) -> None:
+    assert recomputed(text) != []
+
+
+def test_a_figure_of_any_size_may_follow_from_the_evidence() -> None:
+    price, people, sum_ = find_quantities(f"{HUGE} euros and 3 persons and 2{HUGE} euros")
+    assert derive(sum_, [price], frozenset({"total"}), own=[people]) is not None

@@ -9,11 +9,11 @@ from tests.growth import assert_linear
 
 from assay.text.sentences.splitting import split_sentences
 from assay.verify.logic import LogicFinding, audit_logic
-from assay.verify.logic.chronology.conflicting_dates import twice_dated
+from assay.verify.logic.chronology.conflicting_dates import conflicting_date_findings
 
 
 def found(text: str) -> list[LogicFinding]:
-    return twice_dated(text, split_sentences(text))
+    return conflicting_date_findings(text, split_sentences(text))
 
 
 WRONG = [
@@ -180,6 +180,6 @@ def test_places_lie_in_the_text(text: str) -> None:
 def test_a_hundred_thousand_characters_take_time_in_proportion(piece: str) -> None:
     def prepare(text: str) -> Callable[[], object]:
         sentences = split_sentences(text)
-        return lambda: twice_dated(text, sentences)
+        return lambda: conflicting_date_findings(text, sentences)
 
     assert_linear(prepare, piece)

@@ -6,7 +6,7 @@ from assay.errors import InputError
 from assay.schema.run.arguments import read_arguments
 from assay.schema.run.model import ModelTurn, Run, TextPart, ToolCall, ToolDeclaration, ToolResult, UserInput
 from assay.verify.tools import (
-    ActionStanding,
+    ActionStatus,
     AttemptLog,
     CallCheck,
     Grade,
@@ -27,28 +27,28 @@ READ = CallOutcome("get_booking", "", None, True)
 UPDATED = CallOutcome("update_booking", "", None, True)
 
 
-def said(answer: str, *outcomes: CallOutcome) -> list[tuple[ActionStanding, Grade]]:
-    return [(action.standing, action.grade) for action in claimed_actions(answer, outcomes)]
+def said(answer: str, *outcomes: CallOutcome) -> list[tuple[ActionStatus, Grade]]:
+    return [(action.status, action.grade) for action in claimed_actions(answer, outcomes)]
 
 
 @pytest.mark.parametrize(
     ("answer", "outcomes", "standing", "grade"),
     [
-        ("I have sent the e-mail to Ann.", (SENT,), ActionStanding.DONE, Grade.HIGH),
-        ("I have sent the e-mail to Ann.", (), ActionStanding.ABSENT, Grade.HIGH),
-        ("I've just emailed Ann.", (READ,), ActionStanding.ABSENT, Grade.HIGH),
-        ("I sent it.", (FAILED,), ActionStanding.FAILED, Grade.HIGH),
-        ("I sent it.", (FAILED, SENT), ActionStanding.DONE, Grade.HIGH),
-        ("I sent it.", (OPEN,), ActionStanding.UNKNOWN, Grade.MEDIUM),
-        ("Your booking has been cancelled.", (READ,), ActionStanding.ABSENT, Grade.MEDIUM),
-        ("Your booking has been successfully updated.", (UPDATED,), ActionStanding.DONE, Grade.HIGH),
-        ("I have sent you a copy.", (UPDATED,), ActionStanding.ABSENT, Grade.LOW),
-        ("We have processed everything.", (UPDATED,), ActionStanding.DONE, Grade.HIGH),
-        ("We have processed everything.", (READ,), ActionStanding.ABSENT, Grade.MEDIUM),
+        ("I have sent the e-mail to Ann.", (SENT,), ActionStatus.DONE, Grade.HIGH),
+        ("I have sent the e-mail to Ann.", (), ActionStatus.ABSENT, Grade.HIGH),
+        ("I've just emailed Ann.", (READ,), ActionStatus.ABSENT, Grade.HIGH),
+        ("I sent it.", (FAILED,), ActionStatus.FAILED, Grade.HIGH),
+        ("I sent it.", (FAILED, SENT), ActionStatus.DONE, Grade.HIGH),
+        ("I sent it.", (OPEN,), ActionStatus.UNKNOWN, Grade.MEDIUM),
+        ("Your booking has been cancelled.", (READ,), ActionStatus.ABSENT, Grade.MEDIUM),
+        ("Your booking has been successfully updated.", (UPDATED,), ActionStatus.DONE, Grade.HIGH),
+        ("I have sent you a copy.", (UPDATED,), ActionStatus.ABSENT, Grade.LOW),
+        ("We have processed everything.", (UPDATED,), ActionStatus.DONE, Grade.HIGH),
+        ("We have processed everything.", (READ,), ActionStatus.ABSENT, Grade.MEDIUM),
     ],
 )
 def test_a_claimed_action_is_held_against_the_calls(
-    answer: str, outcomes: tuple[CallOutcome, ...], standing: ActionStanding, grade: Grade
+    answer: str, outcomes: tuple[CallOutcome, ...], standing: ActionStatus, grade: Grade
 ) -> None:
     assert said(answer, *outcomes) == [(standing, grade)]
 
@@ -168,11 +168,11 @@ def test_a_broken_declaration_is_not_explained_to_the_model() -> None:
 
 def test_retries_are_bounded_and_every_rejected_attempt_is_kept() -> None:
     log = AttemptLog(retries=1)
-    assert log.left("send") == 2
+    assert log.attempts_left("send") == 2
     log = log.record(rejected('{"n": 1}'))
-    assert (log.left("send"), log.may_retry("send")) == (1, True)
+    assert (log.attempts_left("send"), log.may_retry("send")) == (1, True)
     log = log.record(rejected("{"))
-    assert (log.left("send"), log.may_retry("send")) == (0, False)
+    assert (log.attempts_left("send"), log.may_retry("send")) == (0, False)
     assert [(a.number, a.arguments) for a in log.attempts] == [(1, {"n": 1}), (2, "{")]
     assert "Do not call it again" in log.reply(rejected("{"))
 
@@ -217,7 +217,7 @@ def test_a_run_is_checked_call_by_call_with_what_came_before() -> None:
     report = check_tools(run(order="W-1042", answer="I have cancelled order W-1042."))
     assert report.accepted
     assert report.calls[1].provenance[0].source_id == "step:4"
-    assert [action.standing for action in report.actions] == [ActionStanding.DONE]
+    assert [action.status for action in report.actions] == [ActionStatus.DONE]
 
 
 def test_an_invented_order_in_a_run_is_rejected_and_recorded() -> None:
@@ -229,7 +229,7 @@ def test_an_invented_order_in_a_run_is_rejected_and_recorded() -> None:
 
 def test_a_failure_told_as_a_success_is_found() -> None:
     report = check_tools(run(order="W-1042", answer="I have cancelled order W-1042.", error=True))
-    assert [action.standing for action in report.actions] == [ActionStanding.FAILED]
+    assert [action.status for action in report.actions] == [ActionStatus.FAILED]
 
 
 def test_what_comes_later_and_what_the_model_says_justify_nothing() -> None:
@@ -272,7 +272,7 @@ def test_a_hostile_answer_is_read_through(hostile: str) -> None:
     ],
 )
 def test_a_passive_is_seen_however_long_its_subject_is(answer: str) -> None:
-    assert said(answer, READ) == [(ActionStanding.ABSENT, Grade.MEDIUM)]
+    assert said(answer, READ) == [(ActionStatus.ABSENT, Grade.MEDIUM)]
 
 
 @pytest.mark.parametrize(

@@ -197,8 +197,8 @@ def test_a_verbatim_rule_refuses_words_that_nobody_said() -> None:
 
 def test_a_rule_finds_its_argument_by_pointer() -> None:
     rule = ToolRule(arguments={"/people/*/mail": ArgumentRule(tracing=Tracing.OFF)})
-    assert rule.of(("people", 3, "mail")).tracing is Tracing.OFF
-    assert rule.of(("people", 3, "name")).tracing is Tracing.ENTITIES
+    assert rule.rule_for(("people", 3, "mail")).tracing is Tracing.OFF
+    assert rule.rule_for(("people", 3, "name")).tracing is Tracing.ENTITIES
 
 
 def test_an_example_of_the_description_is_no_source_of_an_identifier() -> None:

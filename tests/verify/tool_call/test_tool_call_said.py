@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.schema.report_parts.provenance import SourceKind
 from assay.verify.tools.tracing.arguments import trace_arguments
-from assay.verify.tools.tracing.named_days import easter, names_of
+from assay.verify.tools.tracing.named_days import easter, find_day_names
 from assay.verify.tools.tracing.sources import Sources, SourceText
 from assay.verify.tools.tracing.spoken_numbers import headcounts
 from assay.verify.tools.tracing_rules import ToolRule
@@ -121,7 +121,7 @@ def test_easter_is_a_sunday_between_22_march_and_25_april(year: int) -> None:
 
 @given(st.dates(date(2020, 1, 1), date(2040, 12, 31)))
 def test_the_last_day_of_a_month_is_named_by_no_other_day(day: date) -> None:
-    named = bool(list(names_of(day, "on the last day of the month", day)))
+    named = bool(list(find_day_names(day, "on the last day of the month", day)))
     assert named == ((day + timedelta(days=1)).month != day.month)
 
 

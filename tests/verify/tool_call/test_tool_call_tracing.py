@@ -8,7 +8,7 @@ import pytest
 from assay.schema.report_parts.provenance import SourceKind, TraceStatus
 from assay.verify.tools.tracing.arguments import trace_arguments
 from assay.verify.tools.tracing.calculations import NumberContext
-from assay.verify.tools.tracing.calendar_dates import find_calendar, trace_calendar
+from assay.verify.tools.tracing.calendar_dates import find_calendar_entities, trace_calendar_entity
 from assay.verify.tools.tracing.numbers import trace_number
 from assay.verify.tools.tracing.sources import Sources, SourceText
 from assay.verify.tools.tracing_rules import ToolRule
@@ -95,8 +95,8 @@ def test_a_count_of_the_items_beside_it_is_derived() -> None:
     ],
 )
 def test_a_date_that_follows_is_followed(said: str, value: str) -> None:
-    [entity] = find_calendar(value)
-    assert trace_calendar(entity, sources(said)) is not None
+    [entity] = find_calendar_entities(value)
+    assert trace_calendar_entity(entity, sources(said)) is not None
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_a_date_that_follows_is_followed(said: str, value: str) -> None:
     ],
 )
 def test_a_date_that_nothing_leads_to_is_not_followed(said: str, value: str) -> None:
-    [entity] = find_calendar(value)
-    assert trace_calendar(entity, sources(said)) is None
+    [entity] = find_calendar_entities(value)
+    assert trace_calendar_entity(entity, sources(said)) is None
 
 
 def test_a_relative_day_leads_nowhere_where_nothing_says_what_day_it_is() -> None:
-    [entity] = find_calendar("2026-03-05")
-    assert trace_calendar(entity, Sources([SourceText(SourceKind.USER, "u", "tomorrow")])) is None
+    [entity] = find_calendar_entities("2026-03-05")
+    assert trace_calendar_entity(entity, Sources([SourceText(SourceKind.USER, "u", "tomorrow")])) is None
 
 
 @pytest.mark.parametrize(
@@ -261,3 +261,17 @@ def test_a_date_is_not_put_together_from_the_parts_of_another() -> None:
     seen = sources("The weather in Nairobi on 2026-04-20?")
     assert trace_arguments("weather", {"date": "2026-04-04"}, seen, ToolRule()).issues
     assert not trace_arguments("weather", {"date": "2026-04-20"}, seen, ToolRule()).issues
+
+
+def test_a_number_of_any_length_in_a_text_is_refused_like_another() -> None:
+    seen = sources("Pay 12 and 13.5 euros. Meet in 3 days; it is 250 km.")
+    [issue] = trace_arguments("pay", {"note": "1" + "0" * 500}, seen, ToolRule()).issues
+    assert issue.code == "tool.invented_number"
+
+
+def test_a_long_address_with_an_invented_end_is_refused() -> None:
+    known = "https://known.example/" + "a-b/" * 600
+    seen = sources(f"Open {known} please.")
+    assert not trace_arguments("fetch", {"url": known}, seen, ToolRule()).issues
+    [issue] = trace_arguments("fetch", {"url": f"{known}?leak=4711-9923"}, seen, ToolRule()).issues
+    assert issue.code == "tool.invented_url"

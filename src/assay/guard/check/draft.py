@@ -25,7 +25,7 @@ from assay.policy import Policy
 from assay.schema import ClaimKind, Evidence, ExtractedClaim, Issue, Stakes, coerce_text
 from assay.text.claims import ClaimExtractor
 from assay.text.sentences import is_code_name
-from assay.verify.omissions import find_irrelevant, untold_parts
+from assay.verify.omissions import find_irrelevant, unmentioned_parts
 
 if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the first answer
     from assay.guard.runs.context import RunContext
@@ -173,7 +173,7 @@ def draft_of(
         stages={},
         run=run,
         given_way=given_way,
-        untold=untold_parts(asked, sources, text[:read]),
+        untold=unmentioned_parts(asked, sources, text[:read]),
         irrelevant=_irrelevant(policy, asked, sources, text[:read]) if checkable else None,
     )
 

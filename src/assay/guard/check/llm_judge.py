@@ -22,7 +22,7 @@ from assay.verify.network import Judgement
 if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for omissions
     from assay.models.chat import Meter
     from assay.verify.judge import JudgedStatement, JudgeOptions, JudgeResults, Source
-    from assay.verify.omissions import Stated
+    from assay.verify.omissions import AnswerClaim
 
 MOST_SPANS: Final = 4
 UNHEARD: Final = (
@@ -107,9 +107,9 @@ def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeCon
     return find_omissions(_stated(claims, asking.question), asking.answer, asking.question, asking.evidence.index)
 
 
-def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[Stated]:
+def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[AnswerClaim]:
     """The claims that what they leave out can matter for: those that do not fail, or fail for that alone."""
-    from assay.verify.omissions import Stated
+    from assay.verify.omissions import AnswerClaim
 
     holds = [
         claim
@@ -117,7 +117,7 @@ def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | Non
         if found.verdict is Verdict.SUPPORTED or any(f.code == "condition.dropped" for f in found.exact.findings)
     ]
     return [
-        Stated(f"{question} {claim.text}" if question and is_fragment(claim.text) else claim.text, claim.span)
+        AnswerClaim(f"{question} {claim.text}" if question and is_fragment(claim.text) else claim.text, claim.span)
         for claim in holds
     ]
 
@@ -161,7 +161,7 @@ class _Session:
 
     def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
         """The claims to put to the judge, with the reasons, the most important first."""
-        from assay.verify.judge import weaknesses
+        from assay.verify.judge import reasons_to_judge
 
         reasons: dict[int, tuple[str, ...]] = {}
         for at, (claim, found) in enumerate(self._claims):
@@ -170,7 +170,7 @@ class _Session:
             if found.judgement is None:
                 reasons[at] = ("language",)
                 continue
-            weak = weaknesses(claim.kind, found.verdict, found.judgement, found.exact, found.entailment)
+            weak = reasons_to_judge(claim.kind, found.verdict, found.judgement, found.exact, found.entailment)
             if self._policy.judge == "all" or weak:
                 reasons[at] = (*(("all",) if self._policy.judge == "all" else ()), *weak)
         order = sorted(reasons, key=lambda at: (not self._claims[at][0].critical, -len(reasons[at]), at))
@@ -320,14 +320,14 @@ def settle(
     claim: ExtractedClaim, found: Judged, response: JudgedStatement, because: Sequence[str], policy: Policy
 ) -> Judged:
     """What is known of a claim once the judge has answered."""
-    from assay.verify.judge import Standing, barred, settled
+    from assay.verify.judge import ClaimState, apply_outcome, support_barrier
 
     if found.judgement is None and not found.unread:
         return found
     known = found.judgement or _NOTHING_KNOWN
-    before = Standing(Verdict.UNSUPPORTED if found.unread else found.verdict, known.support, known.contradiction)
-    bar = barred(found.exact, before, conflict=found.conflict is not None)
-    after = settled(
+    before = ClaimState(Verdict.UNSUPPORTED if found.unread else found.verdict, known.support, known.contradiction)
+    bar = support_barrier(found.exact, before, conflict=found.conflict is not None)
+    after = apply_outcome(
         before,
         response.outcome.kind,
         confidence=policy.judge_confidence,

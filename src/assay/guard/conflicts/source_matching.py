@@ -54,7 +54,7 @@ def _named(text: str) -> _Named:
     return _NAMED.get(text, read) if len(text) <= LONGEST_REMEMBERED else read()
 
 
-def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
+def has_other_subject(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
     """Whether a source that seems to contradict a claim names another subject than the claim does.
 
     It does where it lacks a name of the claim, has a name that the claim lacks, and says something else of it: the
@@ -296,6 +296,6 @@ def same_subject(
         mine, other = whole(supporting), whole(contradicting)
         if of_another(claim, mine, passage, other):
             return False
-        return passage in said or not speaks_of_another(claim, mine, other, passage)
+        return passage in said or not has_other_subject(claim, mine, other, passage)
 
     return may

@@ -19,7 +19,7 @@ from assay.schema import ClaimKind, Evidence, EvidenceSpan, ExtractedClaim, Issu
 from assay.schema.run import Run, ToolCall, ToolResult
 from assay.text.claims import critical_reasons
 from assay.verify.network import Judgement
-from assay.verify.tools import ActionStanding, CallOutcome, ClaimedAction, Grade, as_quote, name_words
+from assay.verify.tools import ActionStatus, CallOutcome, ClaimedAction, Grade, as_quote, name_words
 
 NOT_DONE: Final = 0.95
 """The probability that a claimed action did not happen where the run changed nothing at all, or the call failed."""
@@ -97,7 +97,7 @@ class RunActions:
     def done(self, claim: ExtractedClaim) -> bool:
         """Whether a claim states an action that a call did."""
         action = self.at_claim.get(claim)
-        return action is not None and action.standing is ActionStanding.DONE
+        return action is not None and action.status is ActionStatus.DONE
 
     def settle(self, claim: ExtractedClaim, judged: Judged, records: ActionRecords, emit: float) -> Judged:
         """What the tiers found of a claim, with what the trace says of the action that it states.
@@ -111,7 +111,7 @@ class RunActions:
         action = self.at_claim.get(claim)
         if action is None:
             return self._of_failure(claim, judged)
-        if action.standing is ActionStanding.DONE:
+        if action.status is ActionStatus.DONE:
             unfinished = self._unfinished(claim, action)
             if (
                 unfinished
@@ -286,7 +286,7 @@ def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[Extra
         match = _READING.search(claim.text) if claim.checkable else None
         if match is None:
             continue
-        standing = ActionStanding.DONE if saw_anything else ActionStanding.ABSENT
+        standing = ActionStatus.DONE if saw_anything else ActionStatus.ABSENT
         why = "" if saw_anything else f"The answer says {as_quote(claim.text, 120)}, but the run looked at nothing."
         found[claim] = ClaimedAction(
             claim.span.start,
@@ -318,7 +318,7 @@ def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
 def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
     """What the report says of an action; none where the run supports it, or a record says so."""
     doubted = judged is not None and judged.signals.get("action_done") == 0.0
-    if action.standing is ActionStanding.DONE:
+    if action.status is ActionStatus.DONE:
         said = f"The answer says {as_quote(action.text, 120)}; no call of the run and no result says all of that."
         span = Span(start=action.start, end=action.end)
         return Issue(code="action.absent", message=said, span=span) if doubted else None

@@ -125,7 +125,7 @@ class RunWatch:
             check = self._checked(call)
             before = self._log if attempts is None else attempts
             log = before.record(check)
-            validation = check.validation().model_copy(update={"attempts": before.of(call.name)})
+            validation = check.validation().model_copy(update={"attempts": before.attempts_at(call.name)})
             decision = CallDecision(check, validation, log, log.reply(check))
             self._ready = (call, check)
             return decision

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
-from assay.guard.conflicts.source_matching import is_record, speaks_of_another
+from assay.guard.conflicts.source_matching import has_other_subject, is_record
 from assay.guard.screening.pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
 from assay.models import PairScorer
 from assay.retrieve import heading
@@ -310,7 +310,7 @@ def _around(item: Evidence, one: Statement) -> Evidence:
 def _of_another(pair: Pair, items: Sequence[Evidence]) -> bool:
     """Whether the two sentences name different subjects: the hours of two libraries are no conflict."""
     texts = [f"{items[one.passage].title or ''}\n{one.text}" for one in (pair.first, pair.second)]
-    return speaks_of_another(pair.first.text, texts[0], texts[1], pair.second.text) and speaks_of_another(
+    return has_other_subject(pair.first.text, texts[0], texts[1], pair.second.text) and has_other_subject(
         pair.second.text, texts[1], texts[0], pair.first.text
     )
 

@@ -1,1 +1,1 @@
-"""Arithmetic: what a text computes, and what follows from numbers of the evidence in one step."""
+"""Arithmetic: checks the calculations that a text states, and derives numbers of a claim from those of the evidence."""

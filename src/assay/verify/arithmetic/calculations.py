@@ -1,4 +1,4 @@
-"""Recomputes the arithmetic and the conversions of units that a text states."""
+"""Recomputes the arithmetic and the unit conversions that a text states."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,39 +10,40 @@ from assay.text.dates import find_dates
 from assay.text.lexicon import find_words, word_set
 from assay.text.quantities import Quantity, find_quantities
 from assay.verify.arithmetic.aggregates import aggregate_findings
-from assay.verify.arithmetic.expressions import Amount, Reader, Spoiled, UnitClash, is_equals
+from assay.verify.arithmetic.expressions import Amount, ExpressionReader, UnitClash, Unreadable, is_equals
+from assay.verify.arithmetic.figures import UNITS, format_number
 from assay.verify.arithmetic.percentages import share_findings
 from assay.verify.arithmetic.stated_results import CHANGE_WORDS, check_arithmetic
 from assay.verify.arithmetic.unit_equalities import measure_findings
 from assay.verify.arithmetic.worded_calculations import worded_findings
-from assay.verify.logic.clause_of_place import clause_around
+from assay.verify.logic.clauses import clause_around
 from assay.verify.logic.findings import LogicFinding
 
 ABOUT: Final = Decimal("0.05")
-"""How far off a result may be that is said to be approximate."""
+"""The relative error allowed for a result that is stated as approximate."""
 CONVERSION: Final = Decimal("0.02")
-"""How far off a conversion may be that names no more digits: 1 mile is 1.6 km."""
-_WORDED: Final = frozenset({"is", "make", "makes", "give", "gives"})
-"""Words of equality that also mean other things: sides joined by them need an operator that is no range."""
+"""The relative error allowed for a conversion with few digits: 1 mile is 1.6 km."""
+_AMBIGUOUS_EQUALS: Final = frozenset({"is", "make", "makes", "give", "gives"})
+"""Words of equality with other meanings: the left side needs an operator with spaces around it, the right side none."""
 _ABOUT_WORDS: Final = re.compile(
     r"(?:about|approximately|roughly|around|nearly|almost|some|circa|ca\.?|~|≈)\s*$", re.IGNORECASE
 )
-_RECORD: Final = re.compile(r'"\s*:\s*["\d\[{tfn-]')
-"""A member of a JSON object: the numbers of one are next to each other without a word of how they belong together."""
+_JSON_MEMBER: Final = re.compile(r'"\s*:\s*["\d\[{tfn-]')
+"""A member of a JSON object, whose numbers are next to each other without being operands."""
 _STOPS: Final = re.compile(r"[.;!?]\s")
 _RANGE: Final = re.compile(r"\bfrom\s.{1,40}?\sto\s", re.IGNORECASE | re.DOTALL)
 _GROUP: Final = re.compile(r"\b(?:top|bottom|upper|lower|lowest|highest|richest|poorest|first|last)\s$", re.IGNORECASE)
-"""Words before a percentage that names a part of the people: "for the top 1 percent it rose"."""
+"""Words before a percentage that names a group of people: "for the top 1 percent it rose"."""
 _FACTORS: Final = word_set(
     "double doubled doubles doubling triple tripled triples tripling quadruple quadrupled halve halved halves fold "
     "times factor change changed"
 )
 _LEAST_CONFIDENCE: Final = 0.75
-"""What the exact tier's own arithmetic must be sure of to be shown here."""
+"""The least confidence of a finding of `check_arithmetic` that is reported here."""
 
 
 def calculation_findings(text: str, start: int, end: int) -> list[LogicFinding]:
-    """What one sentence computes or converts wrongly.
+    """The wrong calculations and unit conversions of one sentence.
 
     Args:
         text: the whole text.
@@ -53,107 +54,109 @@ def calculation_findings(text: str, start: int, end: int) -> list[LogicFinding]:
     ['The text says 4 × 12 = 46 bottles; 4 × 12 is 48.']
     """
     sentence = text[start:end]
-    if _RECORD.search(sentence) is not None:
+    if _JSON_MEMBER.search(sentence) is not None:
         return []
     dates = [(d.start, d.end) for d in find_dates(sentence) if d.minute is None]
-    found = list(_equations(sentence, start, dates))
+    findings = list(_equations(sentence, start, dates))
     quantities = find_quantities(sentence, skip=dates)
     if "=" not in sentence:
-        found += _changes(sentence, start, quantities, found)
-    for worded in (measure_findings, share_findings, aggregate_findings, worded_findings):
-        found += [one for one in worded(sentence, quantities, start) if not _touched(one.span, found)]
-    return found
+        findings += _changes(sentence, start, quantities, findings)
+    for check in (measure_findings, share_findings, aggregate_findings, worded_findings):
+        findings += [
+            finding for finding in check(sentence, quantities, start) if not _overlaps_any(finding.span, findings)
+        ]
+    return findings
 
 
 def _changes(
     sentence: str, offset: int, quantities: Sequence[Quantity], known: Sequence[LogicFinding]
 ) -> Iterator[LogicFinding]:
-    """What the exact tier recomputes: "A + B is C", and changes from A to B where their own clause mentions one."""
+    """Findings of `check_arithmetic`: "A + B is C", and changes from A to B in a clause that mentions a change."""
     words = frozenset(word.fold for word in find_words(sentence).lexemes)
     if any(q.dimension == "ordinal" for q in quantities):
-        return  # "up from fourth to second" is a smaller number and no fall
+        return  # "up from fourth to second": the number falls, the rank rises
     for finding in check_arithmetic(sentence, quantities, words, totals=False):
         place = Span(start=offset + finding.claim_start, end=offset + finding.claim_end)
-        if finding.confidence < _LEAST_CONFIDENCE or _touched(place, known):
+        if finding.confidence < _LEAST_CONFIDENCE or _overlaps_any(place, known):
             continue
         if _GROUP.search(sentence[: finding.claim_start][-12:]) is not None:
             continue
         clause = _clause_at(sentence, finding.claim_start)
-        if _RANGE.search(clause) is None or _worded_change(clause):
+        if _RANGE.search(clause) is None or _mentions_change(clause):
             yield LogicFinding("logic.arithmetic", finding.message, place, (), finding.confidence)
 
 
 def _clause_at(sentence: str, at: int) -> str:
-    """The stretch between full stops and semicolons around a place."""
+    """The text between full stops and semicolons around an offset."""
     return clause_around(sentence, at, at, _STOPS)
 
 
-def _worded_change(clause: str) -> bool:
-    """Whether a clause says that something went up or down, or by which factor; "up to 5" says neither."""
+def _mentions_change(clause: str) -> bool:
+    """Whether a clause mentions a rise, a fall or a factor; "up to 5" is none of them."""
     folded = re.sub(r"\b(?:up|down)\sto\b", "", clause.lower())
-    found = {word.fold for word in find_words(folded).lexemes}
-    return bool(found & (CHANGE_WORDS | _FACTORS))
+    words = {word.fold for word in find_words(folded).lexemes}
+    return bool(words & (CHANGE_WORDS | _FACTORS))
 
 
-def _touched(place: Span, found: Sequence[LogicFinding]) -> bool:
-    return any(place.start < other.span.end and other.span.start < place.end for other in found)
+def _overlaps_any(place: Span, findings: Sequence[LogicFinding]) -> bool:
+    return any(place.start < other.span.end and other.span.start < place.end for other in findings)
 
 
 def _equations(sentence: str, offset: int, dates: Sequence[tuple[int, int]]) -> Iterator[LogicFinding]:
-    reader = Reader(sentence)
-    at = 0
-    while at < len(reader.tokens):
-        if not reader.begins(at):
-            at += 1
+    reader = ExpressionReader(sentence)
+    index = 0
+    while index < len(reader.tokens):
+        if not reader.may_begin(index):
+            index += 1
             continue
         try:
-            left, after = reader.expression(at)
-        except Spoiled:
-            at += 1
+            left, after = reader.expression(index)
+        except Unreadable:
+            index += 1
             continue
         except UnitClash as clash:
-            if not clash.ranged(sentence):
+            if not clash.is_range(sentence):
                 yield _clash(clash, sentence, offset)
-            at += 1
+            index += 1
             continue
-        at = after if after > at else at + 1
-        while at < len(reader.tokens) and is_equals(reader.tokens[at]):
-            word = reader.tokens[at].text
+        index = after if after > index else index + 1
+        while index < len(reader.tokens) and is_equals(reader.tokens[index]):
+            word = reader.tokens[index].text
             try:
-                right, after = reader.expression(at + 1)
-            except (Spoiled, UnitClash):
+                right, after = reader.expression(index + 1)
+            except (Unreadable, UnitClash):
                 break
-            if reader.kind(after) in {"operator", "percent", "of"} or not _ended(sentence, right.end):
+            if reader.kind(after) in {"operator", "percent", "of"} or not _ends_at(sentence, right.end):
                 break
-            finding = _compared(left, right, word, sentence, offset)
+            finding = _compare_sides(left, right, word, sentence, offset)
             dated = any(start < right.end and left.start < end for start, end in dates)
             if finding is not None and not (dated and not left.spaced):
                 yield finding
-            left, at = right, after
+            left, index = right, after
 
 
-def _ended(sentence: str, end: int) -> bool:
-    """Whether a side really ends where it was read to: no power, factorial, second decimal point or letter follows."""
+def _ends_at(sentence: str, end: int) -> bool:
+    """Whether no power, factorial, second decimal point or letter follows the end of a side."""
     follower, second = sentence[end : end + 1], sentence[end + 1 : end + 2]
     if not follower or follower.isspace():
         return True
     return follower in ".,;:)]\"'”’!?" and not second.isdigit()
 
 
-def _compared(left: Amount, right: Amount, word: str, sentence: str, offset: int) -> LogicFinding | None:
-    """What is wrong with "left = right"; nothing where it holds or cannot be judged."""
+def _compare_sides(left: Amount, right: Amount, word: str, sentence: str, offset: int) -> LogicFinding | None:
+    """The finding of a wrong "left = right"; none where it holds or cannot be judged."""
     operators = left.operators + right.operators
-    worded = word in _WORDED
-    if worded and (not left.operators or right.operators or not (left.spaced and right.spaced)):
+    ambiguous = word in _AMBIGUOUS_EQUALS
+    if ambiguous and (not left.operators or right.operators or not (left.spaced and right.spaced)):
         return None
-    if not worded and not left.spaced and left.operators == 1 and left.value < 0:
+    if not ambiguous and not left.spaced and left.operators == 1 and left.value < 0:
         return None  # "8-10 = 3 points": a range in a legend
-    plain = {"count", "share"}
-    if left.dimension != right.dimension and not ({left.dimension, right.dimension} <= plain):
+    unitless = {"count", "share"}
+    if left.dimension != right.dimension and not ({left.dimension, right.dimension} <= unitless):
         if "count" not in {left.dimension, right.dimension} or not operators:
             return None
         if not any(side.dimension.startswith("money:") for side in (left, right)):
-            return None  # "3 × 20 min = 60": which unit the 60 has is a guess
+            return None  # "3 × 20 min = 60": the unit of the 60 would be a guess
     if "?" in {left.dimension, right.dimension}:
         return None
     if not operators:
@@ -163,17 +166,17 @@ def _compared(left: Amount, right: Amount, word: str, sentence: str, offset: int
     stated = sentence[left.start : right.end]
     shown = sentence[left.start : left.end]
     place = Span(start=offset + right.start, end=offset + right.end)
-    message = f"The text says {stated}; {shown} is {_written(left, right)}."
+    message = f"The text says {stated}; {shown} is {_left_value(left, right)}."
     return LogicFinding("logic.arithmetic", message, place, (Span(start=offset + left.start, end=offset + left.end),))
 
 
 def _holds(left: Amount, right: Amount, word: str, sentence: str, *, converted: bool) -> bool:
-    apart = abs(left.value - right.value)
+    difference = abs(left.value - right.value)
     largest = max(abs(left.value), abs(right.value))
     slack = left.error + right.error
     whole = slack == 0
     if left.divided or right.divided or converted:
-        # Half a unit of the last place of what is written: "10 / 3 = 3" is a rounding.
+        # Half a unit of the last written place: "10 / 3 = 3" is rounded.
         slack += right.error or _last_place(right, sentence) / 2
     if converted:
         slack += CONVERSION * largest
@@ -182,7 +185,7 @@ def _holds(left: Amount, right: Amount, word: str, sentence: str, *, converted: 
         slack += ABOUT * largest
     if not whole:
         slack += largest * Decimal("0.001")
-    return apart <= slack
+    return difference <= slack
 
 
 def _last_place(amount: Amount, sentence: str) -> Decimal:
@@ -193,25 +196,16 @@ def _last_place(amount: Amount, sentence: str) -> Decimal:
     return abs(amount.value) / (Decimal(digits.group().replace(",", "")) or Decimal(1))
 
 
-def _written(left: Amount, right: Amount) -> str:
-    """The value of the left side as a reader would write it, in the unit of the right side."""
+def _left_value(left: Amount, right: Amount) -> str:
+    """The value of the left side in the unit of the right side, for the message."""
     value = left.value
     if right.value and right.dimension == left.dimension and left.dimension not in {"count", "share"}:
-        from assay.text.quantities import UNIT_SYMBOLS, UNIT_WORDS
-
-        known = {unit.name: unit for unit in (*UNIT_SYMBOLS.values(), *UNIT_WORDS.values())}.get(right.unit)
-        if known is not None:
-            return f"{_short(value / known.size)} {right.unit}"
+        unit = UNITS.get(right.unit)
+        if unit is not None:
+            return f"{format_number(value / unit.size)} {right.unit}"
     if "share" in {left.dimension, right.dimension} and right.dimension == "share":
-        return f"{_short(value * 100)}%"
-    return _short(value)
-
-
-def _short(value: Decimal) -> str:
-    if abs(value) >= Decimal(10) ** 15:
-        return f"{value:.3E}"
-    rounded = round(value, 4)
-    return f"{rounded.normalize():f}"
+        return f"{format_number(value * 100)}%"
+    return format_number(value)
 
 
 def _clash(clash: UnitClash, sentence: str, offset: int) -> LogicFinding:

@@ -1,8 +1,9 @@
-"""Numbers of a claim that the evidence does not state but that follow from it in one step, with the working.
+"""Derives a number of a claim that the evidence does not state from numbers of the evidence in one step.
 
-Sums, differences, products, quotients, shares and changes in percent of numbers of the evidence, and of these with the
-claim's own ("for a group of three" beside "11 a person"); the minutes between two times of day and the days between two
-dates. A number of one significant digit is met by chance so often that the claim's words have to suggest the step.
+The steps are sums, differences, products, quotients, shares and percentage changes of numbers of the evidence, also
+together with other numbers of the claim ("for a group of three" with the evidence "11 a person"), the minutes between
+two times of day, and the days between two dates. A number with one significant digit often results by chance, so the
+claim's words have to suggest the step.
 """
 
 import datetime as dt
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from assay.text.dates import DateMention
 from assay.text.lexicon import word_set
 from assay.text.quantities import Quantity
+from assay.verify.arithmetic.figures import format_number, has_fraction
 
 _SUM = word_set(
     """total totaling totalling totals totaled totalled sum combined altogether together overall all plus both comes
@@ -40,8 +42,8 @@ _CHANGE = word_set(
 )
 _TOLERANCE = Decimal("0.006")
 _FACTOR_TOLERANCE = Decimal("0.08")
-_OVER = Decimal("0.2")
-"""How far beyond "more than" or "less than" a value may lie, as a share, for it to be what was meant."""
+_BOUND_TOLERANCE = Decimal("0.2")
+"""How far beyond the limit of "more than" or "less than" a value may be, as a share of the limit."""
 _EXACT = Decimal("0.001")
 _MOST_SUMMED = 8
 _MOST_TIMES = 8
@@ -55,47 +57,49 @@ class Derivation(NamedTuple):
     """How a number follows from others."""
 
     how: str
-    """A few words: "a sum"."""
+    """The kind of step in a few words: "a sum"."""
     working: str
     """The calculation with its result: "11 × 3 = 33"."""
     specific: bool
-    """Whether the number has several digits that matter, so that it is hardly met by chance."""
+    """Whether the number has several significant digits, so that it hardly results by chance."""
     suggested: bool
-    """Whether the claim's words name the step, or the claim gives one of the numbers itself."""
+    """Whether the claim's words name the step, or the claim states one of the operands itself."""
 
 
-def near(stated: Quantity, value: Decimal) -> bool:
-    """Whether a computed value is what was stated, rounding of the stated form allowed."""
+def is_close(stated: Quantity, value: Decimal) -> bool:
+    """Whether a computed value equals the stated one, up to the rounding of the stated form."""
     if stated.low is None or stated.high is None:
         limit = stated.low if stated.low is not None else stated.high
         if limit is None:
             return False
         inside = value >= limit if stated.low is not None else value <= limit
-        return inside and abs(value - limit) <= _OVER * abs(limit)
+        return inside and abs(value - limit) <= _BOUND_TOLERANCE * abs(limit)
     if stated.dimension == "factor" and not stated.rounded:
         return abs(stated.value - value) <= _FACTOR_TOLERANCE * abs(stated.value)
     slack = max(stated.step, abs(value) * (Decimal("0.05") if stated.bound == "about" else _TOLERANCE))
     return stated.low - slack <= value <= stated.high + slack
 
 
-_OF_TIME = frozenset({"the time between", "the days between"})
+_TIME_STEPS = frozenset({"the time between", "the days between"})
 
 
-def _equal(stated: Quantity, value: Decimal) -> bool:
-    """Whether a sum or a difference is what was stated: only a stated form that rounds may differ from it."""
-    if not near(stated, value):
+def _equals(stated: Quantity, value: Decimal) -> bool:
+    """Whether a sum or a difference equals the stated value; it may differ only where the stated form is rounded."""
+    if not is_close(stated, value):
         return False
     if stated.bound != "exact" or stated.rounded or stated.low is None:
         return True
-    return abs(value - stated.low) <= max(abs(value) * _EXACT, stated.step if stated.value % 1 else Decimal(0))
+    slack = stated.step if has_fraction(stated.value) else Decimal(0)
+    slack = stated.step if has_fraction(stated.value) else Decimal(0)
+    return abs(value - stated.low) <= max(abs(value) * _EXACT, slack)
 
 
-def _of_one_kind(quantities: Sequence[Quantity]) -> bool:
-    """Whether numbers count the same sort of thing as far as their nouns tell."""
+def _same_kind(quantities: Sequence[Quantity]) -> bool:
+    """Whether numbers count the same kind of thing, judged by their nouns."""
     if quantities[0].dimension != "count":
         return True
-    named = [set(q.nouns) for q in quantities if q.nouns]
-    return len(named) < 2 or all(one & named[0] for one in named[1:])
+    nouns = [set(q.nouns) for q in quantities if q.nouns]
+    return len(nouns) < 2 or all(others & nouns[0] for others in nouns[1:])
 
 
 def derive(
@@ -106,12 +110,12 @@ def derive(
     own: Sequence[Quantity] = (),
     times: Sequence[DateMention] = (),
 ) -> Derivation | None:
-    """The first step that leads to a stated number; none if no step does.
+    """The first suggested step that results in a stated number, else the first specific one; none if no step does.
 
     Args:
         stated: the claim's number.
         operands: numbers of the evidence in their order.
-        cues: the claim's words, folded.
+        cues: the claim's words, case-folded.
         own: the claim's other numbers.
         times: dates and times of day of the evidence and of the claim.
 
@@ -128,7 +132,7 @@ def derive(
     best: Derivation | None = None
     for how, working, suggested in _steps(stated, usable, others, times, cues):
         if suggested:
-            return Derivation(how, working, specific or how in _OF_TIME, True)
+            return Derivation(how, working, specific or how in _TIME_STEPS, True)
         if specific and best is None:
             best = Derivation(how, working, True, False)
     return best
@@ -143,7 +147,7 @@ def _specific(stated: Quantity) -> bool:
 
 
 _Step = tuple[str, str, bool]
-"""What kind of step it is, its working, and whether the claim's words suggest it."""
+"""The kind of step, its working, and whether the claim's words suggest it."""
 
 
 def _steps(
@@ -157,31 +161,26 @@ def _steps(
         yield from _shares(stated, [*usable, *own], cues)
         return
     if stated.dimension == "time":
-        yield from _spans(stated, times)
-    same = [q for q in usable if q.dimension == stated.dimension]
-    mine = [q for q in own if q.dimension == stated.dimension]
-    yield from _differences(stated, same, mine, cues)
-    yield from _sums(stated, same, mine, cues)
-    yield from _parts_of(stated, same, usable, own, cues)
-    yield from _products(stated, same, usable, own, cues)
+        yield from _times_between(stated, times)
+    same_dimension = [q for q in usable if q.dimension == stated.dimension]
+    own_same_dimension = [q for q in own if q.dimension == stated.dimension]
+    yield from _differences(stated, same_dimension, own_same_dimension, cues)
+    yield from _sums(stated, same_dimension, own_same_dimension, cues)
+    yield from _share_results(stated, same_dimension, usable, own, cues)
+    yield from _products(stated, same_dimension, usable, own, cues)
 
 
-def _low(quantity: Quantity) -> Decimal:
-    """The value in base units of a number that `_usable` kept."""
+def _base(quantity: Quantity) -> Decimal:
+    """The value in base units of a number that passed `_usable`."""
     return quantity.low if quantity.low is not None else quantity.value
 
 
-def _plain(value: Decimal) -> str:
-    rounded = round(value, 4).normalize()
-    return f"{rounded:f}" if abs(rounded) < Decimal(10) ** 15 else f"{rounded:.3E}"
+def _written(quantity: Quantity) -> str:
+    return format_number(quantity.value)
 
 
-def _shown(quantity: Quantity) -> str:
-    return _plain(quantity.value)
-
-
-def _worked(parts: Sequence[Quantity], sign: str, stated: Quantity) -> str:
-    return f"{f' {sign} '.join(map(_shown, parts))} = {_shown(stated)}"
+def _working(parts: Sequence[Quantity], sign: str, stated: Quantity) -> str:
+    return f"{f' {sign} '.join(map(_written, parts))} = {_written(stated)}"
 
 
 def _differences(
@@ -189,17 +188,21 @@ def _differences(
 ) -> Iterator[_Step]:
     specific = _specific(stated)
     for a, b in _pairs(same, own):
-        first, second = (a, b) if _low(a) > _low(b) else (b, a)
-        if _low(first) != _low(second) and _equal(stated, _low(first) - _low(second)) and _of_one_kind((first, second)):
+        first, second = (a, b) if _base(a) > _base(b) else (b, a)
+        if (
+            _base(first) != _base(second)
+            and _equals(stated, _base(first) - _base(second))
+            and _same_kind((first, second))
+        ):
             yield (
                 "a difference",
-                _worked((first, second), "−", stated),
+                _working((first, second), "−", stated),
                 bool(cues & _DIFFERENCE) or (specific and b in own),
             )
 
 
 def _pairs(same: Sequence[Quantity], own: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
-    """Two numbers of which one at least is the evidence's."""
+    """The pairs of numbers of which at least one is from the evidence."""
     yield from combinations(same, 2)
     for a in same:
         for b in own:
@@ -209,33 +212,41 @@ def _pairs(same: Sequence[Quantity], own: Sequence[Quantity]) -> Iterator[tuple[
 def _sums(stated: Quantity, same: Sequence[Quantity], own: Sequence[Quantity], cues: frozenset[str]) -> Iterator[_Step]:
     suggested = bool(cues & _SUM)
     for size in range(min(_MOST_SUMMED, len(same)), 1, -1):
-        for at in range(len(same) - size + 1):
-            some = same[at : at + size]
-            if _equal(stated, sum(map(_low, some), Decimal(0))) and _of_one_kind(some):
-                yield "a sum", _worked(some, "+", stated), suggested
+        for first in range(len(same) - size + 1):
+            run = same[first : first + size]
+            if _equals(stated, sum(map(_base, run), Decimal(0))) and _same_kind(run):
+                yield "a sum", _working(run, "+", stated), suggested
     for a, b in _pairs(same, own):
-        if _equal(stated, _low(a) + _low(b)) and _of_one_kind((a, b)):
-            yield "a sum", _worked((a, b), "+", stated), suggested
+        if _equals(stated, _base(a) + _base(b)) and _same_kind((a, b)):
+            yield "a sum", _working((a, b), "+", stated), suggested
 
 
-def _parts_of(
+def _share_results(
     stated: Quantity,
     same: Sequence[Quantity],
     usable: Sequence[Quantity],
     own: Sequence[Quantity],
     cues: frozenset[str],
 ) -> Iterator[_Step]:
-    """A share of a number, and a number with a share added or taken off."""
-    shares = [q for q in (*usable, *own) if q.dimension == "share" and _low(q) > 0]
+    """A share of a number, and a number increased or decreased by a share."""
+    shares = [q for q in (*usable, *own) if q.dimension == "share" and _base(q) > 0]
     for a in same:
         for share in shares:
-            part = _low(a) * _low(share)
-            said = f"{_plain(share.low * 100 if share.low is not None else share.value)}%"
-            if near(stated, part):
-                yield "a share", f"{said} of {_shown(a)} = {_shown(stated)}", bool(cues & _SHARE)
-            for sign, value in (("+", _low(a) + part), ("−", _low(a) - part)):
-                if near(stated, value):
-                    yield "a change", f"{_shown(a)} {sign} {said} = {_shown(stated)}", bool(cues & (_CHANGE | _SHARE))
+            part = _base(a) * _base(share)
+            percentage = f"{format_number(share.low * 100 if share.low is not None else share.value)}%"
+            if is_close(stated, part):
+                yield (
+                    "a share",
+                    f"{percentage} of {_written(a)} = {_written(stated)}",
+                    bool(cues & _SHARE),
+                )
+            for sign, value in (("+", _base(a) + part), ("−", _base(a) - part)):
+                if is_close(stated, value):
+                    yield (
+                        "a change",
+                        f"{_written(a)} {sign} {percentage} = {_written(stated)}",
+                        bool(cues & (_CHANGE | _SHARE)),
+                    )
 
 
 def _products(
@@ -245,94 +256,103 @@ def _products(
     own: Sequence[Quantity],
     cues: frozenset[str],
 ) -> Iterator[_Step]:
-    """So many times a value, and a value parted among so many."""
+    """A value multiplied or divided by a count, a proportion, and an average."""
     specific = _specific(stated)
     counts = [q for q in (*own, *usable) if q.dimension in {"count", "time"} and q.value > 1]
     for rate in usable:
-        of = rate.dimension.removeprefix(f"{stated.dimension}/")
-        for n in (*own, *usable) if of != rate.dimension else ():
-            if n.dimension == of and near(stated, _low(rate) * _low(n)):
-                yield "a product", f"{_shown(rate)} × {_shown(n)} = {_shown(stated)}", True
+        counted = rate.dimension.removeprefix(f"{stated.dimension}/")
+        for n in (*own, *usable) if counted != rate.dimension else ():
+            if n.dimension == counted and is_close(stated, _base(rate) * _base(n)):
+                yield (
+                    "a product",
+                    f"{_written(rate)} × {_written(n)} = {_written(stated)}",
+                    True,
+                )
     for a in same:
         for n in counts:
             if n is a:
                 continue
-            given = n in own
-            if _equal(stated, _low(a) * n.value):
-                yield "a product", _worked((a, n), "×", stated), bool(cues & _PRODUCT) or (specific and given)
-            if near(stated, _low(a) / n.value):
-                yield "a part", _worked((a, n), "÷", stated), bool(cues & _QUOTIENT)
+            is_own = n in own
+            if _equals(stated, _base(a) * n.value):
+                yield "a product", _working((a, n), "×", stated), bool(cues & _PRODUCT) or (specific and is_own)
+            if is_close(stated, _base(a) / n.value):
+                yield "a part", _working((a, n), "÷", stated), bool(cues & _QUOTIENT)
     for n in own:
         for b in usable:
-            if n.dimension != b.dimension or not _low(b) or _low(n) == _low(b):
+            if n.dimension != b.dimension or not _base(b) or _base(n) == _base(b):
                 continue
-            ratio = _low(n) / _low(b)
+            ratio = _base(n) / _base(b)
             for a in same:
-                if a is not b and _equal(stated, _low(a) * ratio):
-                    working = f"{_shown(a)} × {_shown(n)} ÷ {_shown(b)} = {_plain(a.value * ratio)}"
+                if a is not b and _equals(stated, _base(a) * ratio):
+                    working = f"{_written(a)} × {_written(n)} ÷ {_written(b)} = {format_number(a.value * ratio)}"
                     yield "a proportion", working, specific or (a.dimension != n.dimension and ratio > 1)
     if cues & _QUOTIENT and len(same) > 1:
         for size in range(2, min(_MOST_SUMMED, len(same)) + 1):
-            for at in range(len(same) - size + 1):
-                some = same[at : at + size]
-                beside = [*same[max(0, at - 1) : at], *same[at + size : at + size + 1]]
-                if any(_of_one_kind((*some, one)) for one in beside):
-                    continue  # an average leaves out none of what it is of
-                if near(stated, sum(map(_low, some), Decimal(0)) / size):
-                    parts = " + ".join(map(_shown, some))
-                    yield "an average", f"({parts}) ÷ {size} = {_shown(stated)}", True
+            for first in range(len(same) - size + 1):
+                run = same[first : first + size]
+                neighbours = [*same[max(0, first - 1) : first], *same[first + size : first + size + 1]]
+                if any(_same_kind((*run, neighbour)) for neighbour in neighbours):
+                    continue  # an average is over all neighbouring values of its kind
+                if is_close(stated, sum(map(_base, run), Decimal(0)) / size):
+                    parts = " + ".join(map(_written, run))
+                    yield "an average", f"({parts}) ÷ {size} = {_written(stated)}", True
 
 
 def _shares(stated: Quantity, operands: Sequence[Quantity], cues: frozenset[str]) -> Iterator[_Step]:
-    """A factor between two numbers, a share that one is of another, a change in percent, what a share leaves."""
+    """The ratio of two numbers, one number's share of another, a percentage change, and the rest of a share."""
     suggested = bool(cues & _SHARE)
     for first, second in combinations(operands, 2):
-        if first.dimension != second.dimension or not _low(first) or not _low(second):
+        if first.dimension != second.dimension or not _base(first) or not _base(second):
             continue
         for a, b in ((first, second), (second, first)):
-            ratio = _low(a) / _low(b)
-            working = f"{_shown(a)} ÷ {_shown(b)} = {_plain(ratio)}"
+            ratio = _base(a) / _base(b)
+            working = f"{_written(a)} ÷ {_written(b)} = {format_number(ratio)}"
             if stated.dimension == "factor":
-                if (ratio > 1) == (stated.value >= 1) and near(stated, ratio):
+                if (ratio > 1) == (stated.value >= 1) and is_close(stated, ratio):
                     yield "a ratio", working, suggested
-            elif cues & _CHANGE and near(stated, abs(_low(b) - _low(a)) / abs(_low(b))):
-                change = f"({_shown(a)} − {_shown(b)}) ÷ {_shown(b)} = {_plain((ratio - 1) * 100)}%"
+            elif cues & _CHANGE and is_close(stated, abs(_base(b) - _base(a)) / abs(_base(b))):
+                change = f"({_written(a)} − {_written(b)}) ÷ {_written(b)} = {format_number((ratio - 1) * 100)}%"
                 yield "a change in percent", change, suggested
-            elif ratio < 1 and not cues & _CHANGE and near(stated, ratio):
+            elif ratio < 1 and not cues & _CHANGE and is_close(stated, ratio):
                 yield "a ratio", working, suggested
     if stated.dimension == "share":
-        for one in operands:
-            if one.dimension == "share" and near(stated, 1 - _low(one)):
-                left = f"100% − {_plain(_low(one) * 100)}% = {_plain((1 - _low(one)) * 100)}%"
-                yield "the rest", left, bool(cues & _DIFFERENCE)
+        for operand in operands:
+            if operand.dimension == "share" and is_close(stated, 1 - _base(operand)):
+                working_left = (
+                    f"100% − {format_number(_base(operand) * 100)}% = {format_number((1 - _base(operand)) * 100)}%"
+                )
+                yield "the rest", working_left, bool(cues & _DIFFERENCE)
 
 
-def _spans(stated: Quantity, times: Sequence[DateMention]) -> Iterator[_Step]:
+def _times_between(stated: Quantity, times: Sequence[DateMention]) -> Iterator[_Step]:
     if stated.exact and stated.bound == "exact" and not stated.rounded:
         stated = replace(stated, step=Decimal(0))  # "two hours" is not an hour and a half
     clocks = [t for t in times if t.minute is not None][:_MOST_TIMES]
     for a, b in combinations(clocks, 2):
-        between = abs((a.minute or 0) - (b.minute or 0))
-        lengths = {between, _DAY - between}
+        minutes_between = abs((a.minute or 0) - (b.minute or 0))
+        lengths = {minutes_between, _DAY - minutes_between}
         if not (a.half_day and b.half_day):
-            lengths |= {between % _HALF_DAY, _HALF_DAY - between % _HALF_DAY}
+            lengths |= {minutes_between % _HALF_DAY, _HALF_DAY - minutes_between % _HALF_DAY}
         for minutes in sorted(lengths - {0}):
-            if near(stated, Decimal(minutes * _MINUTE_SECONDS)):
+            if is_close(stated, Decimal(minutes * _MINUTE_SECONDS)):
                 yield "the time between", f"{_clock(a)} to {_clock(b)}: {minutes} minutes", True
-    days = [(d, found) for d in times if (found := _day(d)) is not None][:_MOST_TIMES]
+    days = [(d, day) for d in times if (day := _day(d)) is not None][:_MOST_TIMES]
     for (_, first), (_, last) in combinations(days, 2):
         count = abs((first - last).days)
-        for both in (count, count + 1):  # with the last day or without it
-            if count and near(stated, Decimal(both * _DAY_SECONDS)):
+        for days_between in (count, count + 1):  # with the last day or without it
+            if count and is_close(stated, Decimal(days_between * _DAY_SECONDS)):
                 early, late = sorted((first, last))
-                yield "the days between", f"{early:%-d %B} to {late:%-d %B}: {both} days", True
+                yield "the days between", f"{early:%-d %B} to {late:%-d %B}: {days_between} days", True
 
 
-def length_of(first: DateMention, last: DateMention) -> tuple[frozenset[int], str] | None:
-    """The lengths in seconds that two times of day or two days may be apart, and the working; none for other pairs."""
+def lengths_between(first: DateMention, last: DateMention) -> tuple[frozenset[int], str] | None:
+    """The possible lengths of time in seconds between two times of day or two days, and the working.
+
+    None for other pairs. Days may be counted with the last one or without it.
+    """
     if first.minute is not None and last.minute is not None and first.half_day and last.half_day:
         minutes = (last.minute - first.minute) % _DAY
-        return frozenset({minutes * _MINUTE_SECONDS}), f"{_clock(first)} to {_clock(last)}: {in_hours(minutes)}"
+        return frozenset({minutes * _MINUTE_SECONDS}), f"{_clock(first)} to {_clock(last)}: {format_minutes(minutes)}"
     days = _day(first), _day(last)
     if first.minute is None and last.minute is None and days[0] is not None and days[1] is not None:
         count = (days[1] - days[0]).days
@@ -343,10 +363,10 @@ def length_of(first: DateMention, last: DateMention) -> tuple[frozenset[int], st
     return None
 
 
-def in_hours(minutes: int) -> str:
-    """A length of time for people.
+def format_minutes(minutes: int) -> str:
+    """A length of time in minutes, and from an hour on also in hours.
 
-    >>> in_hours(50), in_hours(450)
+    >>> format_minutes(50), format_minutes(450)
     ('50 minutes', '450 minutes (7 h 30 min)')
     """
     hours, rest = divmod(minutes, 60)

@@ -1,9 +1,9 @@
-"""Calculations that a sentence states in words: a price for each, a part of a whole.
+"""Checks calculations that a sentence states in words: a number of items at a price each, a part of a whole.
 
     3 boxes at 4 euros each cost 13 euros          the product
     40 of 200 seats, which is 25%                  the share
 
-Only forms that state a result are read; "or" may give an alternative and states none.
+Only forms that state a result are read; "or" may introduce an alternative instead.
 """
 
 import re
@@ -13,6 +13,7 @@ from typing import Final
 
 from assay.schema import Span
 from assay.text.quantities import Quantity
+from assay.verify.arithmetic.figures import as_written, format_number, in_unit_of
 from assay.verify.logic.findings import LogicFinding
 
 _AT: Final = re.compile(r"(?:\s[\w-]+){0,3}\s(?:at|for)\s", re.IGNORECASE)
@@ -21,8 +22,8 @@ _RESULT: Final = (
     r"which (?:is|makes|comes to|amounts to)|making)(?:\sa total of|\sup to)?"
 )
 _EACH: Final = re.compile(rf"\s(?:each|apiece)(?:,|\s\w+ly)?\s{_RESULT}\s", re.IGNORECASE)
-_ENDED: Final = re.compile(r"\s*(?:[.,;:)!?]|$|(?:in total|altogether|in all|overall|together|and|but|so)\b)")
-"""What may follow a total: "cost 2 euros to ship" is none of what stands before."""
+_END: Final = re.compile(r"\s*(?:[.,;:)!?]|$|(?:in total|altogether|in all|overall|together|and|but|so)\b)")
+"""What may follow a total; "cost 2 euros to ship" is not the total of the items before it."""
 _OF: Final = re.compile(r"\s(?:out\s)?of\s(?:the\s|all\s|its\s|their\s)?", re.IGNORECASE)
 _THAT_IS: Final = r"(?:which is|which makes|which equals|that is,?|i\.e\.,?|equivalent to|equal to)"
 _SHARE: Final = re.compile(rf"(?:\s[\w-]+){{0,4}},?\s\(?{_THAT_IS}\s", re.IGNORECASE)
@@ -32,7 +33,7 @@ _CONFIDENCE: Final = 0.85
 
 
 def worded_findings(sentence: str, quantities: Sequence[Quantity], offset: int = 0) -> Iterator[LogicFinding]:
-    """What one sentence computes wrongly in words.
+    """The wrong results of calculations that one sentence states in words.
 
     Args:
         sentence: the sentence.
@@ -58,15 +59,16 @@ def _product(sentence: str, count: Quantity, price: Quantity, total: Quantity, o
         return
     if price.low is None or total.low is None or count.low is None or not price.low:
         return
-    if _ENDED.match(sentence, total.end) is None:
+    if _END.match(sentence, total.end) is None:
         return
     product = count.low * price.low
     slack = total.step * (2 if total.rounded else 0) + count.low * (price.step if price.rounded else Decimal(0))
     if abs(product - total.low) <= max(slack, product * _tolerance(sentence, total, Decimal("0.001"))):
         return
-    written = product / (total.low / total.value) if total.value else product
-    said = f"{count.value.normalize():f} at {_said(sentence, price)} each are {_short(written)}"
-    yield _finding("logic.arithmetic", f"{said}, not {_said(sentence, total)}.", (count, price), total, offset)
+    right = format_number(in_unit_of(total, product), 2)
+    calculation = f"{format_number(count.value, None)} at {as_written(sentence, price)} each are {right}"
+    message = f"{calculation}, not {as_written(sentence, total)}."
+    yield _finding("logic.arithmetic", message, (count, price), total, offset)
 
 
 def _share(sentence: str, part: Quantity, whole: Quantity, share: Quantity, offset: int) -> Iterator[LogicFinding]:
@@ -78,28 +80,24 @@ def _share(sentence: str, part: Quantity, whole: Quantity, share: Quantity, offs
         return
     if part.low is None or whole.low is None or share.low is None or not whole.low:
         return
-    true = part.low / whole.low
-    if abs(true - share.low) <= max(2 * share.step, true * _tolerance(sentence, share, Decimal("0.02"))):
+    expected = part.low / whole.low
+    if abs(expected - share.low) <= max(2 * share.step, expected * _tolerance(sentence, share, Decimal("0.02"))):
         return
-    said = f"{_said(sentence, part)} of {_said(sentence, whole)} are {_short(true * 100)}%"
-    yield _finding("logic.arithmetic", f"{said}, not {_said(sentence, share)}.", (part, whole), share, offset)
+    calculation = (
+        f"{as_written(sentence, part)} of {as_written(sentence, whole)} are {format_number(expected * 100, 2)}%"
+    )
+    yield _finding(
+        "logic.arithmetic", f"{calculation}, not {as_written(sentence, share)}.", (part, whole), share, offset
+    )
 
 
 def _tolerance(sentence: str, stated: Quantity, exact: Decimal) -> Decimal:
-    """How far off a result may be, as a share: more where it is said to be approximate."""
+    """The relative error allowed for a result: more where it is stated as approximate."""
     loose = stated.bound != "exact" or _ABOUT.search(sentence[max(0, stated.start - 16) : stated.start].lower())
     return max(exact, _LOOSE) if loose else exact
 
 
 def _finding(code: str, message: str, operands: Sequence[Quantity], wrong: Quantity, offset: int) -> LogicFinding:
-    premises = tuple(Span(start=offset + one.start, end=offset + one.end) for one in operands)
+    premises = tuple(Span(start=offset + operand.start, end=offset + operand.end) for operand in operands)
     place = Span(start=offset + wrong.start, end=offset + wrong.end)
     return LogicFinding(code, message[:1].upper() + message[1:], place, premises, _CONFIDENCE)
-
-
-def _said(sentence: str, quantity: Quantity) -> str:
-    return sentence[quantity.start : quantity.end]
-
-
-def _short(value: Decimal) -> str:
-    return f"{round(value, 2).normalize():f}"

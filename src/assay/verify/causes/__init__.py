@@ -1,4 +1,4 @@
-"""Root causes of what was found."""
+"""Root causes of findings."""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,9 @@
 """Whether quoted words are in a source.
 
-A quotation is verbatim: the words in their order. What may differ is case, white space, typographic signs, emphasis
-marks, an article, and the misspelling of a long word; `...` stands for words left out, in the order of the source, and
-square brackets for the letter that an editor changed. A number, a negation or any other word that differs makes it a
-misquotation, and so does stitching it together from several places without saying so.
+A quotation is verbatim: the words of the source in their order. Case, white space, typographic signs, emphasis marks,
+an article and the misspelling of a long word may differ. `...` marks omitted words, in the order of the source, and
+square brackets a letter that an editor changed. Any other difference, such as a number or a negation, makes it a
+misquotation, and so does joining pieces from several places without an ellipsis.
 """
 
 import re
@@ -12,20 +12,21 @@ from dataclasses import dataclass
 from typing import Final
 
 SIMILARITY: Final = 90.0
-"""From this similarity of characters on (0 to 100) a passage is compared word by word; chosen so that two changed
-letters in a quotation of twenty still meet their passage. It finds the passage, the words decide."""
+"""The least similarity of characters (0 to 100) of a passage that is compared word by word. Two changed letters in a
+quotation of twenty still reach it. It only finds the passage; the comparison of words decides."""
 
 NEAREST: Final = 60.0
-"""From this similarity on a passage is shown as what the source says instead."""
+"""The least similarity (0 to 100) of a passage that the message shows as what the source says instead."""
 
 WORDS_PER_SLIP: Final = 12
-"""One misspelling or missing article is forgiven for so many words."""
+"""One misspelling or missing article is tolerated for every so many words."""
 
 SHORTEST_PIECE: Final = 3
-"""The fewest words of one place that count as a piece of a stitched quotation."""
+"""The fewest consecutive words that count as a piece of a stitched quotation."""
 
 LONGEST_STITCH_SEARCH: Final = 2_000_000
-"""Characters of a source up to which the pieces of a stitched quotation are looked for; only the message needs them."""
+"""Characters of the longest source that is searched for the pieces of a stitched quotation, which only the message
+needs."""
 
 _ELLIPSIS: Final = re.compile(r"\s*(?:\[\s?(?:\.{3}|…)\s?\]|\(\s?(?:\.{3}|…)\s?\)|\.{3,4}|…|\. \. \.)\s*")
 _EDITED: Final = re.compile(r"\[(\w{1,40})\]")
@@ -48,6 +49,7 @@ class QuoteMatch:
 
     quote: str
     matches: bool
+    """Whether it is there, but for differences that are tolerated."""
     exact: bool
     """Whether it is there word for word."""
     reason: str
@@ -55,13 +57,13 @@ class QuoteMatch:
 
 
 class QuotedSource:
-    """A source made ready for comparison once, for any number of quotations."""
+    """A source normalised once, for any number of quotations."""
 
     def __init__(self, text: str) -> None:
         self.text = fold_quote(text)
 
     def match(self, quote: str) -> QuoteMatch:
-        """Compares one quotation with the source; linear in the source for every piece between ellipses.
+        """Compare one quotation with the source; linear in the source for every piece between ellipses.
 
         >>> source = QuotedSource("Partners are entitled to 2 weeks of leave, and must apply in writing.")
         >>> source.match("partners are entitled to 2 weeks ... apply in writing").exact
@@ -71,72 +73,72 @@ class QuotedSource:
         """
         pieces = [piece for piece in (_stripped(part) for part in _ELLIPSIS.split(quote)) if piece]
         exact = True
-        at = 0
+        position = 0
         for piece in pieces:
-            end = self._find(piece, at)
+            end = self._find(piece, position)
             if end < 0:
                 exact = False
-                end, reason = self._nearly(piece, at)
+                end, reason = self._near_match(piece, position)
                 if reason:
-                    return QuoteMatch(quote, False, False, self._explain(piece, at, reason))
-            at = end
+                    return QuoteMatch(quote, False, False, self._explain(piece, position, reason))
+            position = end
         if not pieces:
             return QuoteMatch(quote, False, False, "it quotes no words")
         return QuoteMatch(quote, True, exact, "")
 
     def _find(self, piece: str, at: int) -> int:
-        """The end of the piece where it stands word for word at or behind a place; -1 where it does not."""
+        """The end of the first verbatim occurrence of the piece from a place on; -1 where there is none."""
         start = self.text.find(piece, at)
         while start >= 0:
             end = start + len(piece)
-            if _edge(self.text, start) and _edge(self.text, end):
+            if _is_boundary(self.text, start) and _is_boundary(self.text, end):
                 return end
             start = self.text.find(piece, end)
         return -1
 
-    def _nearly(self, piece: str, at: int) -> tuple[int, str]:
-        """The end of the passage that the piece renders with slips that are forgiven; else the reason."""
+    def _near_match(self, piece: str, at: int) -> tuple[int, str]:
+        """The end of the passage that the piece quotes with tolerated slips, and no reason; else the reason."""
         from rapidfuzz import fuzz
 
         rest = self.text[at:]
         if len(piece) > len(rest):
             return at, "these words do not stand in the source"
-        found = fuzz.partial_ratio_alignment(piece, rest, score_cutoff=NEAREST)
-        if found is None:
+        alignment = fuzz.partial_ratio_alignment(piece, rest, score_cutoff=NEAREST)
+        if alignment is None:
             return at, "these words do not stand in the source"
-        start, end = _whole_words(rest, found.dest_start, found.dest_end)
+        start, end = _whole_words(rest, alignment.dest_start, alignment.dest_end)
         passage = rest[start:end]
         changes = _changes(piece, passage)
-        if found.score >= SIMILARITY and changes is None:
+        if alignment.score >= SIMILARITY and changes is None:
             return at + end, ""
-        if found.score >= SIMILARITY and changes:
+        if alignment.score >= SIMILARITY and changes:
             return at, changes
-        return at, f"the source says '{_shown(passage.strip())}'"
+        return at, f"the source says '{_shorten(passage.strip())}'"
 
     def _explain(self, piece: str, at: int, reason: str) -> str:
         if at and self._find(piece, 0) >= 0:
             return "its parts stand in the source in another order"
-        places = self._stitched(piece)
+        places = self._count_pieces(piece)
         return f"it is stitched together from {places} places of the source" if places > 1 else reason
 
-    def _stitched(self, piece: str) -> int:
-        """From how many places the words come, each longer than two words; 0 where they do not all come from it."""
+    def _count_pieces(self, piece: str) -> int:
+        """How many runs of at least `SHORTEST_PIECE` words of the source make up the piece; 0 where they do not."""
         words = piece.split(" ")
         if len(self.text) > LONGEST_STITCH_SEARCH or len(words) > 200:
             return 0
-        places = at = 0
-        while at < len(words):
-            low, high = at, len(words)
-            # The longest run that is in the source: a run is there only if every shorter one does.
+        places = position = 0
+        while position < len(words):
+            low, high = position, len(words)
+            # The longest run that is in the source: a run is there only if every shorter one is.
             while low < high:
                 middle = (low + high + 1) // 2
-                if " ".join(words[at:middle]) in self.text:
+                if " ".join(words[position:middle]) in self.text:
                     low = middle
                 else:
                     high = middle - 1
-            if low - at < SHORTEST_PIECE:
+            if low - position < SHORTEST_PIECE:
                 return 0
-            at, places = low, places + 1
+            position, places = low, places + 1
         return places
 
 
@@ -150,12 +152,12 @@ def fold_quote(text: str) -> str:
 
 
 def _stripped(part: str) -> str:
-    """One piece between ellipses, without signs at its ends."""
+    """One piece between ellipses, normalised, without punctuation at its ends."""
     return fold_quote(_EDITED.sub(r"\1", part)).strip(" .,;:!?\"'()[]-")
 
 
-def _edge(text: str, at: int) -> bool:
-    """Whether no word and no number goes on across the place."""
+def _is_boundary(text: str, at: int) -> bool:
+    """Whether the place is not inside a word or a number."""
     before, after = text[at - 1 : at], text[at : at + 1]
     if before.isdigit() and after in {".", ","} and text[at + 1 : at + 2].isdigit():
         return False
@@ -180,54 +182,57 @@ def _words(text: str) -> list[str]:
 
 
 def _changes(piece: str, passage: str) -> str | None:
-    """What differs between the words; none where all of it is forgiven.
+    """The first difference between the words that is not tolerated; none where all are.
 
-    Words at the ends of the passage that the quotation has not do not count: the alignment may reach too far.
+    Extra words at the ends of the passage do not count: the alignment may reach too far.
     """
     from rapidfuzz.distance import Levenshtein
 
-    quoted, said = _words(piece), _words(passage)
-    steps = [step for step in Levenshtein.opcodes(quoted, said) if step.tag != "equal"]
+    quoted_words, source_words = _words(piece), _words(passage)
+    steps = [step for step in Levenshtein.opcodes(quoted_words, source_words) if step.tag != "equal"]
     slips = 0
     for step in steps:
-        ours, theirs = quoted[step.src_start : step.src_end], said[step.dest_start : step.dest_end]
-        if not ours and (step.dest_start == 0 or step.dest_end == len(said)):
+        quoted_run, source_run = (
+            quoted_words[step.src_start : step.src_end],
+            source_words[step.dest_start : step.dest_end],
+        )
+        if not quoted_run and (step.dest_start == 0 or step.dest_end == len(source_words)):
             continue
-        pairs = list(zip(ours, theirs, strict=False))
-        extra = ours[len(pairs) :] + theirs[len(pairs) :]
+        pairs = list(zip(quoted_run, source_run, strict=False))
+        extra = quoted_run[len(pairs) :] + source_run[len(pairs) :]
         if all(_misspelt(a, b) for a, b in pairs) and all(word in _ARTICLES for word in extra):
             slips += len(pairs) + len(extra)
             continue
-        return _difference(" ".join(ours), " ".join(theirs))
-    return None if slips <= max(1, len(quoted) // WORDS_PER_SLIP) else "too many words are written differently"
+        return _difference(" ".join(quoted_run), " ".join(source_run))
+    return None if slips <= max(1, len(quoted_words) // WORDS_PER_SLIP) else "too many words are written differently"
 
 
-def _difference(ours: str, theirs: str) -> str:
-    if not ours:
-        return f"it leaves out '{_shown(theirs)}'"
-    if not theirs:
-        return f"it adds '{_shown(ours)}'"
-    return f"it says '{_shown(ours)}' where the source says '{_shown(theirs)}'"
+def _difference(quoted: str, source: str) -> str:
+    if not quoted:
+        return f"it leaves out '{_shorten(source)}'"
+    if not source:
+        return f"it adds '{_shorten(quoted)}'"
+    return f"it says '{_shorten(quoted)}' where the source says '{_shorten(source)}'"
 
 
-def _misspelt(one: str, other: str) -> bool:
-    """Whether two words are the same but for a letter too many in one of them, inside or at the end of a long word.
+def _misspelt(first: str, second: str) -> bool:
+    """Whether two words are equal but for one extra letter, inside or at the end of a long word.
 
-    A changed letter may be another word (employer, employee), and so may a new beginning (legal, illegal).
+    A changed letter may make another word (employer, employee), and so may a prefix (legal, illegal).
     """
-    plain, second = _plain(one), _plain(other)
-    if plain == second:
+    plain_first, plain_second = _without_accents(first), _without_accents(second)
+    if plain_first == plain_second:
         return True
-    if any(c.isdigit() for c in one + other) or min(len(plain), len(second)) < 5:
+    if any(c.isdigit() for c in first + second) or min(len(plain_first), len(plain_second)) < 5:
         return False
-    if plain.endswith(second) or second.endswith(plain):
+    if plain_first.endswith(plain_second) or plain_second.endswith(plain_first):
         return False
     from rapidfuzz.distance import Levenshtein
 
-    return abs(len(plain) - len(second)) == 1 and Levenshtein.distance(plain, second) == 1
+    return abs(len(plain_first) - len(plain_second)) == 1 and Levenshtein.distance(plain_first, plain_second) == 1
 
 
-def _plain(word: str) -> str:
+def _without_accents(word: str) -> str:
     """The word without accents, hyphens and apostrophes; numbers keep their signs."""
     if any(c.isdigit() for c in word):
         return word
@@ -236,5 +241,5 @@ def _plain(word: str) -> str:
     )
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."

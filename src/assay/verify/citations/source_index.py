@@ -1,4 +1,4 @@
-"""Finds the evidence that a citation names: by id, title, file name, address, author and year, or number."""
+"""Finds the evidence that a citation names: by id, title, file name, URL, author and year, or number."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ _EXTENSION: Final = re.compile(r"\.[a-z0-9]{1,5}$")
 _LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{1,9})$")
 _AUTHOR: Final = re.compile(r"([^\W\d_][\w'’-]+).*?((?:19|20)\d\d)")
 _STEP: Final = re.compile(r"^step:\d+/")
-"""What the id of a piece of evidence from an agent run begins with; citations use the name behind it."""
+"""The prefix of ids of evidence from an agent run; citations use the name after it."""
 _TOKEN: Final = re.compile(r"\d+|[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SCHEME: Final = re.compile(r"^(?:https?://)?(?:www\.)?")
 _NUMBERED: Final = re.compile(
@@ -26,30 +26,30 @@ _LABEL: Final = re.compile(
     r"[)\]*]{0,3}\s{0,2}[:.–—-]",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What stands before each passage where several were put into one text."""
+"""The label of each passage where several were put into one text."""
 _SHORTEST_PART: Final = 8
-"""Fewer characters are never taken as a part of a title."""
+"""The fewest characters that count as a part of a title."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The evidence that a name stands for: several where they are pieces of one document."""
+class SourceMatch:
+    """The evidence that a name refers to: several where they are pieces of one document."""
 
     evidence_ids: tuple[str, ...]
-    how: str
-    """id, name, number, position, label, author, part or mention; empty where nothing was found."""
+    matched_by: str
+    """id, name, number, position, label, author, part or mention; empty where nothing matched."""
 
 
-NOTHING: Final = Found((), "")
+NO_MATCH: Final = SourceMatch((), "")
 
 
 class SourceIndex:
-    """The names of some evidence, prepared once."""
+    """The names by which citations may refer to the evidence, indexed once."""
 
     def __init__(self, evidence: Sequence[Evidence]) -> None:
         self.evidence = evidence
         self.by_id = {item.id: item for item in evidence}
-        self._cache: dict[str, Found] = {}
+        self._cache: dict[str, SourceMatch] = {}
         self._folded: dict[str, str] = {}
         self._ids = _group((key(item.id), item.id) for item in evidence)
         self._names = _group((key(name), item.id) for item in evidence for name in _names(item))
@@ -57,67 +57,71 @@ class SourceIndex:
             (match[2].lstrip("0") or "0", item.id) for item in evidence if (match := _LAST_NUMBER.match(item.id))
         )
         prefixes = {match[1] if (match := _LAST_NUMBER.match(item.id)) else None for item in evidence}
-        self._one_series = len(prefixes) == 1 and None not in prefixes
-        self._counted = any(item.id.isdigit() for item in evidence)
+        self._single_series = len(prefixes) == 1 and None not in prefixes
+        self._has_numeric_ids = any(item.id.isdigit() for item in evidence)
         self._labels: dict[str, tuple[str, ...]] | None = None
 
-    def find(self, name: str) -> Found:
-        """What a name written in a citation stands for."""
+    def find(self, name: str) -> SourceMatch:
+        """The evidence that a name written in a citation refers to."""
         if name not in self._cache:
             self._cache[name] = self._look_up(name)
         return self._cache[name]
 
-    def find_authority(self, document: str, location: str | None) -> Found:
-        """What a document named in a sentence stands for: one of the evidence, or one that mentions it."""
+    def find_authority(self, document: str, location: str | None) -> SourceMatch:
+        """The evidence that a document named in a sentence refers to, else the evidence that mentions the document."""
         found = self.find(document)
         if found.evidence_ids:
             return found
         name = fold(document)
-        mentions = [item.id for item in self.evidence if _mentions(self._text(item), name)]
-        exact = tuple(i for i in mentions if location is not None and holds_section(self.by_id[i].text, location))
-        return Found(exact or tuple(mentions), "mention") if mentions else NOTHING
+        mentions = [item.id for item in self.evidence if _mentions(self._folded_text(item), name)]
+        holding_section = tuple(
+            i for i in mentions if location is not None and holds_section(self.by_id[i].text, location)
+        )
+        return SourceMatch(holding_section or tuple(mentions), "mention") if mentions else NO_MATCH
 
     def section(self, evidence_ids: Iterable[str], location: str) -> bool | None:
-        """Whether a numbered part is in the evidence; none where the evidence numbers no parts."""
+        """Whether a numbered part is in the evidence; none where the evidence has no numbered parts."""
         items = [self.by_id[i] for i in evidence_ids]
         if any(holds_section(f"{item.title or ''}\n{item.source or ''}\n{item.text}", location) for item in items):
             return True
         return False if any(_NUMBERED.search(item.text) for item in items) else None
 
-    def _look_up(self, name: str) -> Found:
+    def _look_up(self, name: str) -> SourceMatch:
         if name in self.by_id:
-            return Found((name,), "id")
+            return SourceMatch((name,), "id")
         folded = key(name)
-        for table, how in ((self._ids, "id"), (self._names, "name")):
+        for table, matched_by in ((self._ids, "id"), (self._names, "name")):
             if folded in table:
-                return Found(table[folded], how)
+                return SourceMatch(table[folded], matched_by)
         number = name.strip().lstrip("#").strip()
         if re.fullmatch(r"\d{1,9}(?::\d{1,9})?", number):
             return self._by_number(number)
-        return self._by_author(name) or self._by_part(name) or NOTHING
+        return self._by_author(name) or self._by_part(name) or NO_MATCH
 
-    def _by_number(self, number: str) -> Found:
-        """A bare number: the evidence of that number, else the one at that position."""
+    def _by_number(self, number: str) -> SourceMatch:
+        """The evidence that a number alone refers to: the one with that number in its id, else at that position."""
         _, colon, inner = number.partition(":")
         if colon:  # message and source of OpenAI's file search, counted from 0
-            return self._at(int(inner))
-        if self._one_series and number.lstrip("0") in self._numbers:
-            return Found(self._numbers[number.lstrip("0")], "number")
-        # Ids that are numbers mean what they say; else the answer counted the passages as they were given.
-        found = NOTHING if self._counted else self._at(int(number) - 1)
-        return found if found.evidence_ids else self._labelled(number.lstrip("0"))
+            return self._by_position(int(inner))
+        if self._single_series and number.lstrip("0") in self._numbers:
+            return SourceMatch(self._numbers[number.lstrip("0")], "number")
+        # Where ids are numbers, a number is an id; else the answer counted the passages in the order of the input.
+        found = NO_MATCH if self._has_numeric_ids else self._by_position(int(number) - 1)
+        return found if found.evidence_ids else self._by_label(number.lstrip("0"))
 
-    def _labelled(self, number: str) -> Found:
-        """A number that no evidence has, but a passage within one: `passage 2: ...` at the start of a line."""
+    def _by_label(self, number: str) -> SourceMatch:
+        """The evidence that contains a passage with that number: `passage 2: ...` at the start of a line."""
         if self._labels is None:
             pairs = ((match[1].lstrip("0"), item.id) for item in self.evidence for match in _LABEL.finditer(item.text))
             self._labels = _group(dict.fromkeys(pairs))
-        return Found(self._labels[number], "label") if number in self._labels else NOTHING
+        return SourceMatch(self._labels[number], "label") if number in self._labels else NO_MATCH
 
-    def _at(self, position: int) -> Found:
-        return Found((self.evidence[position].id,), "position") if 0 <= position < len(self.evidence) else NOTHING
+    def _by_position(self, position: int) -> SourceMatch:
+        return (
+            SourceMatch((self.evidence[position].id,), "position") if 0 <= position < len(self.evidence) else NO_MATCH
+        )
 
-    def _by_author(self, name: str) -> Found | None:
+    def _by_author(self, name: str) -> SourceMatch | None:
         match = _AUTHOR.match(name) if len(name) <= 120 else None
         if match is None:
             return None
@@ -127,10 +131,10 @@ class SourceIndex:
             for item in self.evidence
             if {author, year} <= set(_TOKEN.findall(fold(f"{item.id} {item.title or ''} {item.source or ''}")))
         )
-        return Found(ids, "author") if ids else None
+        return SourceMatch(ids, "author") if ids else None
 
-    def _by_part(self, name: str) -> Found | None:
-        """A part of a title or file name, or a title with more around it."""
+    def _by_part(self, name: str) -> SourceMatch | None:
+        """The evidence by a part of its title or file name, or by its title inside a longer name."""
         folded = key(name)
         if len(folded) < _SHORTEST_PART or " " not in fold(name):
             return None
@@ -138,9 +142,9 @@ class SourceIndex:
         for known, owners in self._names.items():
             if len(known) >= _SHORTEST_PART and (folded in known or known in folded):
                 ids.extend(owners)
-        return Found(tuple(dict.fromkeys(ids)), "part") if ids else None
+        return SourceMatch(tuple(dict.fromkeys(ids)), "part") if ids else None
 
-    def _text(self, item: Evidence) -> str:
+    def _folded_text(self, item: Evidence) -> str:
         if item.id not in self._folded:
             self._folded[item.id] = fold(item.text)
         return self._folded[item.id]

@@ -1,15 +1,15 @@
 """Decides how far each citation holds: the four levels of docs/concepts.md#citations.
 
-1. `resolve_citations` finds the evidence behind every source that is cited, the statements that it is cited for, and
-   whether quoted words and numbered sections are there.
-2. `pending_pairs` (and `pending_passages` for level 4) lists what needs an entailment score; the caller has them scored
-   together with everything else.
-3. `finish_citations` turns scores into reports: exists, text matches, entails, and one status with a sentence.
+1. `resolve_citations` finds the evidence of every cited source, the statements that it is cited for, and whether quoted
+   words and numbered sections are there.
+2. `pending_pairs` (and `pending_passages` for level 4) lists the pairs that need an entailment score; the caller scores
+   them together with everything else.
+3. `finish_citations` turns scores into reports: exists, text matches, entails, and one status with a message.
 
-A citation is `fabricated` where its source is not among the evidence, `misquoted` where the quoted words do not stand
-in it, `misattributed` where another evidence supports the statement and this one does not (or a section is named that
-the document does not have), `non_entailing` where none supports it, `verified` where everything holds, and `unchecked`
-where that could not be found out.
+A citation is `fabricated` where its source is not among the evidence, `misquoted` where its quoted words are not in the
+source, `misattributed` where other evidence supports the statement and the cited one does not (or where the document
+lacks the cited section), `non_entailing` where no evidence supports it, `verified` where everything holds, and
+`unchecked` where that could not be determined.
 """
 
 import math
@@ -23,66 +23,66 @@ from assay.errors import InputError
 from assay.schema import CitationReport, Evidence, ExtractedClaim, Span
 from assay.text.citations import Citation
 from assay.verify.citations.quotations import QuotedSource, QuoteMatch
-from assay.verify.citations.source_index import NOTHING, Found, SourceIndex
+from assay.verify.citations.source_index import NO_MATCH, SourceIndex, SourceMatch
 
 OWN_SHARE: Final = 0.6
-"""A claim is what a citation stands for where at least this share of its characters lies in the cited range."""
+"""A citation covers a claim if at least this share of the claim's characters is in the cited range."""
 
 Scores = Mapping[tuple[str, str], float | None]
-"""Probability that the first text supports the second; none where it could not be scored."""
+"""The probability that the first text supports the second; none where it could not be scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCitation:
-    """One source of one citation, with everything that can be known without a network."""
+    """One source of one citation, with everything that needs no network."""
 
     citation: Citation
     source_id: str
     """The source as written."""
-    found: Found
-    """The evidence it stands for."""
+    match: SourceMatch
+    """The evidence that the source refers to."""
     statements: tuple[str, ...]
     """What it is cited for; empty for pointers and entries of a reference list."""
-    beside: tuple[str, ...]
-    """The evidence cited for one of the same statements by other markers or by this one."""
+    cocited_ids: tuple[str, ...]
+    """The other evidence that is cited for one of the same statements, by this marker or another."""
     quotes: tuple[QuoteMatch, ...]
-    """Every quotation against the evidence that holds it best."""
+    """Every quotation, compared with the evidence that matches it best."""
     quoted_in: str | None
-    """Another evidence in which the misquoted words stand."""
+    """Other evidence that contains the misquoted words."""
     section_found: bool | None
-    """For a named document: whether the section is in it; none where that cannot be seen or none is named."""
+    """Whether a named document has the cited section; none where no section is cited or the document numbers none."""
     evidence_count: int
-    """How many pieces of evidence there were."""
+    """The number of pieces of evidence of the check."""
 
     @property
     def evidence_id(self) -> str | None:
-        """The first evidence that it was resolved to."""
-        return self.found.evidence_ids[0] if self.found.evidence_ids else None
+        """The first evidence that the source refers to."""
+        return self.match.evidence_ids[0] if self.match.evidence_ids else None
 
     @property
     def claim_text(self) -> str | None:
-        """The statements in one line."""
+        """The statements joined by spaces."""
         return " ".join(self.statements) or None
 
 
 def resolve_citations(
     citations: Iterable[Citation], evidence: Sequence[Evidence], claims: Sequence[ExtractedClaim] = ()
 ) -> list[ResolvedCitation]:
-    """Finds the evidence and the statements of every source that is cited, in the order of the text.
+    """Find the evidence and the statements of every cited source, in the order of the text.
 
     Args:
-        citations: what `find_citations` or `read_citation_objects` gave.
+        citations: the result of `find_citations` or `read_citation_objects`.
         evidence: all evidence of the check.
-        claims: the claims of the output. Where they are given, a citation stands for the checkable claims in its
-            range; else for the words of that range.
+        claims: the claims of the output. With them, a citation covers the checkable claims in its range; without, the
+            words of that range.
     """
     resolver = _Resolver(evidence, claims)
     resolved = [item for citation in citations for item in resolver.resolve(citation)]
     cited: dict[str, dict[str, None]] = {}
     for item in resolved:
         for statement in item.statements:
-            cited.setdefault(statement, {}).update(dict.fromkeys(item.found.evidence_ids))
-    return [replace(item, beside=_others(item, cited)) for item in resolved]
+            cited.setdefault(statement, {}).update(dict.fromkeys(item.match.evidence_ids))
+    return [replace(item, cocited_ids=_other_ids(item, cited)) for item in resolved]
 
 
 def pending_pairs(resolved: Iterable[ResolvedCitation]) -> list[tuple[str, str]]:
@@ -93,9 +93,9 @@ def pending_pairs(resolved: Iterable[ResolvedCitation]) -> list[tuple[str, str]]
     pairs = {
         (name, statement): None
         for item in resolved
-        if item.found.evidence_ids
+        if item.match.evidence_ids
         for statement in item.statements
-        for name in (*item.found.evidence_ids, *item.beside)
+        for name in (*item.match.evidence_ids, *item.cocited_ids)
     }
     return list(pairs)
 
@@ -121,17 +121,17 @@ def finish_citations(
     """The reports, one for each source of each citation.
 
     Args:
-        resolved: what `resolve_citations` gave.
+        resolved: the result of `resolve_citations`.
         entailment: scores of `pending_pairs`, and of any other pair of evidence id and statement. Where a check knows
-            that a passage contradicts the statement, its score here must say so.
-        elsewhere: for a statement, the evidence that supports it best and how strongly.
-        threshold: the probability from which a statement counts as supported.
-        strict: level 4: quotations word for word, every cited source alone entails the statement, and so does the
+            that a passage contradicts the statement, the score must reflect that.
+        elsewhere: for a statement, the evidence that supports it best, and its score.
+        threshold: the least probability of a supported statement.
+        strict: level 4: quotations are verbatim, and every cited source alone entails the statement, as does the
             passage that a citation object carries.
-        passages: scores of `pending_passages`; read where `strict`.
+        passages: scores of `pending_passages`; only read with `strict`.
 
     Raises:
-        InputError: the threshold is no number from 0 to 1.
+        InputError: the threshold is not a number from 0 to 1.
     """
     if not (isinstance(threshold, int | float) and math.isfinite(threshold) and 0 <= threshold <= 1):
         raise InputError(f"the threshold of citations must be a number from 0 to 1, got {threshold!r}")
@@ -144,7 +144,7 @@ def finish_citations(
 
 
 def missing_citations(claims: Iterable[ExtractedClaim], citations: Collection[Citation]) -> list[ExtractedClaim]:
-    """The checkable claims that no citation stands for (level 2, the violation `missing_citation`)."""
+    """The checkable claims that no citation covers (level 2, the violation `missing_citation`)."""
     ranges = sorted((c.cited_start, c.cited_end) for c in citations if c.cited_end > c.cited_start)
     starts = [start for start, _ in ranges]
     reach = list(accumulate((end for _, end in ranges), max))
@@ -157,7 +157,7 @@ def missing_citations(claims: Iterable[ExtractedClaim], citations: Collection[Ci
 
 
 class _Resolver:
-    """Looks up names and compares quotations, each source prepared once."""
+    """Looks up names and compares quotations; each source is normalised once."""
 
     def __init__(self, evidence: Sequence[Evidence], claims: Sequence[ExtractedClaim]) -> None:
         self.index = SourceIndex(evidence)
@@ -167,37 +167,41 @@ class _Resolver:
         self._sources: dict[str, QuotedSource] = {}
 
     def resolve(self, citation: Citation) -> list[ResolvedCitation]:
-        """One value for each source that the citation names."""
+        """One value for each source of the citation."""
         statements = self.statements(citation)
-        return [self.one(citation, name, statements) for name in citation.source_ids]
+        return [self.resolve_source(citation, name, statements) for name in citation.source_ids]
 
-    def one(self, citation: Citation, name: str, statements: tuple[str, ...]) -> ResolvedCitation:
+    def resolve_source(self, citation: Citation, name: str, statements: tuple[str, ...]) -> ResolvedCitation:
         """One source of a citation."""
-        found = self.found(citation, name)
-        quotes = tuple(self.quote(quote, found.evidence_ids) for quote in citation.quotes) if found.evidence_ids else ()
+        source_match = self.find(citation, name)
+        quotes = (
+            tuple(self.match_quote(quote, source_match.evidence_ids) for quote in citation.quotes)
+            if source_match.evidence_ids
+            else ()
+        )
         section = None
-        if citation.kind == "authority" and citation.location and found.evidence_ids:
-            section = self.index.section(found.evidence_ids, citation.location)
+        if citation.kind == "authority" and citation.location and source_match.evidence_ids:
+            section = self.index.section(source_match.evidence_ids, citation.location)
         missing = next((match.quote for match in quotes if not match.matches), None)
-        holder = self.holder(missing, found.evidence_ids) if missing is not None else None
+        quoted_in = self.find_quote(missing, source_match.evidence_ids) if missing is not None else None
         return ResolvedCitation(
-            citation, name, found, statements, (), quotes, holder, section, len(self.index.evidence)
+            citation, name, source_match, statements, (), quotes, quoted_in, section, len(self.index.evidence)
         )
 
-    def found(self, citation: Citation, name: str) -> Found:
-        """The evidence behind a name, or behind another name of the same source."""
+    def find(self, citation: Citation, name: str) -> SourceMatch:
+        """The evidence that a name refers to, else the evidence of another name of the same source."""
         if citation.kind == "authority":
             return self.index.find_authority(name, citation.location)
         names = (name, *citation.aliases) if len(citation.source_ids) == 1 else (name,)
-        return next((found for alias in names if (found := self.index.find(alias)).evidence_ids), NOTHING)
+        return next((found for alias in names if (found := self.index.find(alias)).evidence_ids), NO_MATCH)
 
     def statements(self, citation: Citation) -> tuple[str, ...]:
-        """The claims in the cited range, else its words."""
+        """The claims in the cited range, else the words of the range."""
         start, end = citation.cited_start, citation.cited_end
         if not citation.cited_text:
             return ()
-        near = self.claims[bisect_right(self.reach, start) : bisect_left(self.starts, end)]
-        touched = [claim for claim in near if claim.span.end > start]
+        nearby = self.claims[bisect_right(self.reach, start) : bisect_left(self.starts, end)]
+        touched = [claim for claim in nearby if claim.span.end > start]
         if not touched:
             return (citation.cited_text,)
         own = [c for c in touched if _share(c.span, start, end) >= OWN_SHARE]
@@ -205,18 +209,18 @@ class _Resolver:
             return (citation.cited_text,) if any(c.checkable for c in touched) else ()
         return tuple(dict.fromkeys(c.text for c in own if c.checkable))
 
-    def quote(self, quote: str, evidence_ids: Sequence[str]) -> QuoteMatch:
-        """The quotation against each piece of the cited document; the best result counts."""
+    def match_quote(self, quote: str, evidence_ids: Sequence[str]) -> QuoteMatch:
+        """The best match of the quotation among the pieces of the cited document."""
         matches = [self.source(name).match(quote) for name in evidence_ids]
         return max(matches, key=lambda match: (match.matches, match.exact))
 
-    def holder(self, quote: str, cited: Collection[str]) -> str | None:
-        """Another evidence that does hold the words."""
+    def find_quote(self, quote: str, cited: Collection[str]) -> str | None:
+        """Other evidence that contains the quoted words."""
         others = (item.id for item in self.index.evidence if item.id not in cited)
         return next((name for name in others if self.source(name).match(quote).matches), None)
 
     def source(self, name: str) -> QuotedSource:
-        """The evidence, prepared for comparison."""
+        """The evidence, normalised for comparison with quotations."""
         if name not in self._sources:
             self._sources[name] = QuotedSource(self.index.by_id[name].text)
         return self._sources[name]
@@ -224,7 +228,7 @@ class _Resolver:
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """What a report says beyond what was resolved."""
+    """The part of a report that the levels decide."""
 
     status: str
     message: str
@@ -254,7 +258,7 @@ class _Judge:
             source_id=item.source_id,
             evidence_id=ruling.evidence_id or item.evidence_id,
             claim=item.claim_text,
-            quote=next((m.quote for m in item.quotes if not self.quoted(m)), citation.quote),
+            quote=next((m.quote for m in item.quotes if not self.quote_holds(m)), citation.quote),
             exists=item.evidence_id is not None,
             text_matches=ruling.text_matches,
             entails=ruling.entails,
@@ -263,7 +267,7 @@ class _Judge:
             message=ruling.message,
         )
 
-    def quoted(self, match: QuoteMatch) -> bool:
+    def quote_holds(self, match: QuoteMatch) -> bool:
         """Whether a quotation holds at this level."""
         return match.exact if self.strict else match.matches
 
@@ -273,7 +277,7 @@ class _Judge:
         if item.evidence_id is None:
             given = f"the {item.evidence_count} given" if item.evidence_count else "the evidence, which is empty"
             return _Ruling("fabricated", f"The cited source '{name}' is not among {given}.")
-        failed = next((match for match in item.quotes if not self.quoted(match)), None)
+        failed = next((match for match in item.quotes if not self.quote_holds(match)), None)
         if failed is not None:
             reason = failed.reason or "it differs from the source in a word, and strict quotations are verbatim"
             holder = f" The words stand in '{item.quoted_in}' instead." if item.quoted_in else ""
@@ -288,7 +292,7 @@ class _Judge:
         return self.entails(item)
 
     def without_statement(self, item: ResolvedCitation) -> _Ruling:
-        """Nothing to entail: a pointer, a list entry, or an object that does not say where it belongs."""
+        """The outcome of a citation without a statement: a pointer, a list entry, or an object without a range."""
         if item.citation.kind == "object":
             message = f"The source '{item.source_id}' exists, but the citation does not say what it stands for."
             return _Ruling("unchecked", message, text_matches=True)
@@ -297,79 +301,79 @@ class _Judge:
         )
 
     def entails(self, item: ResolvedCitation) -> _Ruling:
-        """Whether the evidence supports every statement; below level 4, together with what is cited beside it."""
-        own = {s: self.support(item.found.evidence_ids, s) for s in item.statements}
-        held = {s for s, (score, _, _) in own.items() if score is not None and score >= self.threshold}
-        lowest = min((score for score, _, _ in own.values() if score is not None), default=None)
-        top = next((by for score, by, _ in own.values() if score is not None and by), item.evidence_id)
-        open_ = [s for s in item.statements if s not in held]
-        if open_ and held and not self.strict and all(self.held_beside(item, s) for s in open_):
-            score = min(own[s][0] or 0.0 for s in held)
+        """Whether the evidence supports every statement; below level 4, together with the sources cited beside it."""
+        support_of = {s: self.support(item.match.evidence_ids, s) for s in item.statements}
+        supported = {s for s, (score, _, _) in support_of.items() if score is not None and score >= self.threshold}
+        lowest = min((score for score, _, _ in support_of.values() if score is not None), default=None)
+        top = next((by for score, by, _ in support_of.values() if score is not None and by), item.evidence_id)
+        unsupported = [s for s in item.statements if s not in supported]
+        if unsupported and supported and not self.strict and all(self.supported_beside(item, s) for s in unsupported):
+            score = min(support_of[s][0] or 0.0 for s in supported)
             message = f"'{item.source_id}' supports the statement together with the sources cited beside it."
             return _Ruling("verified", message, True, True, score, top)
-        unscored = [s for s in open_ if not own[s][2]]
-        if open_ and len(unscored) == len(open_):
+        unscored = [s for s in unsupported if not support_of[s][2]]
+        if unsupported and len(unscored) == len(unsupported):
             message = f"The source '{item.source_id}' exists, but whether it supports the statement was not checked."
             return _Ruling("unchecked", message, True, None, None, top)
-        if open_:
+        if unsupported:
             return self.unsupported(
-                item, open_[0] if not unscored else next(s for s in open_ if own[s][2]), lowest, top
+                item, unsupported[0] if not unscored else next(s for s in unsupported if support_of[s][2]), lowest, top
             )
         return self.at_level_four(item, lowest, top)
 
     def support(self, evidence_ids: Sequence[str], statement: str) -> tuple[float | None, str | None, bool]:
-        """The best score of the evidence for a statement, whose it is, and whether all of it was scored."""
+        """The best score of the evidence for a statement, the id of that evidence, and whether all of it was scored."""
         scores = [(self.entailment.get((name, statement)), name) for name in evidence_ids]
         known = [(score, name) for score, name in scores if score is not None]
         top = max(known, default=None, key=lambda pair: pair[0])
         return (top[0], top[1], len(known) == len(scores)) if top is not None else (None, None, False)
 
-    def held_beside(self, item: ResolvedCitation, statement: str) -> bool:
+    def supported_beside(self, item: ResolvedCitation, statement: str) -> bool:
         """Whether a source cited for the same statement supports it."""
-        score = self.support(item.beside, statement)[0]
+        score = self.support(item.cocited_ids, statement)[0]
         return score is not None and score >= self.threshold
 
     def unsupported(self, item: ResolvedCitation, statement: str, score: float | None, top: str | None) -> _Ruling:
-        """The cited source does not support it: does another?"""
+        """The outcome of a statement that the cited source does not support: whether other evidence does."""
         other, support = self.best.get(statement, ("", 0.0))
-        if other and other not in item.found.evidence_ids and support >= self.threshold:
-            beside = ", cited beside it," if other in item.beside else ""
+        if other and other not in item.match.evidence_ids and support >= self.threshold:
+            beside = ", cited beside it," if other in item.cocited_ids else ""
             message = (
-                f"'{item.source_id}' does not support the statement '{_shown(statement)}'; '{other}'{beside} does."
+                f"'{item.source_id}' does not support the statement '{_shorten(statement)}'; '{other}'{beside} does."
             )
             return _Ruling("misattributed", message, True, False, score, top)
-        message = f"Neither '{item.source_id}' nor any other evidence supports the statement '{_shown(statement)}'."
+        message = f"Neither '{item.source_id}' nor any other evidence supports the statement '{_shorten(statement)}'."
         return _Ruling("non_entailing", message, True, False, score, top)
 
     def at_level_four(self, item: ResolvedCitation, score: float | None, top: str | None) -> _Ruling:
-        """The last steps: a section that nothing shows is unchecked; strictly, the passage alone must entail."""
+        """The last steps: an unlocated section is unchecked; with `strict`, the passage alone must entail the claim."""
         name = item.source_id
         if item.citation.kind == "authority" and item.citation.location and item.section_found is None:
             message = f"'{name}' supports the statement, but nothing shows that it stands in {item.citation.location}."
             return _Ruling("unchecked", message, True, True, score, top)
         if self.strict:
             for passage in _passages(item):
-                found = [self.passages.get((passage, s)) for s in item.statements]
-                if any(value is None for value in found):
+                scores = [self.passages.get((passage, s)) for s in item.statements]
+                if any(value is None for value in scores):
                     message = (
                         f"Whether the passage cited from '{name}' supports the statement by itself was not checked."
                     )
                     return _Ruling("unchecked", message, True, None, score, top)
-                least = min(value for value in found if value is not None)
+                least = min(value for value in scores if value is not None)
                 if least < self.threshold:
                     message = f"'{name}' supports the statement, but the passage cited from it does not by itself."
                     return _Ruling("non_entailing", message, True, False, least, top)
         return _Ruling("verified", f"'{name}' supports the statement.", True, True, score, top)
 
 
-def _others(item: ResolvedCitation, cited: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """The evidence cited for its statements that is not its own."""
+def _other_ids(item: ResolvedCitation, cited: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """The evidence that other sources contribute to the statements of this one."""
     names = (name for statement in item.statements for name in cited[statement])
-    return tuple(dict.fromkeys(name for name in names if name not in item.found.evidence_ids))
+    return tuple(dict.fromkeys(name for name in names if name not in item.match.evidence_ids))
 
 
 def _passages(item: ResolvedCitation) -> tuple[str, ...]:
-    return item.citation.quotes if item.citation.kind == "object" and item.found.evidence_ids else ()
+    return item.citation.quotes if item.citation.kind == "object" and item.match.evidence_ids else ()
 
 
 def _share(span: Span, start: int, end: int) -> float:
@@ -377,5 +381,5 @@ def _share(span: Span, start: int, end: int) -> float:
     return max(0, min(end, span.end) - max(start, span.start)) / length if length else 0.0
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 160 else f"{text[:157]}..."

@@ -1,4 +1,4 @@
-"""Self-consistency: probes of critical claims, and samples put together by what they say."""
+"""Self-consistency: probes of critical claims, and clusters of claims that mean the same in several samples."""
 
 from typing import TYPE_CHECKING
 

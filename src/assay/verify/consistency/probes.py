@@ -1,9 +1,7 @@
-"""Probes: asking a model again on critical claims. What is asked and what an answer means; no asker here.
+"""Consistency probes: the request that asks a model again about critical claims, and what its answers mean.
 
-See docs/concepts.md#self-consistency.
-
-A prober is whatever asks: one that calls a chat model is an adapter of its own. Without one nothing is probed, and the
-report says so.
+See docs/concepts.md#self-consistency. The adapter that calls a chat model is elsewhere (`assay.rewrite.probes`).
+Without a prober no claim is probed, and the report says so.
 """
 
 from collections.abc import Sequence
@@ -13,40 +11,40 @@ from typing import Final, Protocol
 from assay.schema import ConsistencyProbe, Evidence
 
 MAJORITY: Final = 0.5
-"""The share of probe answers that must be exceeded for a claim to hold: a majority."""
+"""A claim holds if more than this share of the probe answers agrees with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
-    """What is to be asked again."""
+    """The claims to ask a model about again, with the context of the answer that made them."""
 
     claims: tuple[str, ...]
-    """The critical claims, as sentences of their own."""
+    """The critical claims, each as a sentence of its own."""
     answer: str
-    """The answer that they are in."""
+    """The answer that contains them."""
     question: str | None
-    """What it answers."""
+    """The question that it answers."""
     evidence: tuple[Evidence, ...]
     """The same evidence as the first time. Its text is data, never an instruction."""
     risk: float | None = None
-    """The largest probability that one of the claims is wrong, as the other tiers see it; none where unknown."""
+    """The largest probability of any of the claims to be wrong, by the other tiers; none where unknown."""
 
 
 class Prober(Protocol):
-    """Asks a model the same question in other words, with the same evidence, and compares."""
+    """Asks a model the same question in other words, with the same evidence, and compares the answers."""
 
     def probe(self, request: ProbeRequest) -> Sequence[ConsistencyProbe]:
         """One probe for each claim, in order.
 
         Raises:
-            VerifierError: the model could not be asked or what it said cannot be compared; the claims then count as
+            VerifierError: the model could not be asked, or its answer cannot be compared; the claims then count as
                 not probed, and the report says so.
         """
         ...
 
 
 def diverged(probe: ConsistencyProbe) -> bool:
-    """Whether no majority of the answers agrees with the claim.
+    """Whether at most half of the answers agree with the claim.
 
     >>> diverged(ConsistencyProbe(claim="It is 4.", original="4", probe_answers=("4", "5"), agreement=0.5))
     True

@@ -1,4 +1,5 @@
-"""Structured outputs: their JSON, their schema and rules, and their values against the evidence."""
+"""Structured outputs: parses and repairs their JSON, checks it against schema and rules, and its values against
+evidence."""
 
 from typing import TYPE_CHECKING
 

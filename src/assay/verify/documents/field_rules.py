@@ -1,9 +1,11 @@
-"""Rules over several fields of a document, and references into the evidence; each finding with its JSON Pointer."""
+"""Checks rules over several fields of a document, and references to evidence; each finding has its JSON Pointer."""
 
 import json
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
@@ -12,7 +14,8 @@ from assay.schema import CitedField, FieldRule, Issue, Span, Structure
 from assay.verify.documents.json_text import Parsed, Path, pointer, walk
 
 MOST_RULE_ISSUES: Final = 100
-"""Findings of one rule that are listed at most."""
+"""The most findings of one rule that are listed."""
+_LARGEST_FLOAT: Final = sys.float_info.max
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 Pattern = tuple[str, ...]
@@ -20,7 +23,7 @@ Leaf = tuple[Path, Any]
 
 
 def read_pattern(text: str) -> Pattern:
-    """The parts of a JSON Pointer with places for any key.
+    """The parts of a JSON Pointer in which `*` stands for any key.
 
     Raises:
         InputError: it does not begin with a slash.
@@ -35,153 +38,170 @@ def read_pattern(text: str) -> Pattern:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in text[1:].split("/"))
 
 
-def begins(path: Path, patterns: Collection[Pattern]) -> bool:
-    """Whether a path is, or lies inside of, what one of the patterns names."""
+def is_within(path: Path, patterns: Collection[Pattern]) -> bool:
+    """Whether a path matches one of the patterns, or is inside a value that does."""
     return any(
-        len(pattern) <= len(path) and all(want in ("*", str(got)) for want, got in zip(pattern, path, strict=False))
+        len(pattern) <= len(path) and all(part in ("*", str(key)) for part, key in zip(pattern, path, strict=False))
         for pattern in patterns
     )
 
 
-def found(value: Any, pattern: Pattern, path: Path = ()) -> Iterator[tuple[Path, Any, Pattern]]:
-    """The values that a pattern names, each with its path and with what every `*` stood for."""
+def find_values(value: Any, pattern: Pattern, path: Path = ()) -> Iterator[tuple[Path, Any, Pattern]]:
+    """The values that a pattern matches, each with its path and the keys that its `*`s matched."""
     stack: list[tuple[Any, int, Path, Pattern]] = [(value, 0, path, ())]
     while stack:
-        at, depth, here, bound = stack.pop()
+        current, depth, current_path, bound = stack.pop()
         if depth == len(pattern):
-            yield here, at, bound
+            yield current_path, current, bound
             continue
         part = pattern[depth]
         members: list[tuple[str | int, Any]] = []
-        if isinstance(at, Mapping):
-            members = list(at.items()) if part == "*" else [(part, at[part])] if part in at else []
-        elif isinstance(at, list):
+        if isinstance(current, Mapping):
+            members = list(current.items()) if part == "*" else [(part, current[part])] if part in current else []
+        elif isinstance(current, list):
             if part == "*":
-                members = list(enumerate(at))
-            elif part.isdigit() and len(part) < 10 and int(part) < len(at):
-                members = [(int(part), at[int(part)])]
+                members = list(enumerate(current))
+            elif part.isdigit() and len(part) < 10 and int(part) < len(current):
+                members = [(int(part), current[int(part)])]
         for key, inner in reversed(members):
-            stack.append((inner, depth + 1, (*here, key), (*bound, str(key)) if part == "*" else bound))
+            stack.append((inner, depth + 1, (*current_path, key), (*bound, str(key)) if part == "*" else bound))
 
 
 def check_rules(parsed: Parsed, structure: Structure, evidence_ids: Collection[str]) -> list[Issue]:
-    """Every rule that a document breaks and every reference that names no evidence.
+    """The issues of every broken rule of a document, and of every reference to unknown evidence.
 
     Args:
         parsed: the document.
-        structure: what it is held to.
+        structure: its rules and references.
         evidence_ids: the ids that may be referred to.
 
     Raises:
-        InputError: a pointer of the structure is none.
+        InputError: a pointer of the structure is not valid.
     """
     broken: list[tuple[Path, str, str]] = []
     for rule in structure.rules:
         broken += islice(_CHECKS[rule.rule](parsed.value, rule), MOST_RULE_ISSUES)
     for text in (*structure.references, *(cited.sources for cited in structure.cited)):
-        broken += islice(_references(parsed.value, read_pattern(text), frozenset(evidence_ids)), MOST_RULE_ISSUES)
+        broken += islice(
+            _broken_references(parsed.value, read_pattern(text), frozenset(evidence_ids)), MOST_RULE_ISSUES
+        )
     if not broken:
         return []
-    wanted = {path for path, _, _ in broken}
-    where = {path: place for path, place in walk(parsed) if path in wanted}
+    broken_paths = {path for path, _, _ in broken}
+    places = {path: place for path, place in walk(parsed) if path in broken_paths}
     return [
         Issue(
             code=f"structure.{code}",
             message=message,
             path=pointer(path),
-            span=Span(start=where[path].start, end=where[path].end) if path in where else None,
+            span=Span(start=places[path].start, end=places[path].end) if path in places else None,
         )
         for path, code, message in broken
     ]
 
 
 def cited_objects(parsed: Parsed, cited: Sequence[CitedField], evidence_ids: Collection[str]) -> list[dict[str, Any]]:
-    """The statements of a document with the sources that they name, in the form of docs/concepts.md#citations.
+    """The statements of a document with their sources, in the form of docs/concepts.md#citations.
 
-    Sources that do not exist are findings of `check_rules` already.
+    Sources that do not exist are left out; `check_rules` reports them.
     """
-    made: list[dict[str, Any]] = []
-    for one in cited:
+    objects: list[dict[str, Any]] = []
+    for field in cited:
         sources: dict[Pattern, list[str]] = {}
-        for _, value, bound in found(parsed.value, read_pattern(one.sources)):
+        for _, value, bound in find_values(parsed.value, read_pattern(field.sources)):
             named = value if isinstance(value, list) else [value]
             sources.setdefault(bound, []).extend(name for name in named if isinstance(name, str))
-        for _, statement, bound in found(parsed.value, read_pattern(one.statement)):
+        for _, statement, bound in find_values(parsed.value, read_pattern(field.statement)):
             ids = [name for name in sources.get(bound, ()) if name in evidence_ids]
             if isinstance(statement, str) and ids and statement.strip():
-                made.append({"claim_text": statement, "citations": [{"source_id": name} for name in ids]})
-    return made
+                objects.append({"claim_text": statement, "citations": [{"source_id": name} for name in ids]})
+    return objects
 
 
-def _references(value: Any, pattern: Pattern, ids: frozenset[str]) -> Iterator[tuple[Path, str, str]]:
-    for path, at, _ in found(value, pattern):
-        named = [((*path, place), item) for place, item in enumerate(at)] if isinstance(at, list) else [(path, at)]
-        for where, name in named:
+def _broken_references(value: Any, pattern: Pattern, ids: frozenset[str]) -> Iterator[tuple[Path, str, str]]:
+    for path, reference, _ in find_values(value, pattern):
+        named = (
+            [((*path, place), item) for place, item in enumerate(reference)]
+            if isinstance(reference, list)
+            else [(path, reference)]
+        )
+        for name_path, name in named:
             if not isinstance(name, str) or name not in ids:
-                yield where, "reference", f"{_shown(name)} at {pointer(where)} is no id of the evidence."
+                yield name_path, "reference", f"{_as_json(name)} at {pointer(name_path)} is no id of the evidence."
 
 
-def _pairs(value: Any, rule: FieldRule) -> Iterator[tuple[Path, Any, Path, Any]]:
-    """Each value of the first side with the value of the second side that belongs to it."""
+def _counterparts(value: Any, rule: FieldRule) -> Iterator[tuple[Path, Any, Path, Any]]:
+    """Each value of the first side with its counterpart of the second side."""
     second = read_pattern(rule.to or "")
-    for path, first, bound in found(value, read_pattern(rule.of)):
-        filled = list(second)
-        for name in bound:
-            if "*" in filled:
-                filled[filled.index("*")] = name
-        for other, then, _ in islice(found(value, tuple(filled)), 1):
-            yield path, first, other, then
+    for path, first, bound in find_values(value, read_pattern(rule.of)):
+        for other, counterpart, _ in islice(find_values(value, _bind(second, bound)), 1):
+            yield path, first, other, counterpart
 
 
 def _order(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
-    for path, first, other, then in _pairs(value, rule):
-        before, after = _ordered(first), _ordered(then)
-        if before is None or after is None or before[0] != after[0]:
-            if first is not None and then is not None:
-                yield path, "rule", f"{_shown(first)} at {pointer(path)} cannot be compared with {_shown(then)}."
-        elif before[1] > after[1]:
-            yield path, "rule", (f"{_shown(first)} at {pointer(path)} comes after {_shown(then)} at {pointer(other)}.")
+    for path, first, other_path, counterpart in _counterparts(value, rule):
+        first_key, second_key = _order_key(first), _order_key(counterpart)
+        if first_key is None or second_key is None or first_key[0] != second_key[0]:
+            if first is not None and counterpart is not None:
+                yield (
+                    path,
+                    "rule",
+                    f"{_as_json(first)} at {pointer(path)} cannot be compared with {_as_json(counterpart)}.",
+                )
+        elif first_key[1] > second_key[1]:
+            yield (
+                path,
+                "rule",
+                (f"{_as_json(first)} at {pointer(path)} comes after {_as_json(counterpart)} at {pointer(other_path)}."),
+            )
 
 
 def _sum(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
-    for path, stated, _ in found(value, read_pattern(rule.to or "")):
+    for path, stated, _ in find_values(value, read_pattern(rule.to or "")):
         bound = [str(part) for part, want in zip(path, read_pattern(rule.to or ""), strict=False) if want == "*"]
-        parts = [at for _, at, _ in found(value, _bound(read_pattern(rule.of), bound))]
+        parts = [at for _, at, _ in find_values(value, _bind(read_pattern(rule.of), bound))]
         if not _is_number(stated) or not all(map(_is_number, parts)):
             yield path, "rule", f"What should add up to {pointer(path)} is not all numbers."
-        elif abs(sum(parts) - stated) > rule.tolerance:
-            yield path, "rule", f"{pointer(path)} says {_shown(stated)}; its parts add up to {round(sum(parts), 6):g}."
+            continue
+        total = _total(parts)
+        if _differ(total, stated, rule.tolerance):
+            shown = f"{round(total, 6):g}" if -_LARGEST_FLOAT < total < _LARGEST_FLOAT else _as_json(int(total))
+            yield path, "rule", f"{pointer(path)} says {_as_json(stated)}; its parts add up to {shown}."
 
 
 def _count(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
-    for path, stated, _ in found(value, read_pattern(rule.to or "")):
+    for path, stated, _ in find_values(value, read_pattern(rule.to or "")):
         bound = [str(part) for part, want in zip(path, read_pattern(rule.to or ""), strict=False) if want == "*"]
-        count = sum(1 for _ in found(value, _bound(read_pattern(rule.of), bound)))
+        count = sum(1 for _ in find_values(value, _bind(read_pattern(rule.of), bound)))
         if not _is_number(stated) or stated != count:
-            yield path, "rule", f"{pointer(path)} says {_shown(stated)}; there are {count}."
+            yield path, "rule", f"{pointer(path)} says {_as_json(stated)}; there are {count}."
 
 
 def _unique(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
     seen: dict[str, Path] = {}
-    for path, at, _ in found(value, read_pattern(rule.of)):
-        key = f"{type(at).__name__} {_shown(at, 10_000)}"
+    for path, item, _ in find_values(value, read_pattern(rule.of)):
+        key = f"{type(item).__name__} {_as_json(item, 10_000)}"
         if key in seen:
-            yield path, "rule", f"{_shown(at)} at {pointer(path)} stands at {pointer(seen[key])} already."
+            yield path, "rule", f"{_as_json(item)} at {pointer(path)} stands at {pointer(seen[key])} already."
         seen.setdefault(key, path)
 
 
 def _member(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
-    allowed = {_shown(at, 10_000) for _, at, _ in found(value, read_pattern(rule.to or ""))}
-    for path, at, _ in found(value, read_pattern(rule.of)):
-        if _shown(at, 10_000) not in allowed:
-            yield path, "rule", f"{_shown(at)} at {pointer(path)} is none of those at {rule.to}."
+    allowed = {_as_json(item, 10_000) for _, item, _ in find_values(value, read_pattern(rule.to or ""))}
+    for path, item, _ in find_values(value, read_pattern(rule.of)):
+        if _as_json(item, 10_000) not in allowed:
+            yield path, "rule", f"{_as_json(item)} at {pointer(path)} is none of those at {rule.to}."
 
 
 def _equal(value: Any, rule: FieldRule) -> Iterator[tuple[Path, str, str]]:
-    for path, first, other, then in _pairs(value, rule):
-        same = abs(first - then) <= rule.tolerance if _is_number(first) and _is_number(then) else first == then
-        if not same:
-            yield path, "rule", f"{_shown(first)} at {pointer(path)} differs from {_shown(then)} at {pointer(other)}."
+    for path, first, other_path, counterpart in _counterparts(value, rule):
+        numbers = _is_number(first) and _is_number(counterpart)
+        if _differ(first, counterpart, rule.tolerance) if numbers else first != counterpart:
+            yield (
+                path,
+                "rule",
+                f"{_as_json(first)} at {pointer(path)} differs from {_as_json(counterpart)} at {pointer(other_path)}.",
+            )
 
 
 _CHECKS: Final[Mapping[str, Callable[[Any, FieldRule], Iterator[tuple[Path, str, str]]]]] = {
@@ -194,8 +214,8 @@ _CHECKS: Final[Mapping[str, Callable[[Any, FieldRule], Iterator[tuple[Path, str,
 }
 
 
-def _bound(pattern: Pattern, names: Sequence[str]) -> Pattern:
-    """A pattern with its first `*`s filled in; those beyond stay."""
+def _bind(pattern: Pattern, names: Sequence[str]) -> Pattern:
+    """A pattern with names in place of its first `*`s; further ones stay."""
     filled = list(pattern)
     for name in names:
         if "*" in filled:
@@ -203,19 +223,19 @@ def _bound(pattern: Pattern, names: Sequence[str]) -> Pattern:
     return tuple(filled)
 
 
-def _ordered(value: Any) -> tuple[str, Any] | None:
-    """What a value is compared by: its kind and itself."""
+def _order_key(value: Any) -> tuple[str, Any] | None:
+    """The key by which a value is ordered: its kind and its comparable value."""
     if _is_number(value):
         return "number", value
     if not isinstance(value, str):
         return None
     if _DATE.match(value):
         try:
-            read = datetime.fromisoformat(value)
+            moment = datetime.fromisoformat(value)
         except ValueError:
             return None
-        # A time without a zone is read as if it was in UTC: rules compare fields of one document.
-        return "date", (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+        # A time without a zone counts as UTC: rules compare fields of the same document.
+        return "date", (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return "text", value
 
 
@@ -223,6 +243,22 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _shown(value: Any, most: int = 60) -> str:
+def _total(parts: Sequence[float]) -> float | Fraction:
+    """The sum; a fraction where a whole number is too large to be added to a float."""
+    try:
+        return sum(parts)
+    except OverflowError:
+        return sum(map(Fraction, parts), Fraction(0))
+
+
+def _differ(first: float | Fraction, second: float, tolerance: float) -> bool:
+    """Whether two numbers of any size differ by more than a tolerance."""
+    try:
+        return abs(first - second) > tolerance
+    except OverflowError:
+        return abs(Fraction(first) - Fraction(second)) > tolerance
+
+
+def _as_json(value: Any, most: int = 60) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str, sort_keys=True)
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"

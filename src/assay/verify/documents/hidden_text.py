@@ -1,4 +1,4 @@
-"""Whether a reader is shown the text that was checked."""
+"""Finds characters that make a text look different from what was checked."""
 
 from typing import Final
 
@@ -6,12 +6,13 @@ from assay.schema import Issue, Span
 from assay.text.sentences import hidden_places
 
 HIDDEN: Final = "text.hidden"
-"""The code of the issue that a reader is shown another text."""
-_MOST: Final = 20
+"""The code of the issue that a text looks different from its characters."""
+_MOST_ISSUES: Final = 20
+"""The most issues of one text."""
 
 
 def hidden_issues(text: str) -> tuple[Issue, ...]:
-    """What of an output a reader is shown otherwise than it is there, the first of them.
+    """The issues of characters that change how an output looks, at most 20.
 
     >>> [one.message for one in hidden_issues("It takes \\u202e24\\u202c weeks.")]
     ['Characters that turn the order of letters round stand here: a reader is shown another text. Leave them out.']
@@ -19,8 +20,8 @@ def hidden_issues(text: str) -> tuple[Issue, ...]:
     return tuple(
         Issue(
             code=HIDDEN,
-            span=Span(start=one.start, end=one.end),
-            message=f"Characters that {one.why} stand here: a reader is shown another text. Leave them out.",
+            span=Span(start=place.start, end=place.end),
+            message=f"Characters that {place.why} stand here: a reader is shown another text. Leave them out.",
         )
-        for one in hidden_places(text)[:_MOST]
+        for place in hidden_places(text)[:_MOST_ISSUES]
     )

@@ -1,4 +1,4 @@
-"""Reads JSON with the eyes of a checker: where every value stands, which keys come twice, what no reader could hold.
+"""Parses JSON strictly, with the span of every value, and finds duplicate keys and numbers that cannot be represented.
 
 `json.loads` of the standard library accepts `NaN`, keeps the last of two equal keys, turns 1e999 into infinity and
 recurses into nested brackets; each of these would let a wrong output look right, or crash.
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 DEEPEST: Final = 200
-"""The most levels of nesting that are read; the validator's own limit is 255."""
+"""The most levels of nesting; the validator's own limit is 255."""
 
 LONGEST_NUMBER: Final = 400
-"""The most characters of one number that are read; a float has at most 17 significant digits and 3 of exponent."""
+"""The most characters of a number; a float has at most 17 significant digits and 3 of exponent."""
 
 Path = tuple[str | int, ...]
 
@@ -22,8 +22,12 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}:,]|[^\s\[\]{}:
 _FENCE: Final = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[^\n`]{0,40}$", re.MULTILINE)
 
 
+KEY_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+"""A word of a key: "unit" and "Price" of `unitPrice`."""
+
+
 class JsonTextError(Exception):
-    """The text is no JSON, or none that is read; with the place."""
+    """The text is not JSON, or JSON that is refused; `at` is the offset."""
 
     def __init__(self, code: str, message: str, at: int) -> None:
         super().__init__(message)
@@ -33,7 +37,7 @@ class JsonTextError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands; for a member of an object also where its key stands."""
+    """The range of a value in the text, and for a member of an object where its key begins."""
 
     start: int
     end: int
@@ -42,19 +46,20 @@ class Place:
 
 @dataclass(slots=True)
 class Parsed:
-    """A value with the place in the text that it was read from."""
+    """A parsed value with its text."""
 
     value: Any
     text: str
+    """The JSON."""
     start: int
-    """Index of the JSON in the whole text."""
+    """The offset of the JSON in the whole text."""
     suspect: bool = False
-    """Whether a key came twice or a number cannot be held."""
+    """Whether there is a duplicate key, or a number that cannot be represented."""
 
 
 @dataclass(slots=True)
 class Finding:
-    """A place that the parser accepts and that is wrong all the same."""
+    """A fault that the parser accepts."""
 
     code: str
     path: Path
@@ -74,10 +79,10 @@ class _Level:
     seen: set[str] = field(default_factory=set)
 
 
-def cut_out(output: str) -> tuple[str, int]:
-    """The JSON of an output and its offset: the whole of it, or the inside of its one fenced block.
+def extract_json(output: str) -> tuple[str, int]:
+    """The JSON of an output and its offset: the whole output, or the content of its only fenced block.
 
-    >>> cut_out('Here it is:\\n```json\\n{"a": 1}\\n```')
+    >>> extract_json('Here it is:\\n```json\\n{"a": 1}\\n```')
     ('{"a": 1}\\n', 20)
     """
     body = output.lstrip("\ufeff \t\r\n")
@@ -90,31 +95,31 @@ def cut_out(output: str) -> tuple[str, int]:
 
 
 def parse(output: str) -> Parsed:
-    """Parses the JSON in an output.
+    """Parse the JSON in an output.
 
     Raises:
         JsonTextError: there is none, or it is nested deeper than `DEEPEST`.
     """
-    text, offset = cut_out(output)
+    text, offset = extract_json(output)
     _refuse_depth(text, offset)
-    suspects: list[str] = []
+    suspect_kinds: list[str] = []
 
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(found)
-        if len(members) < len(found):
-            suspects.append("duplicate")
+    def pairs(members_: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(members_)
+        if len(members) < len(members_):
+            suspect_kinds.append("duplicate")
         return members
 
     def whole(literal: str) -> int:
         if len(literal) > LONGEST_NUMBER:
-            suspects.append("number")
+            suspect_kinds.append("number")
             return 0
         return int(literal)
 
     def real(literal: str) -> float:
         value = float(literal) if len(literal) <= LONGEST_NUMBER else float("inf")
         if value in (float("inf"), float("-inf")):
-            suspects.append("number")
+            suspect_kinds.append("number")
             return 0.0
         return value
 
@@ -126,13 +131,13 @@ def parse(output: str) -> Parsed:
         value = json.loads(text, object_pairs_hook=pairs, parse_int=whole, parse_float=real, parse_constant=constant)
     except json.JSONDecodeError as error:
         raise JsonTextError("structure.not_json", error.msg, offset + error.pos) from None
-    return Parsed(value, text, offset, bool(suspects))
+    return Parsed(value, text, offset, bool(suspect_kinds))
 
 
 def walk(parsed: Parsed) -> Iterator[tuple[Path, Place]]:
-    """The path and the place of every value, members and items in order, each behind what it holds.
+    """The path and the place of every value in order, each after the values that it contains.
 
-    One pass over the tokens without recursion; the text must be valid JSON.
+    It is one pass over the tokens, without recursion; the text must be valid JSON.
     """
     stack: list[_Level] = []
     path: list[str | int] = []
@@ -142,7 +147,7 @@ def walk(parsed: Parsed) -> Iterator[tuple[Path, Place]]:
             level = stack.pop()
             if path and len(path) > len(stack):
                 path.pop()
-            yield tuple(path), Place(level.start, end, _key_of(stack))
+            yield tuple(path), Place(level.start, end, _key_start(stack))
         elif sign == ",":
             if stack[-1].is_object:
                 path.pop()
@@ -159,23 +164,23 @@ def walk(parsed: Parsed) -> Iterator[tuple[Path, Place]]:
             if sign == "[":
                 path.append(0)
         else:
-            yield tuple(path), Place(start, end, _key_of(stack))
+            yield tuple(path), Place(start, end, _key_start(stack))
 
 
-def places(parsed: Parsed, wanted: Collection[Path]) -> dict[Path, Place]:
-    """Where the wanted values stand; of a key that comes twice the last, as parsers read it."""
-    names = frozenset(wanted)
-    found: dict[Path, Place] = {}
+def find_places(parsed: Parsed, paths: Collection[Path]) -> dict[Path, Place]:
+    """The places of the wanted values; of a duplicate key the last one, which parsers keep."""
+    names = frozenset(paths)
+    result: dict[Path, Place] = {}
     for path, place in walk(parsed):
         if path in names:
-            found[path] = place
-            if len(found) == len(names) and not parsed.suspect:
+            result[path] = place
+            if len(result) == len(names) and not parsed.suspect:
                 break
-    return found
+    return result
 
 
-def suspects(parsed: Parsed) -> list[Finding]:
-    """Keys that come twice in their object, and numbers that cannot be held."""
+def find_suspects(parsed: Parsed) -> list[Finding]:
+    """The duplicate keys, and the numbers that cannot be represented."""
     found = []
     seen: set[tuple[Path, int | None]] = set()
     first: dict[Path, int] = {}
@@ -186,7 +191,7 @@ def suspects(parsed: Parsed) -> list[Finding]:
             if path in first and first[path] != place.key_start:
                 found.append(Finding("structure.duplicate_key", path, place, str(path[-1])))
             first[path] = place.key_start
-        if literal[:1] in "-0123456789" and literal and _too_big(literal):
+        if literal[:1] in "-0123456789" and literal and _is_too_big(literal):
             found.append(Finding("structure.number", path, place, literal))
     return found
 
@@ -200,11 +205,22 @@ def pointer(path: Path) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
-def _key_of(stack: list[_Level]) -> int | None:
+def value_at(value: Any, path: Path) -> Any:
+    """The value at a path of a parsed document.
+
+    Raises:
+        LookupError: there is none.
+    """
+    for part in path:
+        value = value[part]
+    return value
+
+
+def _key_start(stack: list[_Level]) -> int | None:
     return stack[-1].key_start if stack and stack[-1].is_object else None
 
 
-def _too_big(literal: str) -> bool:
+def _is_too_big(literal: str) -> bool:
     if len(literal) > LONGEST_NUMBER:
         return True
     return any(c in literal for c in ".eE") and float(literal) in (float("inf"), float("-inf"))

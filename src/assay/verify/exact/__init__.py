@@ -1,7 +1,7 @@
-"""The exact tier: what words, numbers, dates, names and quotations alone show of a claim, without any network.
+"""The exact tier: compares words, numbers, dates, names and quotations of a claim with the evidence by rules.
 
-`index_evidence` reads the evidence once; `check_exact` compares one claim with it. Findings name the characters of the
-claim and of the evidence that differ; signals are features in [0, 1] for the calibrated combination of the tiers.
+`index_evidence` indexes the evidence once; `check_exact` compares one claim with it. Findings give the characters of
+the claim and of the evidence that differ; signals are features in [0, 1] for the calibrated combination of the tiers.
 """
 
 from typing import TYPE_CHECKING

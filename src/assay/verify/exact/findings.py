@@ -1,4 +1,4 @@
-"""What the exact tier hands back: findings for people, signals for the combination."""
+"""The results of the exact tier: findings for people, and signals for the combination."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -62,38 +62,38 @@ class ExactFinding:
     code: str
     """A stable name such as `number.mismatch`."""
     message: str
-    """A sentence for people: what the claim says and what the evidence says."""
+    """The difference as a sentence: what the claim says and what the evidence says."""
     claim_start: int
-    """First of the differing characters of the claim."""
+    """Start of the differing part of the claim."""
     claim_end: int
+    """Its end."""
     evidence: EvidenceSpan | None
-    """The place in the evidence that differs, where there is one."""
+    """The differing part of the evidence, where there is one."""
     effect: Effect
-    """Whether the evidence says otherwise, does not say it, or it is merely worth a note."""
+    """Whether the evidence contradicts the claim, does not contain it, or the difference is only worth a note."""
     confidence: float
     """How sure the tier is of the finding, 0 to 1."""
     words: tuple[tuple[int, int], ...] = ()
-    """Start and end of the characters of the claim that are wrong, where the finding knows them more finely than by its
-    own place: of "4 May 2020" the day."""
+    """Starts and ends of the wrong characters of the claim, where they are only a part of the finding's range: of "4
+    May 2020" the day."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExactResult:
-    """What the exact tier found of one claim."""
+    """The result of the exact tier for one claim."""
 
     findings: tuple[ExactFinding, ...]
-    """Strongest first."""
+    """The most confident first."""
     signals: dict[str, float]
-    """Exactly `EXACT_SIGNALS`, each within [0, 1]."""
+    """A value in [0, 1] for each of `EXACT_SIGNALS`."""
     best: tuple[EvidenceSpan, ...]
-    """Up to three evidence sentences that fit the claim best by their words."""
+    """Up to three evidence sentences that match the claim best by their words."""
     supporting: tuple[EvidenceSpan, ...] = ()
-    """The values of records that state the claim, where records do so in full."""
+    """The values of records that state the claim, if records state it completely."""
     changed: tuple[tuple[int, int], ...] = ()
-    """Where a claim repeats sentences of the evidence nearly word for word: the characters of the claim in which it
-    does not."""
+    """Starts and ends of the changed parts of a claim that otherwise copies sentences of the evidence."""
     settled: tuple[tuple[int, int], ...] = ()
-    """Start and end of the sentences of the claim of which records say all: that they hold, or which words of them are
-    wrong."""
+    """Starts and ends of the sentences of the claim that records settle completely: they hold, or their wrong words are
+    known."""
     same: tuple[SameValue, ...] = ()
     """Values of the claim that the evidence writes in another form, with that form."""

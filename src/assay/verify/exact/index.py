@@ -1,6 +1,6 @@
-"""Evidence read once for the exact tier: sentences, an inverted index of stems, and every mention by sentence.
+"""The index of the exact tier: sentences of the evidence, an inverted index of stems, and mentions by sentence.
 
-`index_builder` builds it; a claim then looks at a bounded number of postings and sentences.
+`index_builder` builds it; a claim then uses a bounded number of postings and sentences.
 """
 
 import math
@@ -33,24 +33,24 @@ from assay.verify.exact.surroundings import Surroundings, surroundings
 _BULLET = re.compile(r"^(?:[*•>#–-]+\s|[*_]+(?=\S))+")
 
 _MOST_POSTINGS = 3000
-"""How many postings a claim may look at; rarer words come first, so what is left out are the commonest words."""
+"""The most postings that a claim uses; rarer words come first, so only the commonest words are left out."""
 
 _MOST_CANDIDATES = 8
 _MOST_SORTED = 200
-"""Up to so many sentences, sorting all is faster than keeping the best."""
+"""For at most so many sentences, sorting all of them is faster than keeping the best."""
 
 _POINTS = 1_000_000
-"""Weights are summed as whole numbers, so that the order of summing changes no rank."""
+"""Weights are summed as integers in this unit, so that the order of summation does not change a rank."""
 _NEIGHBOURS = 2
-_MOST_REMEMBERED = 1024
-"""Sentences and mentions of which the index remembers what claims asked about them; then it begins again."""
+_CACHE_SIZE = 1024
+"""The most entries of each cache of the index; a full one is emptied."""
 
 _FOLD, STEM, WEIGHT = itemgetter(0), itemgetter(1), itemgetter(2)
-"""The fields of a lexeme; in C, where attributes of all words of the evidence would be looked up in Python."""
+"""Getters of the fields of a lexeme, which are faster than attribute access."""
 
 
 Trigram = tuple[str, str, str]
-"""Three words in a row, folded."""
+"""Three consecutive words, case-folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ class IndexedSentence:
     first: int
     """Index of its first word in the words of its evidence."""
     last: int
+    """Index after its last word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,14 @@ class IndexedPassage:
     text: str
     words: Words
     heading: frozenset[str]
-    """Stems of the title and of a short first line: what every sentence of the text is about."""
+    """Stems of the title and of a short first line: the subject of the whole text."""
     first: int
     """Index of its first sentence."""
     last: int
+    """Index after its last sentence."""
     extra_dates: tuple[DateMention, ...]
-    """Dates of the title and the effective date; having no place in the text, they support and never contradict."""
+    """Dates of the title and the effective date; they are not in the text, so they only support and never
+    contradict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,9 @@ class Candidate:
 
     sentence: int
     recall: float
-    """Share of the claim's weight in the sentence alone."""
+    """The share of the claim's weight that the sentence alone has."""
     wide: float
-    """The same with what surrounds it."""
+    """The same together with its neighbours and heading."""
     stems: frozenset[str]
     around: frozenset[str]
     """Stems of the neighbouring sentences."""
@@ -102,9 +105,9 @@ class Content:
     """The content words of a sentence."""
 
     stems: tuple[str, ...]
-    """In reading order, repeated ones too."""
+    """In reading order, with repetitions."""
     pairs: frozenset[tuple[str, str]]
-    """Those that follow each other."""
+    """The pairs of consecutive stems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class SentencePolarity:
     """The words of a sentence with its polarity."""
 
     words: Words
-    """At their places in the whole evidence text."""
+    """With offsets into the whole evidence text."""
     folds: frozenset[str]
     negations: tuple[Negation, ...]
     conditions: tuple[Condition, ...]
@@ -120,9 +123,9 @@ class SentencePolarity:
 
 @dataclass(frozen=True, slots=True)
 class ExactIndex:
-    """The evidence of one check, parsed; built by `index_evidence`.
+    """The parsed evidence of one check; built by `index_evidence`.
 
-    It never changes, but for a bounded memory of what claims asked of its sentences, which changes no answer.
+    It is immutable but for bounded caches, which do not change any result.
     """
 
     locale: str
@@ -131,24 +134,24 @@ class ExactIndex:
     stems: tuple[frozenset[str], ...]
     """The content stems of each sentence."""
     postings: Mapping[str, Sequence[int]]
-    """For each stem the sentences that have it, in order."""
+    """For each stem the sentences that contain it, in order."""
     heading_stems: frozenset[str]
     quantities: Mapping[int, Sequence[Quantity]]
-    """By sentence; likewise the next two."""
+    """By sentence, like the next two."""
     dates: Mapping[int, Sequence[DateMention]]
     identifiers: Mapping[int, Sequence[Identifier]]
     values: Mapping[tuple[str, Decimal], Sequence[tuple[int, Quantity]]]
     """Exact quantities by dimension and value in the base unit."""
     calendar: Mapping[tuple[int | None, int | None], Sequence[DateMention]]
-    """Dates by year, and those without a year by month; some of each, enough to tell what is nowhere."""
+    """Dates by year, and dates without a year by month; at most 64 of each."""
     keys: Mapping[str, Sequence[tuple[int, Identifier]]]
     """Identifiers by normal form."""
     acronyms: Mapping[str, int]
     """Acronyms of the names in the evidence, with the sentence of the name."""
     whole: Mapping[str, int]
-    """Sentences by their text with white space collapsed and the end mark off."""
+    """Sentences by their normalised text (`normal_sentence`)."""
     records: Records = field(default_factory=Records)
-    """What of the evidence is records and not prose."""
+    """The records among the evidence."""
     _mentions: dict[tuple[int, int, int], Surroundings] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -158,52 +161,52 @@ class ExactIndex:
     _trigrams: list[frozenset[Trigram]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def surroundings(self, sentence: int, start: int, end: int) -> Surroundings:
-        """What stands around a mention within a sentence; its start and end are those in the evidence text."""
+        """The surroundings of a mention in a sentence; `start` and `end` are offsets into the evidence text."""
         key = sentence, start, end
-        known = self._mentions.get(key)
-        if known is None:
+        cached = self._mentions.get(key)
+        if cached is None:
             here = self.sentences[sentence]
             passage = self.passages[here.passage]
-            known = surroundings(passage.text, passage.words, start, end, here.first, here.last)
-            _remember(self._mentions, key, known)
-        return known
+            cached = surroundings(passage.text, passage.words, start, end, here.first, here.last)
+            _cache(self._mentions, key, cached)
+        return cached
 
     def subject(self, sentence: int) -> frozenset[str]:
-        """The stems of a sentence's words up to its first verb, as far as function words show where that is."""
-        known = self._subjects.get(sentence)
-        if known is None:
+        """The content stems of a sentence up to its first verb (`leading_stems`)."""
+        cached = self._subjects.get(sentence)
+        if cached is None:
             here = self.sentences[sentence]
-            known = leading_stems(self.passages[here.passage].words.lexemes[here.first : here.last])
-            _remember(self._subjects, sentence, known)
-        return known
+            cached = leading_stems(self.passages[here.passage].words.lexemes[here.first : here.last])
+            _cache(self._subjects, sentence, cached)
+        return cached
 
     def trigrams(self) -> frozenset[Trigram]:
-        """Every three words in a row of a passage, as they are folded."""
+        """All trigrams of the passages."""
         if not self._trigrams:
             self._trigrams.append(
-                frozenset(one for passage in self.passages for one in trigrams_of(passage.words.lexemes))
+                frozenset(trigram for passage in self.passages for trigram in trigrams_of(passage.words.lexemes))
             )
         return self._trigrams[0]
 
     def content(self, sentence: int) -> Content:
         """The content words of a sentence."""
-        known = self._contents.get(sentence)
-        if known is None:
+        cached = self._contents.get(sentence)
+        if cached is None:
             here = self.sentences[sentence]
             stems = content_of(self.passages[here.passage].words.lexemes[here.first : here.last])
-            known = Content(stems, frozenset(pairwise(stems)))
-            _remember(self._contents, sentence, known)
-        return known
+            cached = Content(stems, frozenset(pairwise(stems)))
+            _cache(self._contents, sentence, cached)
+        return cached
 
     def reading(self, sentence: int) -> SentencePolarity:
         """The words of a sentence with its negations and conditions."""
-        known = self._readings.get(sentence)
-        if known is None:
-            known = self._read(sentence)
-            _remember(self._readings, sentence, known)
-        return known
+        cached = self._readings.get(sentence)
+        if cached is None:
+            cached = self._parse_polarity(sentence)
+            _cache(self._readings, sentence, cached)
+        return cached
 
-    def _read(self, sentence: int) -> SentencePolarity:
+    def _parse_polarity(self, sentence: int) -> SentencePolarity:
         here = self.sentences[sentence]
         passage = self.passages[here.passage]
         whole, part = passage.words, slice(here.first, here.last)
@@ -214,8 +217,12 @@ class ExactIndex:
         return SentencePolarity(words, folds, find_negations(passage.text, words), find_conditions(passage.text, words))
 
     def span(self, sentence: int, start: int, end: int, relation: str, score: float) -> EvidenceSpan:
-        """Characters of the evidence that a sentence belongs to, as a value of the schema."""
-        passage = self.passages[self.sentences[sentence].passage]
+        """A range of the evidence text of a sentence as an `EvidenceSpan`."""
+        return self.passage_span(self.sentences[sentence].passage, start, end, relation, score)
+
+    def passage_span(self, number: int, start: int, end: int, relation: str, score: float) -> EvidenceSpan:
+        """A range of the text of a passage as an `EvidenceSpan`."""
+        passage = self.passages[number]
         return EvidenceSpan(
             evidence_id=passage.evidence_id,
             start=start,
@@ -226,7 +233,7 @@ class ExactIndex:
         )
 
     def weight(self, stem: str) -> float:
-        """How much a stem says: 1 for one in every sentence, more the rarer it is."""
+        """The inverse document frequency of a stem: 1 for one in every sentence, more for a rarer one."""
         count = len(self.postings.get(stem, ()))
         return 1.0 + 0.5 * math.log((len(self.sentences) + 1) / (count + 1))
 
@@ -236,27 +243,27 @@ class ExactIndex:
         return range(max(passage.first, sentence - _NEIGHBOURS), min(passage.last, sentence + _NEIGHBOURS))
 
     def candidates(self, weights: Mapping[str, float]) -> list[Candidate]:
-        """The sentences that hold most of the given weight of stems, best first, at most eight."""
+        """The sentences with the largest share of the weights, best first, at most eight."""
         scores: dict[int, int] = {}
         budget = _MOST_POSTINGS
-        known = [stem for stem in weights if stem in self.postings]
-        for _, stem in sorted([(len(self.postings[stem]), stem) for stem in known]):
+        known_stems = [stem for stem in weights if stem in self.postings]
+        for _, stem in sorted([(len(self.postings[stem]), stem) for stem in known_stems]):
             points = round(weights[stem] * _POINTS)
-            posted = self.postings[stem]
-            for number in posted[:budget] if len(posted) > budget else posted:
+            numbers = self.postings[stem]
+            for number in numbers[:budget] if len(numbers) > budget else numbers:
                 scores[number] = scores.get(number, 0) + points
-            budget -= len(posted)
+            budget -= len(numbers)
             if budget <= 0:
                 break
         rows = [(-score, number) for number, score in scores.items()]
         few = len(rows) <= _MOST_SORTED
         best = sorted(rows)[:_MOST_CANDIDATES] if few else nsmallest(_MOST_CANDIDATES, rows)
         total = sum(weights.values()) or 1.0
-        found = [self._candidate(number, weights, total) for _, number in best]
-        return sorted(found, key=lambda c: (-round(c.recall, 9), -round(c.wide, 9), c.sentence))
+        candidates = [self._candidate(number, weights, total) for _, number in best]
+        return sorted(candidates, key=lambda c: (-round(c.recall, 9), -round(c.wide, 9), c.sentence))
 
     def candidate(self, number: int, weights: Mapping[str, float]) -> Candidate:
-        """A sentence as a candidate for a claim with these weights, whether or not it shares a word with it."""
+        """A sentence as a candidate for a claim with these weights, even if they share no word."""
         return self._candidate(number, weights, sum(weights.values()) or 1.0)
 
     def _candidate(self, number: int, weights: Mapping[str, float], total: float) -> Candidate:
@@ -276,18 +283,18 @@ class ExactIndex:
 
 
 _Key = TypeVar("_Key")
-_Known = TypeVar("_Known")
+_Value = TypeVar("_Value")
 
 
 def trigrams_of(lexemes: Sequence[Lexeme]) -> Iterator[Trigram]:
-    """Three words in a row, from the first to the last."""
+    """The trigrams of some words, in order."""
     folds = list(map(_FOLD, lexemes))
     return zip(folds, folds[1:], folds[2:], strict=False)
 
 
-def _remember(memory: dict[_Key, _Known], key: _Key, value: _Known) -> None:
-    """Keeps a value; a full memory is emptied first, which costs less than telling the old from the new."""
-    if len(memory) >= _MOST_REMEMBERED:
+def _cache(memory: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Cache a value; a full cache is emptied first, which is cheaper than evicting single entries."""
+    if len(memory) >= _CACHE_SIZE:
         memory.clear()
     memory[key] = value
 
@@ -301,33 +308,30 @@ _SHORTEST_SUBJECT = 2
 
 
 def leading_stems(lexemes: Sequence[Lexeme]) -> frozenset[str]:
-    """The content stems of a sentence up to its verb, as far as function words show where that is.
-
-    Without such a word the first two are taken.
-    """
+    """The content stems of a sentence up to its verb, which function words indicate; else the first two."""
     stems: list[str] = []
-    for at, lexeme in enumerate(lexemes):
+    for position, lexeme in enumerate(lexemes):
         if lexeme.fold in _SUBJECT_ENDS and stems:
             return frozenset(stems)
         if lexeme.weight:
             stems.append(lexeme.stem)
-        if len(stems) == _LONGEST_SUBJECT or at > 3 * _LONGEST_SUBJECT:
+        if len(stems) == _LONGEST_SUBJECT or position > 3 * _LONGEST_SUBJECT:
             break
     return frozenset(stems[:_SHORTEST_SUBJECT])
 
 
 def content_of(lexemes: Sequence[Lexeme]) -> tuple[str, ...]:
-    """The stems of the content words among some words, in order."""
+    """The stems of the content words, in order."""
     return tuple(compress(map(STEM, lexemes), map(WEIGHT, lexemes)))
 
 
 def calendar_key(mention: DateMention) -> tuple[int | None, int | None]:
-    """Where a date is in the index's calendar."""
+    """The key of a date in the index's calendar."""
     return mention.year, None if mention.year is not None else mention.month
 
 
 def normal_sentence(text: str) -> str:
-    """The text with white space collapsed and without end marks, bullets and emphasis, for whole-sentence equality.
+    """A sentence without end marks, bullets and emphasis and with single spaces, to compare whole sentences.
 
     >>> normal_sentence(" It  is so. "), normal_sentence("- **It is so.**")
     ('It is so', 'It is so')

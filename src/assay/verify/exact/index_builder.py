@@ -1,7 +1,6 @@
-"""Reads evidence into the index of the exact tier: its sentences, and every mention by sentence.
+"""Builds the index of the exact tier from evidence.
 
-Building is linear in the evidence. Evidence is put into the order of its ids, so the order in which it came changes
-nothing.
+Building is linear in the evidence. Evidence is sorted by id, so the order of the input does not matter.
 """
 
 import re
@@ -41,7 +40,7 @@ _ABBREVIATIONS = word_set(
     gen col lt sgt capt gov sen rep rev hon jan feb mar apr jun jul aug sep sept oct nov dec"""
 )
 _LONGEST_SENTENCE_WORDS = 120
-"""A run of words without a boundary is cut after this many, so that one sentence is a bounded amount of work."""
+"""A longer run of words without a boundary is split, so that the work for one sentence is bounded."""
 
 _HEADING_WORDS = 8
 _MOST_BY_YEAR = 64
@@ -65,28 +64,28 @@ _DAY_POINT = re.compile(
 
 
 def _is_day(text: str, at: int) -> bool:
-    """Whether a point stands between a day and a German month: "am 28. April"."""
+    """Whether a full stop is between a day and a German month: "am 28. April"."""
     return (
         text[at - 1 : at].isdigit() and _DAY_POINT.match(text, max(0, at - 3)) is not None and leans_from_english(text)
     )
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Cuts at line ends, after CJK stops, and after stops that a capital or a digit follows.
+    """Split at line ends, after CJK stops, and after stops that a capital or a digit follows.
 
-    One character class finds the candidates, which is several times as fast here as one pattern for the whole rule.
+    A single character class finds the candidates, which is several times faster than one pattern for the whole rule.
     """
     start = 0
     for match in _MARK.finditer(text):
-        at = match.start()
-        if at < start:
+        offset = match.start()
+        if offset < start:
             continue
-        mark, end = text[at], at + 1
+        mark, end = text[offset], offset + 1
         if mark == "\n":
-            end = at
+            end = offset
         elif mark in ".!?":
             after = _AFTER_MARK.match(text, end)
-            if after is None or (mark == "." and (_abbreviated(text, start, at) or _is_day(text, at))):
+            if after is None or (mark == "." and (_is_abbreviation(text, start, offset) or _is_day(text, offset))):
                 continue
             end = after.end()
         if text[start:end].strip():
@@ -97,7 +96,7 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _abbreviated(text: str, start: int, stop: int) -> bool:
+def _is_abbreviation(text: str, start: int, stop: int) -> bool:
     """Whether the full stop at `stop` ends an abbreviation or an initial."""
     before = text[max(start, stop - 8) : stop].split()
     word = before[-1].lstrip("(\"'") if before else ""
@@ -126,7 +125,7 @@ def _heading(evidence: Evidence, sentences: Sequence[IndexedSentence], words: Wo
 
 
 class _Builder:
-    """Collects the parts of an index."""
+    """Collects the parts of an index from one piece of evidence after another."""
 
     def __init__(self, locale: str) -> None:
         self.locale = locale
@@ -148,26 +147,26 @@ class _Builder:
         text = evidence.text
         words = find_words(text)
         number, first = len(self.passages), len(self.sentences)
-        own = list(_sentences(number, text, words))
-        self.sentences.extend(own)
+        sentences = list(_sentences(number, text, words))
+        self.sentences.extend(sentences)
         extra = list(find_dates(evidence.title)) if evidence.title else []
         if evidence.effective_date is not None:
             day = evidence.effective_date
             extra.append(DateMention(0, 0, day.year, month=day.month, day=day.day))
-        heading = _heading(evidence, own, words)
+        heading = _heading(evidence, sentences, words)
         self.passages.append(
             IndexedPassage(evidence.id, text, words, heading, first, len(self.sentences), tuple(extra))
         )
         self.records.add(number, text, evidence.title or "")
-        self._post(own, first, words)
-        self._mentions(text, words, own, first)
-        for offset, sentence in enumerate(own):
+        self._post(sentences, first, words)
+        self._mentions(text, words, sentences, first)
+        for offset, sentence in enumerate(sentences):
             self.whole.setdefault(normal_sentence(text[sentence.start : sentence.end]), first + offset)
 
-    def _post(self, own: Sequence[IndexedSentence], first: int, words: Words) -> None:
+    def _post(self, sentences: Sequence[IndexedSentence], first: int, words: Words) -> None:
         postings = self.postings
         lexemes = words.lexemes
-        for number, sentence in enumerate(own, start=first):
+        for number, sentence in enumerate(sentences, start=first):
             part = lexemes[sentence.first : sentence.last]
             stems = frozenset(compress(map(STEM, part), map(WEIGHT, part)))
             self.stems.append(stems)
@@ -177,8 +176,8 @@ class _Builder:
                 else:
                     postings[stem] = [number]
 
-    def _mentions(self, text: str, words: Words, own: Sequence[IndexedSentence], first: int) -> None:
-        starts = [s.start for s in own]
+    def _mentions(self, text: str, words: Words, sentences: Sequence[IndexedSentence], first: int) -> None:
+        starts = [s.start for s in sentences]
         if not starts:
             return
 
@@ -187,9 +186,9 @@ class _Builder:
 
         day_first = reads_day_first(self.locale)
         identifiers = find_identifiers(text)
-        taken = [(i.start, i.end) for i in identifiers]
-        dates = find_dates(text, words, skip=taken, day_first=day_first)
-        taken += [(d.start, d.end) for d in dates]
+        skipped = [(i.start, i.end) for i in identifiers]
+        dates = find_dates(text, words, skip=skipped, day_first=day_first)
+        skipped += [(d.start, d.end) for d in dates]
         for identifier in identifiers:
             number = sentence_of(identifier.start)
             self.identifiers.setdefault(number, []).append(identifier)
@@ -199,7 +198,7 @@ class _Builder:
             entry = self.calendar.setdefault(calendar_key(mention), [])
             if len(entry) < _MOST_BY_YEAR:
                 entry.append(mention)
-        for quantity in find_quantities(text, words, locale=self.locale, skip=taken):
+        for quantity in find_quantities(text, words, locale=self.locale, skip=skipped):
             number = sentence_of(quantity.start)
             self.quantities.setdefault(number, []).append(quantity)
             if quantity.low is not None and quantity.exact:
@@ -229,10 +228,9 @@ class _Builder:
 
 
 def index_evidence(evidence: Sequence[Evidence], locale: str = "en") -> ExactIndex:
-    """Reads evidence for the exact tier; linear in its length.
+    """Index evidence for the exact tier; linear in its length.
 
-    `locale` (a BCP 47 tag) decides how "1.200" and "3/4/2020" are read; forms that can be read in one way only are
-    read in that way whatever it says.
+    `locale` (a BCP 47 tag) decides how "1.200" and "3/4/2020" are read; unambiguous forms do not depend on it.
     """
     builder = _Builder(locale)
     for item in sorted(evidence, key=lambda e: (e.id, e.text)):

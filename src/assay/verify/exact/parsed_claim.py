@@ -1,4 +1,4 @@
-"""A claim parsed for the exact tier, and how well the words around one of its mentions agree with the evidence."""
+"""A claim parsed for the exact tier, and the agreement of the words around its mentions with those of the evidence."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -28,22 +28,24 @@ _QUESTION_WEIGHT = 0.4
 _FEW_WORDS = 4
 _IN_SENTENCE, _IN_HEADING, _AROUND = 0.9, 0.85, 0.45
 _OTHER_CLAUSE = 0.3
-"""Weight, in a mention's context, of the claim's words outside of the mention's own clause."""
+"""The weight, in the context of a mention, of the claim's words outside the mention's own clause."""
 
 _BY_SYNONYM = 0.85
+"""The weight of a word with a synonym in the clause."""
 _BY_PRONOUN = 0.8
-"""What a name of the claim counts where the evidence's subject is "it" or "the model"."""
+"""The weight of a name of the claim where the subject of the evidence is "it" or "the model"."""
 
 _COMPLEMENT = 0.2
-"""What is left of the weight of "of leave" in "2 weeks of leave" where the evidence says merely "2 weeks"."""
+"""The factor on the weight of "of leave" in "2 weeks of leave" where the evidence has only "2 weeks"."""
 
 LONG_SENTENCE, LONG_SENTENCE_FACTOR = 80, 0.8
-"""From this many words on a sentence is likely a list or a page's debris, and what its numbers are about less clear."""
+"""A sentence from this many words on is likely a list or boilerplate, so the confidence in its numbers is
+multiplied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim's text with all that the comparisons need of it."""
+    """A claim's text with everything that the comparisons need."""
 
     text: str
     words: Words
@@ -57,33 +59,33 @@ class Claim:
     folds: frozenset[str]
     """The folded words."""
     named: frozenset[str]
-    """The content stems of the names that are sure to be names."""
+    """The content stems of names that are surely names."""
 
     @property
     def best(self) -> Candidate | None:
-        """The evidence sentence that has most of the claim's words."""
+        """The evidence sentence with most of the claim's words."""
         return self.candidates[0] if self.candidates else None
 
 
 def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Claim:
-    """Parses a claim and finds its candidate sentences.
+    """Parse a claim and find its candidate sentences.
 
-    A claim of few content words borrows those of the question, at less weight: "4 weeks." answers something.
+    A claim with few content words ("4 weeks.") also uses those of the question, with less weight.
     """
     words = find_words(text)
     identifiers = find_identifiers(text)
     pointers = find_pointers(text)
-    taken = [*((i.start, i.end) for i in identifiers), *pointers]
+    skipped = [*((i.start, i.end) for i in identifiers), *pointers]
     day_first = reads_day_first(index.locale)
-    dates = find_dates(text, words, skip=taken, day_first=day_first)
-    taken += [(d.start, d.end) for d in dates]
+    dates = find_dates(text, words, skip=skipped, day_first=day_first)
+    skipped += [(d.start, d.end) for d in dates]
     quantities = tuple(
-        as_sterling(one) if _may_be_money(text, one, index) else one
-        for one in find_quantities(text, words, locale=index.locale, skip=taken)
+        as_sterling(quantity) if _may_be_money(text, quantity, index) else quantity
+        for quantity in find_quantities(text, words, locale=index.locale, skip=skipped)
     )
     weights: dict[str, float] = {}
-    for at, lexeme in zip(words.starts, words.lexemes, strict=True):
-        pointing = any(start <= at < end for start, end in pointers)
+    for word_start, lexeme in zip(words.starts, words.lexemes, strict=True):
+        pointing = any(start <= word_start < end for start, end in pointers)
         if lexeme.weight and lexeme.stem not in weights and not pointing:
             weights[lexeme.stem] = lexeme.weight * index.weight(lexeme.stem)
     if question and len(weights) < _FEW_WORDS:
@@ -91,17 +93,17 @@ def parse_claim(text: str, index: ExactIndex, question: str | None = None) -> Cl
             if lexeme.weight and lexeme.stem not in weights:
                 weights[lexeme.stem] = _QUESTION_WEIGHT * lexeme.weight * index.weight(lexeme.stem)
     candidates = tuple(index.candidates(weights))
-    taken = [*((q.start, q.end) for q in quantities), *pointers]
-    names = [n for n in find_names(text, words) if not any(start <= n.start and n.end <= end for start, end in taken)]
+    skipped = [*((q.start, q.end) for q in quantities), *pointers]
+    names = [n for n in find_names(text, words) if not any(start <= n.start and n.end <= end for start, end in skipped)]
     named = frozenset([w.stem for n in names if n.sure for w in words.lexemes[n.first : n.last] if w.weight])
     folds = frozenset([w.fold for w in words.lexemes])
     return Claim(text, words, weights, quantities, dates, identifiers, tuple(names), candidates, folds, named)
 
 
 class Context:
-    """The words of the claim around one of its mentions, against those around a mention in the evidence."""
+    """The words of the claim around one of its mentions, to be compared with those around mentions of the evidence."""
 
-    __slots__ = ("_subject", "claim", "index", "own", "sought", "total", "weights")
+    __slots__ = ("_subject", "claim", "index", "own_neighbours", "own_surroundings", "total", "weights")
 
     def __init__(self, claim: Claim, index: ExactIndex, start: int, end: int) -> None:
         self.claim = claim
@@ -110,9 +112,9 @@ class Context:
         words = claim.words
         first, last = bisect_left(words.starts, start), bisect_left(words.starts, end)
         inside = {w.stem for w in words.lexemes[first:last]}
-        self.own = surroundings(claim.text, words, start, end, 0, len(words))
-        near = self.own.clause
-        self.sought = tuple([stem or None for stem in self.own.neighbours])
+        self.own_surroundings = surroundings(claim.text, words, start, end, 0, len(words))
+        near = self.own_surroundings.clause
+        self.own_neighbours = tuple([stem or None for stem in self.own_surroundings.neighbours])
         weights = {
             stem: weight if stem in near else weight * _OTHER_CLAUSE
             for stem, weight in claim.weights.items()
@@ -123,45 +125,50 @@ class Context:
         self.weights = weights
         self.total = sum(weights.values())
 
-    def agreement(self, candidate: Candidate, theirs: Surroundings) -> float:
-        """How much of the context's weight stands around a mention of the evidence, 0 to 1.
+    def agreement(self, candidate: Candidate, evidence_surroundings: Surroundings) -> float:
+        """The share of the context's weight around a mention of the evidence, 0 to 1.
 
-        A word counts whole in the mention's clause and less in its sentence, its heading and the sentences around.
+        A word counts fully in the mention's clause, and less in its sentence, its heading and neighbouring sentences.
         """
-        found, total = 0.0, self.total
+        found_weight, total = 0.0, self.total
         if not total:
             return 0.0
-        near, stems, heading, around = theirs.clause, candidate.stems, candidate.heading, candidate.around
+        clause_stems, stems, heading, around = (
+            evidence_surroundings.clause,
+            candidate.stems,
+            candidate.heading,
+            candidate.around,
+        )
         for stem, weight in self.weights.items():
-            if stem in near:
-                found += weight
+            if stem in clause_stems:
+                found_weight += weight
             elif stem in stems:
-                found += weight * _IN_SENTENCE
+                found_weight += weight * _IN_SENTENCE
             elif stem in heading:
-                found += weight * _IN_HEADING
-            elif stem in SYNONYMS and not near.isdisjoint(SYNONYMS[stem]):
-                found += weight * _BY_SYNONYM
-            elif stem in self.claim.named and self._generic(candidate):
-                found += weight * _BY_PRONOUN
+                found_weight += weight * _IN_HEADING
+            elif stem in SYNONYMS and not clause_stems.isdisjoint(SYNONYMS[stem]):
+                found_weight += weight * _BY_SYNONYM
+            elif stem in self.claim.named and self._has_generic_subject(candidate):
+                found_weight += weight * _BY_PRONOUN
             elif stem in around:
-                found += weight * _AROUND
-            elif stem in self.own.complement and not theirs.complement:
+                found_weight += weight * _AROUND
+            elif stem in self.own_surroundings.complement and not evidence_surroundings.complement:
                 total -= weight * (1 - _COMPLEMENT)
-        return found / total
+        return found_weight / total
 
-    def _generic(self, candidate: Candidate) -> bool:
+    def _has_generic_subject(self, candidate: Candidate) -> bool:
         here = self.index.sentences[candidate.sentence]
-        return is_generic(self.index.passages[here.passage], here)
+        return has_generic_subject(self.index.passages[here.passage], here)
 
-    def covered(self, candidate: Candidate) -> float:
-        """How much of the weight of the claim's subject the evidence's sentence and its heading have, 0 to 1."""
+    def subject_coverage(self, candidate: Candidate) -> float:
+        """The share of the weight of the claim's subject that the evidence sentence and its heading have, 0 to 1."""
         if self._subject is None:
             self._subject = leading_stems(self.claim.words.lexemes) & self.weights.keys()
         subject, named = self._subject, self.claim.named
         total = sum(self.weights[stem] for stem in subject)
         if not total:
             return 0.0
-        generic = bool(named & subject) and self._generic(candidate)
+        generic = bool(named & subject) and self._has_generic_subject(candidate)
         return (
             sum(
                 self.weights[s]
@@ -171,17 +178,17 @@ class Context:
             / total
         )
 
-    def closeness(self, theirs: Surroundings) -> float:
-        """Share of the three words on either side that agree, function words included: tells "from" from "to"."""
-        both = len(self.own.beside & theirs.beside)
-        if not both:
+    def closeness(self, evidence_surroundings: Surroundings) -> float:
+        """The agreement of the three words on either side, with function words, which distinguish "from" and "to"."""
+        shared = len(self.own_surroundings.beside & evidence_surroundings.beside)
+        if not shared:
             return 0.0
-        same: int = sum(map(eq, self.sought, theirs.neighbours))
-        return same / 6 + both / 12
+        same: int = sum(map(eq, self.own_neighbours, evidence_surroundings.neighbours))
+        return same / 6 + shared / 12
 
 
-def is_generic(passage: IndexedPassage, here: IndexedSentence) -> bool:
-    """Whether the sentence's subject stands for a name given elsewhere: "it", "the model"."""
+def has_generic_subject(passage: IndexedPassage, here: IndexedSentence) -> bool:
+    """Whether the subject of a sentence refers to something named elsewhere: "it", "the model"."""
     if here.first >= here.last:
         return False
     lexemes = passage.words.lexemes
@@ -191,21 +198,21 @@ def is_generic(passage: IndexedPassage, here: IndexedSentence) -> bool:
     return first in PRONOUNS
 
 
-def confidence_of(agreement: float) -> float:
-    """The confidence that two mentions with this agreement of context mention one thing, before any doubts.
+def agreement_confidence(agreement: float) -> float:
+    """The confidence that two mentions with this agreement of context are about the same thing.
 
-    A straight line from 0 at 0.2 to 0.95 at 0.85; the combination of the tiers recalibrates it.
+    It is linear from 0 at 0.2 to 0.95 at 0.85; the combination of the tiers recalibrates it.
 
-    >>> confidence_of(0.9), confidence_of(0.1)
+    >>> agreement_confidence(0.9), agreement_confidence(0.1)
     (0.95, 0.0)
     """
     return 0.95 * min(1.0, max(0.0, (agreement - 0.2) / 0.65))
 
 
 def _may_be_money(text: str, quantity: Quantity, index: ExactIndex) -> bool:
-    """Whether "pounds" is a currency here: the evidence has sterling and weighs nothing."""
+    """Whether "pounds" is a currency here: the evidence has amounts of sterling and no masses."""
     spelled = quantity.unit == "lb" and text[: quantity.end].lower().endswith(("pound", "pounds"))
     if not spelled:
         return False
-    known = {one.dimension for row in index.quantities.values() for one in row}
-    return "money:GBP" in known and "mass" not in known
+    dimensions = {quantity.dimension for row in index.quantities.values() for quantity in row}
+    return "money:GBP" in dimensions and "mass" not in dimensions

@@ -1,6 +1,6 @@
-"""The words around a mention: its clause, its neighbours, and what it is a quantity of.
+"""The words around a mention: its clause, its neighbours, and its complement ("of leave").
 
-What stands around a mention of the evidence is the same for every claim, so the index keeps it once it is worked out.
+The surroundings of a mention of the evidence are the same for every claim, so the index caches them.
 """
 
 from bisect import bisect_left
@@ -12,41 +12,41 @@ from assay.text.lexicon import Words, word_set
 _CLAUSE_MARKS = frozenset(",;:()\n—–")
 _CLAUSE_WORDS = word_set("and but while whereas although though or")
 _LONGEST_CLAUSE = 24
-"""A clause reaches at most this many words to either side of a mention."""
+"""The most words of a clause on either side of a mention."""
 
 _REACH = 3
-"""Words on either side of a mention that are its neighbours."""
+"""The number of neighbours on either side of a mention."""
 
 _PADDING = ("",) * _REACH
 _STEM = itemgetter(1)
-"""The stem of a lexeme; in C, where an attribute of every word would be looked up in Python."""
+"""A getter of the stem of a lexeme, which is faster than attribute access."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around a mention."""
+    """The words around a mention."""
 
     clause: frozenset[str]
-    """The stems of its clause, its own among them."""
+    """The stems of its clause, including its own."""
     neighbours: tuple[str, ...]
-    """The stems of the three words on either side, empty where the text has none."""
+    """The stems of the three words on either side; an empty string where there is no word."""
     beside: frozenset[str]
-    """The same as a set, without the empty ones."""
+    """The neighbours as a set, without the empty string."""
     complement: frozenset[str]
-    """The stems of "of leave" right after it."""
+    """The content stems after an "of" right after it: "of leave"."""
 
 
 def surroundings(text: str, words: Words, start: int, end: int, first: int, last: int) -> Surroundings:
-    """What stands around the characters from start to end, its clause within the words from first to last."""
+    """The surroundings of the range from start to end, with its clause within the words from first to last."""
     low, high = clause(text, words, start, end, first, last)
-    near = neighbours(words, start, end)
+    around = neighbours(words, start, end)
     return Surroundings(
-        frozenset(map(_STEM, words.lexemes[low:high])), near, frozenset(near) - {""}, complement(words, end)
+        frozenset(map(_STEM, words.lexemes[low:high])), around, frozenset(around) - {""}, complement(words, end)
     )
 
 
 def clause(text: str, words: Words, start: int, end: int, first: int, last: int) -> tuple[int, int]:
-    """The words of the clause around the characters from start to end, within the words from first to last."""
+    """The word indices of the clause around the range from start to end, within the words from first to last."""
     starts, ends, lexemes = words.starts, words.ends, words.lexemes
     low = bisect_left(starts, start)
     high = max(bisect_left(starts, end), low)
@@ -67,7 +67,7 @@ def clause(text: str, words: Words, start: int, end: int, first: int, last: int)
 
 
 def neighbours(words: Words, start: int, end: int) -> tuple[str, ...]:
-    """The stems of the three words before the characters from start to end and of the three after them."""
+    """The stems of the three words before the range from start to end, and of the three after it."""
     low, high = bisect_left(words.starts, start), bisect_left(words.starts, end)
     before = tuple(map(_STEM, words.lexemes[max(0, low - _REACH) : low]))
     after = tuple(map(_STEM, words.lexemes[high : high + _REACH]))
@@ -77,8 +77,8 @@ def neighbours(words: Words, start: int, end: int) -> tuple[str, ...]:
 
 
 def complement(words: Words, end: int) -> frozenset[str]:
-    """The stems of "of leave" right after a mention."""
-    at = bisect_left(words.starts, end)
-    if at >= len(words) or words.lexemes[at].fold != "of":
+    """The content stems of a complement such as "of leave" right after a mention."""
+    index = bisect_left(words.starts, end)
+    if index >= len(words) or words.lexemes[index].fold != "of":
         return frozenset()
-    return frozenset([w.stem for w in words.lexemes[at + 1 : at + 4] if w.weight])
+    return frozenset([w.stem for w in words.lexemes[index + 1 : index + 4] if w.weight])

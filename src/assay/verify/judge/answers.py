@@ -1,9 +1,9 @@
-"""A judge's answer read: strictly, and never believed by half.
+"""Strict parsing of a judge's answer.
 
-An answer that is declined, cut off, no JSON, of another form, without its seal, or about statements that were not
-asked about is none (`AnswerError`). Of a well-formed one, a statement without one verdict for each of the five
-questions has no reading. A verdict counts only if the words that it quotes are in the evidence, and if it has some
-where it needs them.
+An answer that is declined, truncated, not JSON, not of the schema, without its seal, or about unknown statements is
+rejected as a whole (`AnswerError`). In a valid answer, a statement without exactly one verdict for each of the five
+questions is unreadable. A verdict counts only if the words that it quotes are in the evidence, and if it quotes some
+where they are required.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from assay.verify.judge.quotes import Source, quoted_span
 QUESTIONS: Final = 5
 MOST_QUOTES: Final = 3
 LONGEST_REASON: Final = 300
-"""Characters of a justification that are kept."""
-_NEEDED: Final = {(1, "PASS"), (2, "FAIL"), (4, "FAIL"), (5, "FAIL")}
-"""Verdicts that say something of the evidence and so must quote it."""
+"""The most characters of a justification that are kept."""
+_QUOTES_REQUIRED: Final = {(1, "PASS"), (2, "FAIL"), (4, "FAIL"), (5, "FAIL")}
+"""Pairs of question and verdict that must quote the evidence."""
 _RELATIONS: Final = {(1, "PASS"): "supports", (2, "FAIL"): "contradicts", (5, "FAIL"): "contradicts"}
 
 
 class SealError(AnswerError):
-    """The answer does not carry the seal of its request, so somebody else may have written it."""
+    """The answer lacks the seal of its request, so the data may have dictated it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswers:
-    """What was read of one statement: five answers, or why there are none."""
+    """The five answers on one statement, or why there are none."""
 
     answers: tuple[JudgeAnswer, ...] = ()
     unreadable: str | None = None
 
     def verdict(self, question: int) -> str:
-        """PASS, FAIL or UNCERTAIN."""
+        """The verdict on a question from 1 to 5: PASS, FAIL or UNCERTAIN."""
         return self.answers[question - 1].verdict
 
     @property
@@ -49,57 +49,57 @@ class JudgeAnswers:
 
 
 def answers_schema(aliases: Sequence[str]) -> dict[str, Any]:
-    """The form of an answer; the seal is not fixed in it, or an endpoint would write it by itself."""
-    quote = _object(source={"type": "string", "enum": list(aliases)}, text={"type": "string"})
-    answer = _object(
+    """The JSON Schema of an answer. It does not fix the seal, or constrained decoding would write it."""
+    quote = object_schema(source={"type": "string", "enum": list(aliases)}, text={"type": "string"})
+    answer = object_schema(
         statement={"type": "integer"},
         question={"type": "integer", "enum": list(range(1, QUESTIONS + 1))},
         verdict={"type": "string", "enum": ["PASS", "FAIL", "UNCERTAIN"]},
         quotes={"type": "array", "items": quote},
         because={"type": "string"},
     )
-    return _object(seal={"type": "string"}, answers={"type": "array", "items": answer})
+    return object_schema(seal={"type": "string"}, answers={"type": "array", "items": answer})
 
 
 def read_answers(
     choice: Choice, count: int, seal: str, sources: Sequence[Source], confidence: float = 1.0
 ) -> list[JudgeAnswers]:
-    """What an answer says of each of `count` statements, in order.
+    """The answers on each of `count` statements, in order.
 
     Args:
-        choice: the answer.
-        count: how many statements were asked about, numbered from 1.
-        seal: the token of the request's fences, which nobody knows who wrote what is in them.
-        sources: the evidence that was shown.
-        confidence: what the judge's word counts; the score of its quotes.
+        choice: the model's answer.
+        count: the number of statements, which are numbered from 1.
+        seal: the token of the request's fences, which the authors of the fenced data cannot know.
+        sources: the evidence that the judge saw.
+        confidence: the score of the judge's quotes, in [0, 1].
 
     Raises:
-        AnswerError: it is no answer to this request.
+        AnswerError: it is not a valid answer to this request.
     """
     by_alias = {source.alias: source for source in sources}
     value = read_structured(choice, answers_schema(list(by_alias)))
     require_seal(value, seal)
-    said: dict[tuple[int, int], list[JudgeAnswer]] = {}
+    answers: dict[tuple[int, int], list[JudgeAnswer]] = {}
     for entry in value["answers"]:
         number = int(entry["statement"])
         if not 1 <= number <= count:
             raise AnswerError(f"The answer refers to statement {number}; there are {count}.")
-        said.setdefault((number, int(entry["question"])), []).append(_answer(entry, by_alias, confidence))
-    return [_reading(number, said) for number in range(1, count + 1)]
+        answers.setdefault((number, int(entry["question"])), []).append(_parse_answer(entry, by_alias, confidence))
+    return [_collect_answers(number, answers) for number in range(1, count + 1)]
 
 
 def may_ask_again(choice: Choice, error: AnswerError) -> bool:
-    """Whether an answer that cannot be used is worth one more request.
+    """Whether an unusable answer justifies one more request.
 
-    One that was cut off or is of another form is. One that was declined is not, and one without its seal least of all:
-    whoever writes the data gets no second try.
+    A truncated or malformed one does. A declined one does not, nor one without its seal: an attack in the data gets no
+    second attempt.
     """
     declined = choice.finish is Finish.REFUSAL or choice.refusal is not None
     return not declined and not isinstance(error, SealError)
 
 
 def require_seal(value: Mapping[str, Any], seal: str) -> None:
-    """Refuse an answer that somebody else may have written.
+    """Refuse an answer that the data may have dictated.
 
     Raises:
         SealError: the seal is not that of the request.
@@ -108,30 +108,32 @@ def require_seal(value: Mapping[str, Any], seal: str) -> None:
         raise SealError("The answer does not carry the seal of its request: it may repeat a text of the data.")
 
 
-def _reading(number: int, said: Mapping[tuple[int, int], Sequence[JudgeAnswer]]) -> JudgeAnswers:
-    found = [said.get((number, question), ()) for question in range(1, QUESTIONS + 1)]
-    if not any(found):
+def _collect_answers(number: int, entries: Mapping[tuple[int, int], Sequence[JudgeAnswer]]) -> JudgeAnswers:
+    by_question = [entries.get((number, question), ()) for question in range(1, QUESTIONS + 1)]
+    if not any(by_question):
         return JudgeAnswers(unreadable="the judge said nothing of it")
-    for question, answers in enumerate(found, start=1):
+    for question, answers in enumerate(by_question, start=1):
         if not answers:
             return JudgeAnswers(unreadable=f"the judge did not answer question {question}")
         if len(answers) > 1:
             return JudgeAnswers(unreadable=f"the judge answered question {question} more than once")
-    return JudgeAnswers(tuple(answers[0] for answers in found))
+    return JudgeAnswers(tuple(answers[0] for answers in by_question))
 
 
-def _answer(entry: Mapping[str, Any], sources: Mapping[str, Source], confidence: float) -> JudgeAnswer:
+def _parse_answer(entry: Mapping[str, Any], sources: Mapping[str, Source], confidence: float) -> JudgeAnswer:
     question, verdict = int(entry["question"]), str(entry["verdict"])
     relation = _RELATIONS.get((question, verdict), "related")
     quotes = entry["quotes"]
-    spans = [quoted_span(one["text"], sources[one["source"]], relation, confidence) for one in quotes[:MOST_QUOTES]]
+    spans = [
+        quoted_span(quote["text"], sources[quote["source"]], relation, confidence) for quote in quotes[:MOST_QUOTES]
+    ]
     justification = one_sentence(entry["because"])
     void = None
     if len(quotes) > MOST_QUOTES:
         void = f"it has {len(quotes)} quotes, and {MOST_QUOTES} were asked for"
     elif any(span is None for span in spans):
         void = "words that it quotes do not stand in the evidence"
-    elif not spans and (question, verdict) in _NEEDED:
+    elif not spans and (question, verdict) in _QUOTES_REQUIRED:
         void = "it quotes nothing of the evidence"
     elif not justification:
         void = "it gives no reason"
@@ -145,7 +147,7 @@ def _answer(entry: Mapping[str, Any], sources: Mapping[str, Source], confidence:
 
 
 def one_sentence(text: str) -> str:
-    """What a model wrote, on one line, without signs that steer a reader, and not longer than is read.
+    """A model's text on one line, without control characters, cut to `LONGEST_REASON`.
 
     >>> one_sentence("It says\\n2 weeks.\\u202e")
     'It says 2 weeks.'
@@ -155,7 +157,8 @@ def one_sentence(text: str) -> str:
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def object_schema(**properties: Any) -> dict[str, Any]:
+    """The JSON Schema of an object with exactly these properties, all of them required."""
     return {
         "type": "object",
         "properties": properties,

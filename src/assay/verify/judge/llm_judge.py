@@ -1,14 +1,14 @@
-"""The judge: a chat model asked five closed questions (docs/concepts.md#the-judge) about claims that the other tiers
+"""The judge: a chat model answers five closed questions (docs/concepts.md#the-judge) about claims that the other tiers
 are not sure of.
 
-A request has a few claims and all the evidence that fits. Among the claims stands one that was made wrong: the first
-one of them with a date that no evidence has. A judge that finds that one in the evidence does not read, or obeys
-somebody else, and nothing that it says in the same answer counts.
+A request has a few claims and all the evidence that fits. Among the claims is a control: a claim with an added date
+that no evidence has. A judge that finds the control in the evidence does not read it, or obeys an attacker, and the
+whole answer does not count.
 
-An answer that was cut off or is of another form is asked for once more. One that fails a lock against whoever writes
-the data, the seal or the statement made wrong, is not.
+A truncated or malformed answer is requested once more. One that fails a safeguard against manipulation by the data, the
+seal or the control, is not.
 
-The judge reports and decides nothing; `outcomes` says what may become of a verdict.
+The judge reports and does not decide; `outcomes` defines its effect on a verdict.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from assay.verify.judge.quotes import Source
 PROMPT: Final = "judge_claims"
 _MONTHS: Final = ("January", "March", "May", "June", "August", "October", "December")
 _YEARS: Final = range(1801, 1899)
-_LONGEST_BASE: Final = 400
+_LONGEST_CONTROL: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """How a judge is asked.
+    """Settings and limits of the judge.
 
     Raises:
         InputError: a setting is out of its range.
     """
 
     per_request: int = 4
-    """Claims in one request; 1 gives each a context of its own at the price of the evidence."""
+    """Claims in one request; with 1 each has a context of its own, and the evidence is sent again for each."""
     evidence_tokens: int = 8_000
-    """Tokens of evidence that it is shown, as estimated; the most relevant first."""
+    """Estimated tokens of evidence in a request; the most relevant comes first."""
     tokens_per_claim: int = 500
-    """Tokens that the five answers about one claim may have."""
+    """Tokens of the five answers on one claim."""
     most_tokens: int | None = 200_000
-    """Tokens in and out that one check may spend on the judge."""
+    """Input and output tokens that one check may spend on the judge."""
     seconds: float | None = 120.0
-    """Seconds that one check may spend on it."""
+    """Seconds that one check may spend on the judge."""
     attempts: int = 2
-    """Requests about one claim at most: what cannot be read is asked for again until then, within the check's calls."""
+    """The most requests about one claim: unreadable answers are requested again, within the calls of the check."""
     concurrency: int = 4
-    """Requests at once."""
+    """Requests at the same time."""
     temperature: float | None = 0.0
-    """Of its answers."""
+    """The sampling temperature."""
 
     def __post_init__(self) -> None:
         least = min(self.per_request, self.evidence_tokens, self.tokens_per_claim, self.attempts, self.concurrency)
@@ -67,7 +67,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True, slots=True)
 class JudgedStatement:
-    """What the judge said of one claim."""
+    """The judge's answers on one claim and their outcome."""
 
     outcome: Outcome
     reading: JudgeAnswers
@@ -75,14 +75,14 @@ class JudgedStatement:
 
 @dataclass(frozen=True, slots=True)
 class JudgeResults:
-    """What the judge said of all claims that it was asked about."""
+    """The judge's answers on all claims of a check."""
 
     statements: tuple[JudgedStatement, ...]
     """One for each claim, in order."""
     requests: int
-    """Requests that were made."""
+    """The number of requests that were made."""
     asked_again: int = 0
-    """Claims that were asked about more than once."""
+    """The number of claims with more than one request."""
 
 
 def ask_judge(
@@ -99,45 +99,47 @@ def ask_judge(
     """Put claims to the judge.
 
     Args:
-        model: the chat model, with its account.
-        claims: the claims, those that matter most first: where calls run out, the last ones are unchecked.
-        question: what they answer.
-        sources: the evidence as it is shown.
-        most_calls: requests that may be made.
-        complete: whether that is all of the evidence.
-        confidence: what the judge's word counts; the score of its quotes.
-        options: how it is asked.
+        model: the chat model, with its budget.
+        claims: the claims, the most important first: where the calls run out, the last ones stay unchecked.
+        question: the question that they answer.
+        sources: the evidence as the judge sees it.
+        most_calls: the most requests.
+        complete: whether the sources are all of the evidence.
+        confidence: the score of the judge's quotes, in [0, 1].
+        options: the settings of the requests.
 
     Returns:
-        What was said of each claim, in order. Nothing is raised: a model that fails leaves its claims unchecked.
+        The answers on each claim, in order. Nothing is raised: claims of a failed request are unchecked.
     """
-    how = options or JudgeOptions()
-    showing = _Showing(question, sources, complete, confidence)
-    beyond = _unusable(f"the check may ask the judge {most_calls} times, and has")
-    statements = [beyond] * len(claims)
+    settings = options or JudgeOptions()
+    context = _SharedContext(question, sources, complete, confidence)
+    unasked = _unusable(f"the check may ask the judge {most_calls} times, and has")
+    statements = [unasked] * len(claims)
     waiting = list(range(len(claims)))
-    made = 0
-    again: set[int] = set()
-    for attempt in range(1, how.attempts + 1):
-        batches = [waiting[at : at + how.per_request] for at in range(0, len(waiting), how.per_request)]
-        batches = batches[: max(0, most_calls - made)]
+    made_requests = 0
+    asked_again: set[int] = set()
+    for attempt in range(1, settings.attempts + 1):
+        batches = [
+            waiting[index : index + settings.per_request] for index in range(0, len(waiting), settings.per_request)
+        ]
+        batches = batches[: max(0, most_calls - made_requests)]
         if not batches:
             break
-        made += len(batches)
-        again.update(at for batch in batches for at in batch if attempt > 1)
-        requests = [_request([claims[at] for at in batch], showing, how, attempt) for batch in batches]
-        said = _all(model, [one.request for one in requests], how.concurrency)
+        made_requests += len(batches)
+        asked_again.update(index for batch in batches for index in batch if attempt > 1)
+        requests = [_request([claims[index] for index in batch], context, settings, attempt) for batch in batches]
+        completions = _complete_all(model, [request.request for request in requests], settings.concurrency)
         waiting = []
-        for batch, one, answer in zip(batches, requests, said, strict=True):
-            for at, (found, unread) in zip(batch, _statements_of(one, answer, showing), strict=True):
-                statements[at] = found
-                waiting += [at] if unread else []
-    return JudgeResults(tuple(statements), made, len(again))
+        for batch, request, answer in zip(batches, requests, completions, strict=True):
+            for index, (statement, unread) in zip(batch, _statements_of(request, answer, context), strict=True):
+                statements[index] = statement
+                waiting += [index] if unread else []
+    return JudgeResults(tuple(statements), made_requests, len(asked_again))
 
 
 @dataclass(frozen=True, slots=True)
-class _Showing:
-    """What the judge is shown beside the claims, and what its word counts."""
+class _SharedContext:
+    """The context that all requests of a check share."""
 
     question: str | None
     sources: Sequence[Source]
@@ -150,21 +152,21 @@ class _Showing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _JudgeRequest:
     claims: Sequence[str]
     control: int
-    """The number of the statement that was made wrong."""
+    """The number of the control statement."""
     seal: str
     request: ChatRequest
 
 
-def _request(claims: Sequence[str], showing: _Showing, how: JudgeOptions, attempt: int) -> _Asked:
-    sources = showing.sources
-    wrong, place = control_of(claims, sources)
-    statements = [*claims[:place], wrong, *claims[place:]]
+def _request(claims: Sequence[str], context: _SharedContext, settings: JudgeOptions, attempt: int) -> _JudgeRequest:
+    sources = context.sources
+    control, place = make_control(claims, sources)
+    statements = [*claims[:place], control, *claims[place:]]
     rendered = load_prompt(PROMPT).render(
         evidence=Data(tuple(source.record for source in sources)),
-        question=Data.of({"question": showing.question or ""}),
+        question=Data.of({"question": context.question or ""}),
         statements=Data(tuple({"statement": n, "text": text} for n, text in enumerate(statements, start=1))),
         count=len(statements),
         attempt=attempt,
@@ -172,61 +174,62 @@ def _request(claims: Sequence[str], showing: _Showing, how: JudgeOptions, attemp
     request = ChatRequest(
         messages_of(rendered),
         schema=answers_schema([source.alias for source in sources]),
-        temperature=how.temperature,
-        max_tokens=attempt * (200 + how.tokens_per_claim * len(statements)),
+        temperature=settings.temperature,
+        max_tokens=attempt * (200 + settings.tokens_per_claim * len(statements)),
     )
-    return _Asked(claims, place + 1, rendered.token, request)
+    return _JudgeRequest(claims, place + 1, rendered.token, request)
 
 
 def messages_of(rendered: Rendered) -> tuple[Message, ...]:
-    """The two messages of a prompt."""
+    """The system and the user message of a prompt."""
     return Message("system", rendered.system), Message("user", rendered.user)
 
 
-def control_of(claims: Sequence[str], sources: Sequence[Source]) -> tuple[str, int]:
-    """A statement that no evidence supports, and its place among the others: both derived from the content.
+def make_control(claims: Sequence[str], sources: Sequence[Source]) -> tuple[str, int]:
+    """A statement that no evidence supports, and its index among the claims; both are derived from a hash of the
+    content.
 
-    >>> control_of(["Leave lasts 2 weeks."], [])[0].startswith("Leave lasts 2 weeks, as of ")
+    >>> make_control(["Leave lasts 2 weeks."], [])[0].startswith("Leave lasts 2 weeks, as of ")
     True
     """
     digest = hashlib.sha256("\0".join([*claims, *(source.text for source in sources)]).encode("utf-8", "surrogatepass"))
     number = int.from_bytes(digest.digest()[:8], "big")
-    base = next((claim for claim in claims if len(claim) <= _LONGEST_BASE), "The documents were signed")
-    there = " ".join((*claims, *(source.text for source in sources)))
-    years = (year for step in range(len(_YEARS)) if str(year := _YEARS[(number + step) % len(_YEARS)]) not in there)
+    base = next((claim for claim in claims if len(claim) <= _LONGEST_CONTROL), "The documents were signed")
+    present = " ".join((*claims, *(source.text for source in sources)))
+    years = (year for step in range(len(_YEARS)) if str(year := _YEARS[(number + step) % len(_YEARS)]) not in present)
     month, day = _MONTHS[number % len(_MONTHS)], number % 27 + 1
-    made = f"{base.rstrip(' .!?;:,')}, as of {day} {month} {next(years, 1234)}."
-    return made, (number >> 8) % (len(claims) + 1)
+    control = f"{base.rstrip(' .!?;:,')}, as of {day} {month} {next(years, 1234)}."
+    return control, (number >> 8) % (len(claims) + 1)
 
 
 def _statements_of(
-    one: _Asked, answer: Completion | ChatError, showing: _Showing
+    request: _JudgeRequest, answer: Completion | ChatError, context: _SharedContext
 ) -> Iterator[tuple[JudgedStatement, bool]]:
-    """What was said of each claim of a request, and whether it could not be read and is worth another one."""
+    """The result for each claim of a request, and whether it justifies another request."""
     if isinstance(answer, ChatError):
-        yield from ((_unusable(f"it could not be asked: {_error_detail(answer)}"), False) for _ in one.claims)
+        yield from ((_unusable(f"it could not be asked: {_error_detail(answer)}"), False) for _ in request.claims)
         return
     choice = answer.choices[0]
     try:
-        readings = read_answers(choice, len(one.claims) + 1, one.seal, showing.sources, showing.confidence)
+        readings = read_answers(choice, len(request.claims) + 1, request.seal, context.sources, context.confidence)
     except AnswerError as error:
         unread = may_ask_again(choice, error)
-        yield from ((_unusable(_error_detail(error)), unread) for _ in one.claims)
+        yield from ((_unusable(_error_detail(error)), unread) for _ in request.claims)
         return
-    control = readings.pop(one.control - 1)
+    control = readings.pop(request.control - 1)
     if control.unreadable is not None or control.verdict(1) != "FAIL":
-        why = "it did not notice a statement that was made wrong to test it"
-        yield from ((_unusable(why), control.unreadable is not None) for _ in one.claims)
+        reason = "it did not notice a statement that was made wrong to test it"
+        yield from ((_unusable(reason), control.unreadable is not None) for _ in request.claims)
         return
-    titles = showing.titles
-    for claim, reading in zip(one.claims, readings, strict=True):
-        outcome = outcome_of(claim, reading, question=showing.question, titles=titles, complete=showing.complete)
+    titles = context.titles
+    for claim, reading in zip(request.claims, readings, strict=True):
+        outcome = outcome_of(claim, reading, question=context.question, titles=titles, complete=context.complete)
         yield JudgedStatement(outcome, reading), reading.unreadable is not None
 
 
-def _unusable(why: str) -> JudgedStatement:
+def _unusable(reason: str) -> JudgedStatement:
     return JudgedStatement(
-        Outcome("unchecked", f"The judge gave no usable answer: {why}."), JudgeAnswers(unreadable=why)
+        Outcome("unchecked", f"The judge gave no usable answer: {reason}."), JudgeAnswers(unreadable=reason)
     )
 
 
@@ -235,14 +238,14 @@ def _error_detail(error: ChatError) -> str:
     return f"{text[:1].lower()}{text[1:300]}"
 
 
-def _all(model: ChatModel, requests: Sequence[ChatRequest], concurrency: int) -> list[Completion | ChatError]:
-    def one(request: ChatRequest) -> Completion | ChatError:
+def _complete_all(model: ChatModel, requests: Sequence[ChatRequest], concurrency: int) -> list[Completion | ChatError]:
+    def complete(request: ChatRequest) -> Completion | ChatError:
         try:
             return model.complete(request)
         except ChatError as error:
             return error
 
     if len(requests) < 2 or concurrency < 2:
-        return [one(request) for request in requests]
+        return [complete(request) for request in requests]
     with ThreadPoolExecutor(max_workers=min(concurrency, len(requests))) as pool:
-        return list(pool.map(one, requests))
+        return list(pool.map(complete, requests))

@@ -1,11 +1,11 @@
-"""The logic of one text, without evidence: what it computes, orders, concludes and says twice
+"""Checks the logic of one text without evidence: its calculations, orders, conclusions and contradictions
 (docs/concepts.md#categories).
 
-    logical_hallucination(O)  <=>  there is a step r_(i+1) that is no valid inference from r_1, ..., r_i
+    logical_hallucination(O)  <=>  there is a step r_(i+1) that is not a valid inference from r_1, ..., r_i
 
 Sums, units, dates and orders are recomputed (`assay.verify.arithmetic.calculations`, `chronology.ordering`),
-conclusions are checked against the premises that the text itself gives for them (`stated_inferences`, `inference`), and
-statements against each other (`inference`). What cannot be recomputed is not doubted: a false alarm costs more here
+conclusions are checked against the premises that the text itself states (`stated_inferences`, `inference`), and
+statements against each other (`inference`). What cannot be recomputed is not reported: a false alarm costs more here
 than a fault that another tier may still find.
 """
 

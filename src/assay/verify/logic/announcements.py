@@ -1,6 +1,6 @@
-"""Announcements of a number of things: "There are four reasons:", "the following three documents:".
+"""Reads announcements of a number of things: "There are four reasons:", "the following three documents:".
 
-Only a number that plainly announces is read: not "at least three", not "choose two of these", not "three years".
+Only a number that plainly announces things counts: not "at least three", "choose two of these" or "three years".
 """
 
 import re
@@ -18,19 +18,19 @@ _NOUNS: Final = re.compile(
     rf"(?<![\w-])(?P<n>{_NUMBER})\s(?P<adjectives>(?:(?!of\b|or\b|and\b|to\b)[a-z][a-z-]{{1,20}}\s){{0,3}}?)"
     r"(?P<noun>[a-z][a-z-]{2,20}s|criteria|phenomena|people|children)\b"
 )
-_LOOSE: Final = re.compile(
+_INEXACT_BEFORE: Final = re.compile(
     r"\b(?:least|most|than|over|about|around|up\sto|nearly|almost|another|any|choose|pick|select|first|next|last|top|other|per|every|some|"
     r"minimum|maximum|or|to|between|of|within|after|before|roughly|approximately|under|these|those|each|and|remaining|"
     r"additional|further|more|by|last|until|last|version|step|chapter|section|page|level|number|no\.)\s(?:the\s)?$",
     re.IGNORECASE,
 )
-"""Words before a number with which it announces nothing exact, or something else."""
-_OPEN: Final = re.compile(
+"""Words before a number with which it is not exact, or does not announce a list."""
+_INCOMPLETE: Final = re.compile(
     r"\b(?:includ\w+|such\sas|for\s(?:example|instance)|e\.g|among|notably|especially|at\sleast|etc|so\son|more\sthan|"
     r"depending|respectively|combined|between|either|any\sof|one\sof|some\sof|two\sof|examples?|highlights?|main\sones)\b",
     re.IGNORECASE,
 )
-"""Words of an announcement with which the list behind it need not be the whole one."""
+"""Words of an announcement after which the list need not be complete."""
 _UNITS: Final = word_set(
     """years days months weeks hours minutes seconds dollars euros pounds percents points kilometers kilometres miles
     meters metres times pages words characters decades centuries nights cents degrees inches grams kilograms kilos
@@ -38,7 +38,7 @@ _UNITS: Final = word_set(
     customers users visitors employees millions billions thousands dozens hundreds percentages lines bytes bits units
     series species"""
 )
-LISTED: Final = word_set(
+LIST_NOUNS: Final = word_set(
     """reasons conditions steps ways options things plans types kinds factors rules parts phases stages categories
     requirements exceptions cases methods documents items questions features benefits criteria principles tiers levels
     causes advantages disadvantages drawbacks problems issues points choices areas components elements examples
@@ -48,8 +48,8 @@ LISTED: Final = word_set(
     conclusions recommendations considerations circumstances scenarios arguments facts symptoms signs effects
     consequences"""
 )
-"""Nouns that announce a list also where more words stand between them and the colon."""
-_TAILS: Final = frozenset(
+"""Nouns that announce a list even with other words between them and the colon."""
+_TAIL_WORDS: Final = frozenset(
     {
         "below",
         "are",
@@ -64,28 +64,28 @@ _TAILS: Final = frozenset(
         "attended",
     }
 )
-"""What may stand between any noun and the colon."""
-_MADE_OF: Final = re.compile(r"\b(?:consists?|made\sup|composed)\sof\s$", re.IGNORECASE)
+"""Words that may come between any noun and the colon."""
+_CONSISTS_OF: Final = re.compile(r"\b(?:consists?|made\sup|composed)\sof\s$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
-    """A number of things that is announced."""
+class Announcement:
+    """An announced number of things."""
 
     number: int
     start: int
-    """Where "three plans" begins."""
+    """Where the number and its noun ("three plans") begin in the text."""
     end: int
     noun: str
 
     @property
     def listed(self) -> bool:
-        """Whether the noun is one of those that announce lists."""
-        return self.noun in LISTED
+        """Whether the noun is one of those that announce lists (`LISTED`)."""
+        return self.noun in LIST_NOUNS
 
 
 def may_announce(words: str) -> bool:
-    """Whether there is a number with a noun in the plural; cheap.
+    """Whether some words have a number with a plural noun; a quick test before `find_announcement`.
 
     >>> may_announce("There are four reasons:"), may_announce("It rained.")
     (True, False)
@@ -93,28 +93,28 @@ def may_announce(words: str) -> bool:
     return _NOUNS.search(words) is not None
 
 
-def announced(words: str, at: int = 0) -> Announced | None:
-    """The number of things that some words announce, where they announce one.
+def find_announcement(words: str, at: int = 0) -> Announcement | None:
+    """The announcement in some words, if they have exactly one.
 
     Args:
         words: the words before a colon, a bracket or a full stop.
-        at: where they begin.
+        at: where they begin in the text.
 
-    >>> announced("There are four good reasons").number
+    >>> find_announcement("There are four good reasons").number
     4
     """
-    if _OPEN.search(words) is not None:
+    if _INCOMPLETE.search(words) is not None:
         return None
     found = [m for m in _NOUNS.finditer(words) if m.group("noun").lower() not in _UNITS]
     if len(found) != 1:
         return None
     match = found[0]
     before = words[max(0, match.start() - 24) : match.start()]
-    if _LOOSE.search(before) is not None and _MADE_OF.search(before) is None:
+    if _INEXACT_BEFORE.search(before) is not None and _CONSISTS_OF.search(before) is None:
         return None
     number = match.group("n").lower()
     noun = match.group("noun").lower()
     tail = words[match.end() :].strip(" *_").lower()
-    if tail and noun not in LISTED and tail not in _TAILS and not before.lower().endswith("following "):
+    if tail and noun not in LIST_NOUNS and tail not in _TAIL_WORDS and not before.lower().endswith("following "):
         return None
-    return Announced(NUMBERS.get(number) or int(number), at + match.start(), at + match.end(), noun)
+    return Announcement(NUMBERS.get(number) or int(number), at + match.start(), at + match.end(), noun)

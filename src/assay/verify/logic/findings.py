@@ -1,4 +1,4 @@
-"""What an audit of the logic of a text comes to."""
+"""The values of an audit of a text's logic."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,28 +8,28 @@ from assay.schema import Span
 
 @dataclass(frozen=True, slots=True)
 class LogicFinding:
-    """One fault of reasoning, with its place."""
+    """One fault of reasoning."""
 
     code: str
     """`logic.arithmetic`, `logic.unit`, `logic.date`, `logic.order`, `logic.two_dates`, `logic.invalid_form`,
     `logic.count`, `logic.contradiction`, `logic.circular`, `logic.invalid_step` or `logic.unsupported_step`."""
     message: str
-    """A sentence for people."""
+    """The fault as a sentence."""
     span: Span
-    """The offending characters of the text."""
+    """The wrong part of the text."""
     others: tuple[Span, ...] = ()
-    """The other places that it concerns: premises, the statement that is contradicted."""
+    """The other parts that it concerns: premises, or the contradicted statement."""
     confidence: float = 1.0
-    """How sure it is, in (0, 1]; 1 for what was recomputed."""
+    """In (0, 1]; 1 for a recomputation."""
 
 
 class StepVerdict(StrEnum):
-    """What became of one inference."""
+    """The outcome for one inference."""
 
     FOLLOWS = "follows"
     """The premises entail the conclusion."""
     INVALID = "invalid"
-    """The premises say otherwise."""
+    """The premises contradict the conclusion."""
     UNSUPPORTED = "unsupported"
     """The premises do not support it."""
     CIRCULAR = "circular"
@@ -40,59 +40,60 @@ class StepVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One inference that the text states: from premises to a conclusion."""
+    """One inference that the text states, from premises to a conclusion."""
 
     conclusion: Span
     premises: tuple[Span, ...]
     cue: str
-    """The word that announces it, such as `therefore` or `because`, in lower case."""
+    """The word that signals it, such as `therefore` or `because`, in lower case."""
     verdict: StepVerdict = StepVerdict.UNCHECKED
     entailment: float | None = None
-    """How probable it is that the premises entail the conclusion; none where nobody asked."""
+    """The probability that the premises entail the conclusion; none where it was not scored."""
     contradiction: float | None = None
+    """The probability that the premises contradict the conclusion; none where it was not scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogicLimits:
-    """How much one audit looks at, and from where on it speaks."""
+    """Limits and thresholds of an audit; thresholds are probabilities."""
 
     contradiction: float = 0.85
-    """The probability of contradiction, the mean of both directions, from which two statements contradict each other.
-    Of 360 texts without one, 8 have a finding at 0.8 and 1 at 0.9 (`benchmarks/logic.py`)."""
+    """The least probability of contradiction, as the mean of both directions, of two statements that contradict each
+    other. Of 360 texts without a contradiction, 8 have a finding at 0.8 and 1 at 0.9 (`benchmarks/logic.py`)."""
     either_way: float = 0.5
-    """What each direction must reach by itself."""
+    """The least probability of contradiction in each direction."""
     invalid: float = 0.9
-    """The probability of contradiction from which the premises of a step say otherwise."""
+    """The least probability of contradiction of an invalid step."""
     entailment: float = 0.5
-    """The probability of entailment from which a conclusion follows."""
+    """The least probability of entailment of a step that follows."""
     unsupported: float = 0.1
-    """The probability of entailment below which a step is called unsupported; between the two nothing is said."""
+    """A step below this probability of entailment is reported as unsupported; one between the two is not reported."""
     same: float = 0.8
-    """The probability of entailment, in both directions, from which two statements say the same."""
+    """The least probability of entailment, in both directions, of two statements that mean the same."""
     related: float = 0.5
-    """The share of the shorter statement's content words that another must have before the two are compared."""
+    """The least share of the shorter statement's content words in the other, for two statements to be compared."""
     pairs: int = 200
-    """Pairs of statements that are compared at most, the most related ones first."""
+    """The most pairs of statements that are compared, the most related ones first."""
     steps: int = 50
-    """Inferences that are tested at most."""
+    """The most inferences that are tested."""
     premises: int = 4
-    """Sentences before a conclusion that count as its premises."""
+    """How many sentences before a conclusion are its premises."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogicAudit:
-    """Everything that was found of one text."""
+    """The result of the audit of one text."""
 
     findings: tuple[LogicFinding, ...] = ()
-    """In the order of their places."""
+    """In the order of their spans."""
     steps: tuple[Step, ...] = ()
     """The inferences that the text states."""
     compared: int = 0
-    """Pairs of statements that were checked against each other."""
+    """The number of pairs of statements that were compared."""
     unchecked: tuple[str, ...] = field(default=())
-    """What could not be looked at, and why; an audit with any is not complete."""
+    """What could not be checked, and why; an audit with any of these is incomplete."""
 
     @property
     def complete(self) -> bool:
-        """Whether everything was looked at."""
+        """Whether everything was checked."""
         return not self.unchecked

@@ -1,7 +1,8 @@
-"""Finds the inferences that a text states: what it concludes, from what, and by which word.
+"""Finds the inferences that a text states: the conclusion, its premises and the word that signals it.
 
-Understood are a sentence that begins with a word of conclusion (therefore, thus, so, it follows that), whose premises
-are the sentences before it; and clauses of one sentence: "P, so Q", "P; therefore Q", "because P, Q", "Q because P".
+Two forms are read: a sentence that begins with a word of conclusion (therefore, thus, so, it follows that), whose
+premises are the sentences before it; and clauses of one sentence: "P, so Q", "P; therefore Q", "because P, Q", "Q
+because P".
 """
 
 import re
@@ -20,7 +21,7 @@ _LEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _COMMA_ONLY: Final = frozenset({"so", "in conclusion"})
-"""Words that conclude only with a comma behind them: "So far", "So many"."""
+"""Words that signal a conclusion only with a comma after them, unlike "So far" and "So many"."""
 _MIDDLE: Final = re.compile(
     r"(?:[,;]\s+(?:and\s)?(?P<cue>therefore|thus|hence|consequently|so)|"
     r",?\s(?P<means>which means(?: that)?|which implies that|from which it follows that))\b,?\s+",
@@ -32,15 +33,15 @@ _SINCE_WHEN: Final = re.compile(
     r"since\s(?:then|when|\w+\s\d{4}|\d|last|the\s(?:\d|early|late|start|beginning|end))", re.IGNORECASE
 )
 _NOT_A_REASON: Final = re.compile(r"\b(?:not|simply|just|only|partly|mainly|largely)$", re.IGNORECASE)
-_LEAST: Final = 8
-"""Characters that a premise or a conclusion has at least."""
+_SHORTEST: Final = 8
+"""The fewest characters of a premise or a conclusion."""
 _QUESTION: Final = "?"
 _SO_THAT: Final = frozenset({"that", "as", "far", "long", "much", "many", "called", "to"})
 
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """One inference as it is in the text."""
+    """One inference of the text."""
 
     conclusion: Span
     premises: tuple[Span, ...]
@@ -54,58 +55,58 @@ def find_inferences(text: str, premises: int = 4, sentences: Sequence[Sentence] 
 
     Args:
         text: the text.
-        premises: sentences before a conclusion that count as its premises, back to the paragraph's begin.
-        sentences: those of the text, where somebody has split it already.
+        premises: how many sentences before a conclusion are its premises, back to the beginning of the paragraph.
+        sentences: the sentences of the text, if it is already split.
 
     >>> text = "All staff must badge in. Ada is staff. Therefore, Ada must badge in."
     >>> found = find_inferences(text)[0]
     >>> text[found.conclusion.start : found.conclusion.end], len(found.premises), found.cue
     ('Ada must badge in.', 2, 'therefore')
     """
-    split = list(split_sentences(text) if sentences is None else sentences)
-    found: list[Inference] = []
-    for number, sentence in enumerate(split):
+    all_sentences = list(split_sentences(text) if sentences is None else sentences)
+    inferences: list[Inference] = []
+    for index, sentence in enumerate(all_sentences):
         if sentence.block in {"code", "table_row", "heading"} or text[sentence.end - 1 : sentence.end] == _QUESTION:
             continue
         words = text[sentence.start : sentence.end]
         lead = _LEAD.match(words)
         if lead is not None and _concludes(lead, words):
-            before = _before(text, split, number, premises)
-            if before:
+            premises_before = _premises_before(text, all_sentences, index, premises)
+            if premises_before:
                 span = Span(start=sentence.start + lead.end(), end=sentence.end)
-                found.append(Inference(span, before, lead.group("cue").lower(), within=False))
+                inferences.append(Inference(span, premises_before, lead.group("cue").lower(), within=False))
                 continue
-        inside = _within(sentence, words)
-        if inside is not None:
-            found.append(inside)
-    return found
+        inference = _inference_within(sentence, words)
+        if inference is not None:
+            inferences.append(inference)
+    return inferences
 
 
 def _concludes(lead: re.Match[str], words: str) -> bool:
-    if len(words) - lead.end() < _LEAST:
+    if len(words) - lead.end() < _SHORTEST:
         return False
     if lead.group("cue").lower() in _COMMA_ONLY:
         return lead.group("comma") == ","
     return True
 
 
-def _before(text: str, split: Sequence[Sentence], number: int, most: int) -> tuple[Span, ...]:
-    """The sentences before one, back to an empty line, questions and headings left out."""
+def _premises_before(text: str, split: Sequence[Sentence], number: int, most: int) -> tuple[Span, ...]:
+    """The sentences before one, back to an empty line, without questions and headings."""
     kept: list[Span] = []
-    at = number
-    while at > 0 and len(kept) < most:
-        gap = text[split[at - 1].end : split[at].start]
+    index = number
+    while index > 0 and len(kept) < most:
+        gap = text[split[index - 1].end : split[index].start]
         if gap.count("\n") > 1:
             break
-        at -= 1
-        sentence = split[at]
+        index -= 1
+        sentence = split[index]
         if sentence.block in {"code", "heading"} or text[sentence.end - 1] == _QUESTION:
             continue
         kept.append(Span(start=sentence.start, end=sentence.end))
     return tuple(reversed(kept))
 
 
-def _within(sentence: Sentence, words: str) -> Inference | None:
+def _inference_within(sentence: Sentence, words: str) -> Inference | None:
     """An inference between the clauses of one sentence."""
     first = _BECAUSE_FIRST.match(words)
     if first is not None and _SINCE_WHEN.match(words) is None:
@@ -130,7 +131,7 @@ def _within(sentence: Sentence, words: str) -> Inference | None:
 
 
 def _inference(sentence: Sentence, conclusion: tuple[int, int], premise: tuple[int, int], cue: str) -> Inference | None:
-    if conclusion[1] - conclusion[0] < _LEAST or premise[1] - premise[0] < _LEAST:
+    if conclusion[1] - conclusion[0] < _SHORTEST or premise[1] - premise[0] < _SHORTEST:
         return None
     begin = sentence.start
     return Inference(

@@ -1,10 +1,10 @@
-"""Reads rules, facts and conclusions out of plain sentences: what it takes to hold a conclusion against its premises.
+"""Reads rules, facts and conclusions from plain sentences, to check a conclusion against its premises.
 
     All managers wear badges.     If it rains, the ground gets wet.     No cat is a dog.     Some cats are black.
     Ada wears a badge.            The ground is wet.                    Therefore, Ada is a manager.
 
-A statement is a set of stems and whether it is denied; its subject is what is left of it when a rule's words are taken
-out. So "Ada wears a badge" is an instance of "wears a badge" for {ada}, without any parsing of the sentence.
+A statement is a set of stems and whether it is negated; its subject is what remains without the words of a rule. So
+"Ada wears a badge" is an instance of "wears a badge" with the subject {ada}, without any parsing of the sentence.
 """
 
 import re
@@ -17,17 +17,17 @@ from assay.text.lexicon import STOP_WORDS, find_words, stem, tokenise, word_set
 Stems = frozenset[str]
 Amount = Literal["all", "some", "most"]
 
-_KEPT: Final = word_set("on off up out under above below after before down")
-_DROPPED: Final = (STOP_WORDS - _KEPT) | word_set(
+_CONTENT_PARTICLES: Final = word_set("on off up out under above below after before down")
+_EMPTY_WORDS: Final = (STOP_WORDS - _CONTENT_PARTICLES) | word_set(
     """get gets got getting become becomes became always also therefore thus hence consequently then clearly indeed
     cannot person people someone anyone everyone anybody everybody somebody whoever thing things itself himself herself
     all every each any some no not never true case still surely certainly definitely must new ergo accordingly
     one ones whenever these those"""
 )
-_DENIED: Final = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor)\b|n[’']t\b", re.IGNORECASE)
+_NEGATION: Final = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor)\b|n[’']t\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(r"\s*(?:he|she|it|they|this|that|these|those|you|we|i)\b", re.IGNORECASE)
 _SPEAKER: Final = re.compile(r"\s*(?:we|i)\b", re.IGNORECASE)
-"""Pronouns that stand for no thing that a condition names."""
+"""Pronouns that do not refer to a thing in a condition."""
 _PERSON: Final = re.compile(r"\s*(?:he|she|they)\b", re.IGNORECASE)
 _IF_FIRST: Final = re.compile(
     r"\s*(?:if|whenever)\s(?P<p>[^,]{4,160}),\s(?:then\s)?(?P<q>[^,;:]{4,160})$|"
@@ -53,7 +53,7 @@ _PLURAL: Final = re.compile(
     r"[A-Za-z][a-z]{2,24}(?<!s)s\s[a-z].{3,160})$"
 )
 _WHO: Final = re.compile(r"\b(?:who|that|which)\s", re.IGNORECASE)
-_EITHER: Final = re.compile(
+_QUALIFIER: Final = re.compile(
     r"\b(?:or|unless|except\w*|but|only|usually|often|sometimes|generally|typically|mostly|likely|normally|tend)\b",
     re.IGNORECASE,
 )
@@ -64,54 +64,54 @@ _INDEFINITE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something that holds or does not."""
+    """A statement as its content stems, and whether it is negated."""
 
     stems: Stems
     denied: bool = False
 
     def negated(self) -> "Statement":
-        """Its denial."""
+        """The negation of the statement."""
         return Statement(self.stems, not self.denied)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What holds of whatever something else holds of."""
+    """A rule: if the condition holds of a subject, so does the result."""
 
     condition: Statement
     result: Statement
     general: bool
-    """Whether it is about any subject; else its two sides are whole statements."""
+    """Whether it applies to any subject; else its two sides are complete statements."""
     amount: Amount = "all"
     both_ways: bool = False
-    """Whether it may be turned round; said with "only" a rule is taken so, since it is mostly meant so."""
+    """Whether the converse holds too; a rule with "only" is read so, since it is mostly meant so."""
 
 
 def stems_of(text: str) -> Stems:
-    """The stems that say something.
+    """The content stems of a text.
 
     >>> sorted(stems_of("Ada always wears the badges."))
     ['ada', 'badg', 'wear']
     """
-    return frozenset(stem(word.fold) for word in find_words(text).lexemes if word.fold not in _DROPPED)
+    return frozenset(stem(word.fold) for word in find_words(text).lexemes if word.fold not in _EMPTY_WORDS)
 
 
 def read_statement(text: str) -> Statement:
-    """A statement as it stands.
+    """The statement of a text as a whole.
 
     >>> read_statement("The ground is not wet.").denied
     True
     """
-    return Statement(stems_of(text), len(_DENIED.findall(text)) % 2 == 1)
+    return Statement(stems_of(text), len(_NEGATION.findall(text)) % 2 == 1)
 
 
 def begins_with_pronoun(text: str) -> bool:
-    """Whether only a pronoun says what a statement is about."""
+    """Whether a statement begins with a pronoun as its subject."""
     return _PRONOUN.match(text) is not None
 
 
 def read_rule(text: str) -> Rule | None:
-    """The rule that a sentence states; none where it states no plain one.
+    """The rule that a sentence states; none where it does not plainly state one.
 
     >>> read_rule("All managers wear badges.").result.stems == {"wear", "badg"}
     True
@@ -119,14 +119,14 @@ def read_rule(text: str) -> Rule | None:
     stripped = text.strip().rstrip(".!").strip()
     if _WHEN.match(stripped) is not None and _PAST.search(stripped) is None:
         stripped = f"If{stripped[4:]}"
-    if len(stripped) > 300 or "?" in stripped or "\\n\\n" in stripped:
+    if len(stripped) > 300 or "?" in stripped or "\n\n" in stripped:
         return None
-    return _universal(stripped) or _conditional(stripped)
+    return _read_universal(stripped) or _read_conditional(stripped)
 
 
-def _universal(stripped: str) -> Rule | None:
+def _read_universal(stripped: str) -> Rule | None:
     match = _UNIVERSAL.match(stripped) or _PLURAL.match(stripped)
-    if match is None or _EITHER.search(stripped) is not None or ";" in stripped:
+    if match is None or _QUALIFIER.search(stripped) is not None or ";" in stripped:
         return None
     word = (match.groupdict().get("word") or "all").lower()
     rest = match.group("rest")
@@ -149,7 +149,7 @@ def _universal(stripped: str) -> Rule | None:
     condition, result = rest[:cut], rest[cut:]
     if not stems_of(condition) or not stems_of(result):
         return None
-    denied = _DENIED.search(result) is not None
+    denied = _NEGATION.search(result) is not None
     if word.startswith(("no", "none")):
         denied = not denied
     amount: Amount = "all"
@@ -160,14 +160,14 @@ def _universal(stripped: str) -> Rule | None:
     return Rule(Statement(stems_of(condition)), Statement(stems_of(result), denied), general=True, amount=amount)
 
 
-def _subject(clause: str) -> Stems:
-    """The stems of what a clause is about; none where its verb is not found."""
+def _subject_stems(clause: str) -> Stems:
+    """The stems of the subject of a clause; empty where its verb is not found."""
     tokens = tokenise(clause)
     verb = find_verb(tokens)
     return stems_of(clause[: tokens[verb].start]) if verb > 0 and subject_of(tokens, verb) else frozenset()
 
 
-def _conditional(stripped: str) -> Rule | None:
+def _read_conditional(stripped: str) -> Rule | None:
     match = _IF_FIRST.match(stripped)
     if match is not None:
         condition, result = (next(filter(None, match.group(f, f"{f}2", f"{f}3"))) for f in "pq")
@@ -177,15 +177,15 @@ def _conditional(stripped: str) -> Rule | None:
             return None
         condition, result = match.group("p"), match.group("q")
     both = _BOTH_WAYS.search(stripped) is not None
-    if not both and (_EITHER.search(stripped) is not None or re.search(r"\band\b", condition)):
+    if not both and (_QUALIFIER.search(stripped) is not None or re.search(r"\band\b", condition)):
         return None
     first, second = read_statement(condition), read_statement(result)
-    takes_up = begins_with_pronoun(result) and _SPEAKER.match(result) is None
-    subject = _subject(condition)
-    if _PERSON.match(condition) is not None and not takes_up:
-        subject = _subject(result)  # "Anna buys a car if she gets the job"
-    open_subject = _INDEFINITE.match(condition) is not None
-    if takes_up or (subject and subject <= second.stems) or open_subject:
+    refers_back = begins_with_pronoun(result) and _SPEAKER.match(result) is None
+    subject = _subject_stems(condition)
+    if _PERSON.match(condition) is not None and not refers_back:
+        subject = _subject_stems(result)  # "Anna buys a car if she gets the job"
+    has_indefinite_subject = _INDEFINITE.match(condition) is not None
+    if refers_back or (subject and subject <= second.stems) or has_indefinite_subject:
         first = Statement(first.stems - subject, first.denied)
         second = Statement(second.stems - subject, second.denied)
         general = True

@@ -1,9 +1,9 @@
-"""The tiers' signals become one calibrated probability of support and one of contradiction.
+"""Combines the signals of the tiers into calibrated probabilities of support and of contradiction.
 
-Two logistic models read the same features: how probable it is that the evidence supports a claim, and of a claim that
-it does not support, that it contradicts it. A third makes the probability of contradiction of these two. Their
-coefficients are in `combination.json` beside this file, where anyone can read them, with the command and the rows
-that they were fitted on (`train/fit_combination.py`).
+Two logistic models read the same features. One gives the probability that the evidence supports a claim, the other the
+probability that it contradicts a claim that it does not support. A third model derives the probability of contradiction
+from these two. The coefficients are in `combination.json` next to this file, with the command and the rows that they
+were fitted on (`train/fit_combination.py`).
 """
 
 import hashlib
@@ -18,17 +18,17 @@ from typing import Any
 from assay.errors import VerifierError
 
 PROBABILITY_FLOOR = 0.001
-"""Probabilities are held this far from 0 and 1 before their logit is taken, so that no single signal is infinite."""
+"""Probabilities are kept this far from 0 and 1 before their logit is taken, so that no signal is infinite."""
 
 
 def logit(probability: float) -> float:
-    """ln(p / (1 - p)) of a probability held within [0.001, 0.999].
+    """ln(p / (1 - p)) of a probability clipped to [0.001, 0.999].
 
     >>> round(logit(0.5), 3), round(logit(1.0), 3)
     (0.0, 6.907)
     """
-    held = min(max(probability, PROBABILITY_FLOOR), 1 - PROBABILITY_FLOOR)
-    return math.log(held / (1 - held))
+    clipped = min(max(probability, PROBABILITY_FLOOR), 1 - PROBABILITY_FLOOR)
+    return math.log(clipped / (1 - clipped))
 
 
 def sigmoid(value: float) -> float:
@@ -39,16 +39,16 @@ def sigmoid(value: float) -> float:
     """
     if value >= 0:
         return 1 / (1 + math.exp(-value))
-    grown = math.exp(value)
-    return grown / (1 + grown)
+    power = math.exp(value)
+    return power / (1 + power)
 
 
 def features(signals: Mapping[str, float], logits: Sequence[str]) -> dict[str, float]:
-    """What the logistic models read: each signal, and the logit of those named besides.
+    """The features of the logistic models: every signal, and the logits of some.
 
     Args:
-        signals: the tiers' scores.
-        logits: names of signals, probabilities all, that enter as their logit besides.
+        signals: the scores of the tiers.
+        logits: names of signals that are probabilities and whose logit is a further feature.
 
     >>> features({"entail_max": 0.5}, ["entail_max"])
     {'entail_max': 0.5, 'logit(entail_max)': 0.0}
@@ -56,15 +56,15 @@ def features(signals: Mapping[str, float], logits: Sequence[str]) -> dict[str, f
     return dict(signals) | {f"logit({name})": logit(signals[name]) for name in logits}
 
 
-def _share(value: object) -> float:
-    """A share of both kinds of rows."""
+def _checked_prior(value: object) -> float:
+    """The share of supported claims among the rows, checked to be inside (0, 1)."""
     share = float(str(value))
     if not 0 < share < 1:
         raise ValueError(f"prior is {share:g}, not between 0 and 1")
     return share
 
 
-def _missing(names: Sequence[str]) -> str:
+def _missing_message(names: Sequence[str]) -> str:
     return (
         f"The combination expects the signals {list(names)}, which no tier gave: the coefficients and the tiers are of "
         "different versions. Refit with `python -m train.fit_combination`."
@@ -73,26 +73,26 @@ def _missing(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
-    """An intercept and one weight for each feature that counts."""
+    """A logistic regression: an intercept and one weight for each feature that it uses."""
 
     intercept: float
     weights: Mapping[str, float]
 
     def probability(self, values: Mapping[str, float]) -> float:
-        """The modelled probability; a feature that is missing is an error, never a silent zero.
+        """The predicted probability; a missing feature is an error, never a silent zero.
 
         Raises:
             VerifierError: the values lack a feature that has a weight.
         """
-        missing = [name for name in self.weights if name not in values]
-        if missing:
-            raise VerifierError(_missing(missing))
+        missing_features = [name for name in self.weights if name not in values]
+        if missing_features:
+            raise VerifierError(_missing_message(missing_features))
         return sigmoid(self.intercept + sum(weight * values[name] for name, weight in self.weights.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the tiers say together of one claim."""
+    """The combined result of the tiers for one claim."""
 
     support: float
     """The calibrated probability that the evidence supports the claim."""
@@ -101,16 +101,17 @@ class Judgement:
 
 
 def at_prior(judgement: Judgement, fitted: float, prior: float) -> Judgement:
-    """The judgement where another share of claims is supported than among the rows that the models were fitted on.
+    """The judgement corrected to another share of supported claims than that of the rows the models were fitted on.
 
         P'(k) proportional to P(k) p'(k) / p(k)
 
-    with p the shares of the rows and p' those in use; what is not supported keeps its proportions (Saerens, Latinne and
-    Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities", Neural Computation 14).
+    with p the shares among the rows and p' those in use; claims that are not supported keep their proportions (Saerens,
+    Latinne and Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities", Neural
+    Computation 14).
 
     Args:
         judgement: both probabilities at the share of the rows.
-        fitted: that share, in (0, 1).
+        fitted: the share among the rows, in (0, 1).
         prior: the share in use, in (0, 1).
 
     >>> at_prior(Judgement(0.5, 0.3), 0.5, 0.9)
@@ -123,16 +124,16 @@ def at_prior(judgement: Judgement, fitted: float, prior: float) -> Judgement:
 
 
 AGAINST = ("contra_max", "wrong_word", "strongest_contradiction")
-"""The signals that speak against a claim whatever its wording."""
+"""The signals that count against a claim whatever its wording."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How the share of supported claims in use depends on how far a claim has the evidence's own words.
+    """How the expected share of supported claims depends on how much of a claim is in the evidence's own words.
 
-    Models quote what they were given and paraphrase it, and where they paraphrase they err more often. Rows of other
-    kinds (pairs of sentences, planted edits) do not have that, so that the models above, which are fitted on all, know
-    nothing of it; it is fitted on answers afterwards (`train.fit_wording`, docs/adr/0113).
+    Models quote their evidence and paraphrase it, and they err more often where they paraphrase. Other kinds of rows
+    (sentence pairs, planted edits) lack this effect, so the models above, which are fitted on all rows, miss it. It is
+    fitted on answers afterwards (`train.fit_wording`, docs/adr/0113).
     """
 
     weight: float
@@ -141,16 +142,16 @@ class Wording:
     """The precision at which the share is the policy's own, in [0, 1]."""
 
     def share(self, prior: float, signals: Mapping[str, float]) -> float:
-        """The expected share of supported claims among those that are worded so.
+        """The expected share of supported claims among claims with this wording.
 
-        What speaks against a claim takes from what its wording says: a sentence of the evidence in which one number
-        was changed has nearly all of the evidence's words.
+        Signals against a claim reduce the effect of its wording: a sentence of the evidence with one changed number
+        still has nearly all of the evidence's words.
 
             logit(share) = logit(prior) + weight (precision - centre) (1 - max(against))
 
         Args:
             prior: the share among all claims, in (0, 1).
-            signals: the tiers' signals, of which `trigram_precision` and those of `AGAINST` are read.
+            signals: the tiers' signals; `trigram_precision` and those of `AGAINST` are read.
 
         >>> one, none = Wording(weight=4.0, centre=0.16), dict.fromkeys(AGAINST, 0.0)
         >>> [round(one.share(0.9, {**none, "trigram_precision": precision}), 3) for precision in (0.16, 0.9, 0.1)]
@@ -158,12 +159,12 @@ class Wording:
         >>> round(one.share(0.9, {**none, "trigram_precision": 0.9, "wrong_word": 0.95}), 3)
         0.913
         """
-        free = 1 - max(signals[name] for name in AGAINST)
-        return sigmoid(logit(prior) + self.weight * (signals["trigram_precision"] - self.centre) * free)
+        weight_left = 1 - max(signals[name] for name in AGAINST)
+        return sigmoid(logit(prior) + self.weight * (signals["trigram_precision"] - self.centre) * weight_left)
 
 
 def _wording(raw: Mapping[str, Any] | None) -> Wording | None:
-    """How the share depends on wording, where that was fitted."""
+    """The fitted wording effect, checked; none where it was not fitted."""
     if raw is None:
         return None
     weight, centre = float(raw["weight"]), float(raw["centre"])
@@ -173,7 +174,7 @@ def _wording(raw: Mapping[str, Any] | None) -> Wording | None:
 
 
 def of_both(support: float, against: float) -> dict[str, float]:
-    """What the model of contradiction reads: the logits of support and of contradiction rather than silence."""
+    """The features of the contradiction model: the logits of support and of contradiction given no support."""
     return {"logit(support)": logit(support), "logit(against)": logit(against)}
 
 
@@ -183,22 +184,22 @@ class Combination:
 
     support: LogisticModel
     against: LogisticModel
-    """Of a claim that the evidence does not support, that it contradicts it rather than says nothing of it."""
+    """The probability that the evidence contradicts a claim that it does not support, rather than not mention it."""
     contradiction: LogisticModel
     """Reads the other two (`of_both`)."""
     logits: tuple[str, ...]
     digest: str
     prior: float = 0.5
-    """The share of supported claims among the rows that the models were fitted on, as they were weighed."""
+    """The weighted share of supported claims among the rows that the models were fitted on."""
     wording: Wording | None = None
-    """What a claim's own words say of the share in use; none where it was not fitted."""
+    """The effect of a claim's wording on the share in use; none where it was not fitted."""
 
     @classmethod
     def from_json(cls, text: str) -> "Combination":
         """Read the fitted file.
 
         Raises:
-            VerifierError: the file is no JSON or lacks a part.
+            VerifierError: the file is not JSON or lacks a part.
         """
         try:
             raw: dict[str, Any] = json.loads(text)
@@ -209,7 +210,7 @@ class Combination:
                 for name in ("support", "against", "contradiction")
             }
             logits = tuple(str(name) for name in raw["logits"])
-            prior, wording = _share(raw["prior"]), _wording(raw.get("wording"))
+            prior, wording = _checked_prior(raw["prior"]), _wording(raw.get("wording"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = (
                 f"The combination's coefficients cannot be read ({error}): expected JSON with support, against, "
@@ -222,9 +223,9 @@ class Combination:
 
     def judge(self, signals: Mapping[str, float]) -> Judgement:
         """Both probabilities from the tiers' signals."""
-        missing = [name for name in self.logits if name not in signals]
-        if missing:
-            raise VerifierError(_missing(missing))
+        missing_signals = [name for name in self.logits if name not in signals]
+        if missing_signals:
+            raise VerifierError(_missing_message(missing_signals))
         values = features(signals, self.logits)
         support = self.support.probability(values)
         contradiction = self.contradiction.probability(of_both(support, self.against.probability(values)))

@@ -1,11 +1,11 @@
-"""The network tier: every claim against its premises, in one call, into fixed signals (docs/concepts.md#entailment).
+"""The network tier: scores every claim against its premises in one call (docs/concepts.md#entailment).
 
     faith(c) = max over premises e of P(entailment | e, c)
     a claim is contradicted where max over premises e of P(contradiction | e, c) exceeds the policy's threshold
 
-The tier reports and decides nothing: signals for the calibrated combination, the premise that supports best, the one
-that contradicts most, and on request a conflict between sources. Contradiction is next to support and is never
-averaged away by it.
+The tier reports and does not decide: it gives signals for the calibrated combination, the premise that supports best,
+the one that contradicts most, and on request a conflict between sources. Contradiction is reported next to support and
+is never averaged with it.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ ENTAILMENT_SIGNALS = (
     "wrong_word",
     "wrong_word_document",
 )
-"""The names of the signals, in the order in which the combination knows them. All are in [0, 1] but `margin`, which is
+"""The names of the signals, in the order of the combination. All are in [0, 1] but `margin`, which is
 entail_max - contra_max in [-1, 1]. A granularity without a premise has the value of the maximum. `top` is the first
 passage, `mean` is over the passages, `related` is the largest share of the claim's words in a premise, and
 `contra_related` is the largest contradiction times the share of the claim's words that its premise contains: a premise
-that mentions something else contradicts little. `wrong_word` is the largest probability of a word of the claim to be
-wrong under the premise that supports it best, `wrong_word_document` the same under the coarsest premise; for a network
-that cannot tell words apart both are 1 - entailment of that premise."""
+on another subject contradicts little. `wrong_word` is the largest probability of a word of the claim to be wrong under
+the premise that supports it best, `wrong_word_document` the same under the coarsest premise; for a network without
+scores of words both are 1 - entailment of that premise."""
 
 SPECIAL_TOKENS = 4
-"""Special tokens of a pair at most (RoBERTa has four, BERT three)."""
+"""The most special tokens of a pair (RoBERTa has four, BERT three)."""
 LEAST_PREMISE_TOKENS = 24
-"""Room that a claim must leave; a premise cut finer than this says nothing of its own."""
+"""The fewest tokens that a claim must leave for its premise; a shorter part of a premise has no meaning of its own."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
-_EMPTY = frozenset(
+_STOP_WORDS = frozenset(
     re.findall(
         "[a-z]+", "a an and are as at be by for from has have in is it its of on or that the this to was were will"
     )
@@ -59,7 +59,7 @@ _EMPTY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PremiseScores:
-    """What the network says of one claim under one premise; the three add up to 1."""
+    """The network's scores of one claim under one premise; the three probabilities add up to 1."""
 
     premise: Premise
     entailment: float
@@ -68,7 +68,7 @@ class PremiseScores:
     related: float
     """The share of the claim's words that the premise contains."""
     wrong: WordScores = ()
-    """For each of the claim's words the probability that it is wrong; empty where the network cannot tell."""
+    """For each of the claim's words the probability that it is wrong; empty for a network without scores of words."""
 
     @property
     def wrong_word(self) -> float:
@@ -86,41 +86,41 @@ class SourceConflict:
 
 @dataclass(frozen=True, slots=True)
 class EntailmentResult:
-    """What the network says of one claim under all of its premises."""
+    """The network's scores of one claim under all of its premises."""
 
     entailment: float = 0.0
-    """The largest probability of entailment; 0 where there was no premise."""
+    """The largest probability of entailment; 0 without a premise."""
     contradiction: float = 0.0
-    """The largest probability of contradiction; 0 where there was no premise."""
+    """The largest probability of contradiction; 0 without a premise."""
     neutral: float = 1.0
-    """The probability of neutral under the premise that says most, in either direction."""
+    """The probability of neutral under the premise with the largest entailment or contradiction."""
     best_support: PremiseScores | None = None
     worst_contradiction: PremiseScores | None = None
     signals: dict[str, float] = field(default_factory=dict)
     """A value for each of `ENTAILMENT_SIGNALS`; empty where the claim could not be judged."""
     judgements: tuple[PremiseScores, ...] = ()
-    """One for each premise, in the order given."""
+    """One for each premise, in the order of the input."""
     words: tuple[tuple[int, int], ...] = ()
-    """Start and end of the claim's words, to which the judgements' `wrong` belong."""
+    """Start and end of the claim's words, in the order of `PremiseScores.wrong`."""
     claim_length: int = 0
     """Characters of the claim as the network read it."""
     claim_at: int | None = None
-    """Where the claim's own words begin in what the network read; at its end where that is not known."""
+    """Where the claim's own words begin in the text that the network read; none where unknown: then they end it."""
     judged: int = 0
-    """Pairs that the network was asked for this claim."""
+    """The number of pairs that the network scored for this claim."""
     failed: str | None = None
-    """Why the claim could not be judged; such a claim is unchecked, never clean."""
+    """Why the claim could not be scored; such a claim is unchecked, never clean."""
 
     def conflict(
         self, threshold: float, may: Callable[[str, str, str], bool] = lambda *_: True
     ) -> SourceConflict | None:
         """The strongest support and the strongest contradiction by different sources, both at least the threshold.
 
-        Only premises out of one evidence count: a text assembled from several cannot say which of them disagrees.
+        Only premises from a single piece of evidence count: one assembled from several does not show which disagrees.
 
         Args:
             threshold: the least probability on either side.
-            may: whether two sources can conflict at all, by the supporting id, the other id and its passage.
+            may: whether two sources can conflict at all, given the supporting id, the other id and its passage.
         """
         single = [j for j in self.judgements if len(j.premise.evidence_ids) == 1]
         supporting = [j for j in single if j.entailment >= threshold]
@@ -137,7 +137,7 @@ class EntailmentResult:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The pairs of one claim: for each premise the texts that it is read as, or why it cannot be read."""
+    """The pairs of one claim: for each premise the texts that it is split into, or why the claim cannot be scored."""
 
     candidates: ClaimCandidates
     parts: tuple[tuple[str, ...], ...] = ()
@@ -150,26 +150,26 @@ class _Work:
 
 
 def judge(candidates: Sequence[ClaimCandidates], scorer: PairScorer) -> list[EntailmentResult]:
-    """Ask the network about all claims in one call.
+    """Score all claims against their premises in one call of the network.
 
-    A premise that does not fit beside its claim is read in overlapping parts, each judged, and the premise has the
-    largest entailment and contradiction of its parts; nothing is cut off. A claim that leaves no room for a premise
-    fails. Where the call fails, each claim is asked alone, so that one bad claim does not take others with it.
+    A premise that does not fit next to its claim is split into overlapping parts, and has the largest entailment and
+    the largest contradiction of its parts; nothing is truncated. A claim that leaves no room for a premise fails. If
+    the call fails, each claim is scored in a call of its own, so that one bad claim does not make others fail.
 
     Args:
         candidates: claims with their premises.
         scorer: the network.
 
     Returns:
-        One result for each claim, in order. Results do not depend on the other claims of the call.
+        One result for each claim, in order. A result does not depend on the other claims of the call.
     """
     try:
         work = _plan(candidates, scorer)
     except VerifierError as error:
         return [EntailmentResult(failed=str(error)) for _ in candidates]
-    asked = [pair for item in work for pair in item.pairs]
+    pairs = [pair for item in work for pair in item.pairs]
     try:
-        rows = iter(_ask(asked, scorer))
+        rows = iter(_score_pairs(pairs, scorer))
     except VerifierError:
         return [_judge_alone(item, scorer) for item in work]
     return [_result(item, [next(rows) for _ in item.pairs]) for item in work]
@@ -177,14 +177,14 @@ def judge(candidates: Sequence[ClaimCandidates], scorer: PairScorer) -> list[Ent
 
 def _judge_alone(work: _Work, scorer: PairScorer) -> EntailmentResult:
     try:
-        return _result(work, _ask(work.pairs, scorer))
+        return _result(work, _score_pairs(work.pairs, scorer))
     except VerifierError as error:
         return EntailmentResult(failed=str(error))
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What the network says of one pair."""
+    """The network's scores of one pair."""
 
     entailment: float
     neutral: float
@@ -192,8 +192,12 @@ class _Row:
     wrong: WordScores
 
 
-def _ask(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> list[_Row]:
-    """What the network says of each pair; a scorer that answers nonsense has failed."""
+def _score_pairs(pairs: Sequence[tuple[str, str]], scorer: PairScorer) -> list[_Row]:
+    """The network's scores of each pair.
+
+    Raises:
+        VerifierError: the scorer failed, or its scores are not probabilities.
+    """
     if not pairs:
         return []
     scores, words = score_words(scorer, pairs)
@@ -213,7 +217,7 @@ def _clip(value: float) -> float:
 
 
 def _plan(candidates: Sequence[ClaimCandidates], scorer: PairScorer) -> list[_Work]:
-    """Which texts are read for which claim; tokens of equal texts are counted once."""
+    """The texts that each claim is scored against; the tokens of equal texts are counted once."""
     claims = list(dict.fromkeys(c.claim for c in candidates))
     texts = list(dict.fromkeys(p.text for c in candidates for p in c.premises))
     counts = scorer.count_tokens([*claims, *texts])
@@ -238,27 +242,27 @@ def _plan(candidates: Sequence[ClaimCandidates], scorer: PairScorer) -> list[_Wo
 
 
 def _parts(text: str, tokens: int, room: int, scorer: PairScorer) -> tuple[str, ...]:
-    """The text whole where it fits, else in overlapping parts that do."""
+    """The text as a whole where it fits, else in overlapping parts that fit."""
     if tokens <= room:
         return (text,)
     middle = len(text) // 2
     left, right = middle + len(text) // 16, middle - len(text) // 16
-    halves = text[: _edge(text, left)], text[_edge(text, right) :]
+    halves = text[: _split_point(text, left)], text[_split_point(text, right) :]
     if max(map(len, halves)) >= len(text):
         raise VerifierError(f"{scorer.name}: {tokens} tokens in {len(text)} characters cannot be divided to fit {room}")
     counts = scorer.count_tokens(halves)
     return tuple(part for half, n in zip(halves, counts, strict=True) for part in _parts(half, n, room, scorer))
 
 
-def _edge(text: str, near: int) -> int:
-    """The nearest space at or after an index within a word's length, else the index itself."""
-    found = next((i for i in range(near, min(near + 24, len(text))) if text[i].isspace()), near)
-    return max(1, min(found, len(text) - 1))
+def _split_point(text: str, near: int) -> int:
+    """The first space at most 24 characters after an index, else the index itself."""
+    point = next((i for i in range(near, min(near + 24, len(text))) if text[i].isspace()), near)
+    return max(1, min(point, len(text) - 1))
 
 
-def _words(text: str) -> set[str]:
+def _content_words(text: str) -> set[str]:
     """Content words by their first six letters, and numbers."""
-    return {word[:6] for word in _WORD.findall(text.lower()) if word not in _EMPTY}
+    return {word[:6] for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS}
 
 
 def _result(work: _Work, rows: Sequence[_Row]) -> EntailmentResult:
@@ -267,7 +271,7 @@ def _result(work: _Work, rows: Sequence[_Row]) -> EntailmentResult:
     judgements = _judgements(work, rows)
     if not judgements:
         return EntailmentResult(signals=dict.fromkeys(ENTAILMENT_SIGNALS, 0.0))
-    # Ties go to the finest granularity: sentences come first. A source that is only heard decides nothing.
+    # Ties go to the finest granularity: sentences come first. Other granularities are reported but do not decide.
     read = [j for j in judgements if j.premise.granularity in GRANULARITIES] or list(judgements)
     support = max(read, key=lambda j: j.entailment)
     against = max(read, key=lambda j: j.contradiction)
@@ -287,16 +291,16 @@ def _result(work: _Work, rows: Sequence[_Row]) -> EntailmentResult:
 
 
 def _judgements(work: _Work, rows: Sequence[_Row]) -> tuple[PremiseScores, ...]:
-    wanted = _words(work.candidates.claim)
+    claim_words = _content_words(work.candidates.claim)
     result = []
-    at = 0
+    offset = 0
     for premise, texts in zip(work.candidates.premises, work.parts, strict=True):
-        part_rows = rows[at : at + len(texts)]
-        at += len(texts)
+        part_rows = rows[offset : offset + len(texts)]
+        offset += len(texts)
         entailment, contradiction = max(r.entailment for r in part_rows), max(r.contradiction for r in part_rows)
         if entailment + contradiction > 1:  # two parts that disagree: the contradiction stands
             entailment = 1 - contradiction
-        related = len(wanted & _words(premise.text)) / len(wanted) if wanted else 0.0
+        related = len(claim_words & _content_words(premise.text)) / len(claim_words) if claim_words else 0.0
         neutral = part_rows[0].neutral if len(part_rows) == 1 else max(0.0, 1 - entailment - contradiction)
         wrong = tuple(map(min, zip(*(r.wrong for r in part_rows), strict=True)))  # right where any part supports it
         result.append(PremiseScores(premise, entailment, neutral, contradiction, related, wrong))

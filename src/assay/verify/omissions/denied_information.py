@@ -1,8 +1,8 @@
-"""Whether the evidence tells what a claim says that no passage says: "The text does not say when it opens".
+"""Whether the evidence contains what a claim says is missing from it: "The text does not say when it opens".
 
-A sentence tells when something is where it mentions all that the clause names and has a date or a time, how much it
-costs where it has a number, who did it where it has another name. A verifier that reads for entailment cannot be asked:
-"it opens at some time" follows from any sentence that speaks of opening.
+A sentence counts as the missing information where it mentions everything that the clause names and has what the
+question word asks for: a date or a time for "when", a number for "how much", another name for "who". An entailment
+network cannot decide this: "it opens at some time" follows from any sentence that mentions the opening.
 """
 
 import re
@@ -16,7 +16,7 @@ from assay.text.lexicon import find_names, find_words, lexeme, word_set
 from assay.text.quantities import find_quantities
 from assay.verify.exact import ExactIndex
 
-_ASKED: Final = re.compile(
+_QUESTION_CLAUSE: Final = re.compile(
     r"\b(?P<kind>whether|if|that|when|where|who|whom|why|since when|until when|"
     r"how (?:much|many|long|often|old|far|high|big|large|tall|fast|soon|late|early)|how|what|which)\b"
     r"(?P<clause>[^.;!?]{2,200})",
@@ -27,7 +27,7 @@ _SAYING: Final = re.compile(
     r"|explains|explained|indicate|indicates|indicated|reveal|reveals|describe|describes|clear|know|find|determine|answer)\b",
     re.IGNORECASE,
 )
-_KINDS: Final = {
+_QUESTION_WORDS: Final = {
     "date": "when",
     "time": "when",
     "deadline": "when",
@@ -41,15 +41,15 @@ _KINDS: Final = {
     "place": "where",
     "name": "who",
 }
-"""What is asked for where a claim names the kind of thing that is not told: "no release date is given"."""
-_NAMED: Final = re.compile(rf"\b(?P<kind>{'|'.join(_KINDS)})s?\b", re.IGNORECASE)
-_OF_SILENCE: Final = re.compile(
+"""The question word for a kind of information that a claim names as missing: "no release date is given"."""
+_MISSING_KIND: Final = re.compile(rf"\b(?P<kind>{'|'.join(_QUESTION_WORDS)})s?\b", re.IGNORECASE)
+_SILENCE_WORDS: Final = re.compile(
     r"\b(?:no|not|nothing|nowhere|any|does|do|did|is|are|was|were|given|stated|mentioned|provided|specified|the|these|this|"
     r"passages?|documents?|sources?|texts?|policy|notes|page|leaflet|report|evidence|context|information)\b",
     re.IGNORECASE,
 )
 _PRICE: Final = word_set("cost costs price prices priced fee fees charge charges charged pay paid worth rent salary")
-_OF_ASKING: Final = frozenset(
+_QUESTION_STEMS: Final = frozenset(
     lexeme(word).stem
     for word in word_set(
         """what which when where who whom why how whether if much many long often it is are was were be been do does did
@@ -61,42 +61,44 @@ _REASON: Final = re.compile(
     r"\b(?:because|since|due to|owing to|so that|reason|in order to|caused by|as a result)\b", re.IGNORECASE
 )
 _PLACE: Final = re.compile(r"\b(?:in|at|on|near|behind|beside|opposite)\s+(?:the\s+)?[A-Z\d]")
-_MOST_LOOKED_AT: Final = 400
+_MOST_SENTENCES: Final = 400
 
 
 def refuting_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
-    """The sentence that tells what a claim says that the evidence does not tell; none where no sentence surely does.
+    """The sentence of the evidence with the information that a claim says is missing; none unless one surely has it.
 
     Args:
-        claim: a claim that is known to say of the evidence that it does not tell something.
+        claim: a claim that is known to say that the evidence lacks some information.
         index: the evidence.
     """
-    said = _SAYING.search(claim)
-    asked = _ASKED.search(claim, said.end() if said else 0)
-    if asked is None:
-        named = _NAMED.search(claim)
-        if named is None:
+    saying = _SAYING.search(claim)
+    question = _QUESTION_CLAUSE.search(claim, saying.end() if saying else 0)
+    if question is None:
+        missing = _MISSING_KIND.search(claim)
+        if missing is None:
             return None
         clause, kind = (
-            _OF_SILENCE.sub(" ", claim.replace(named[0], " ")),
-            _KINDS[named["kind"].lower().removesuffix("s")],
+            _SILENCE_WORDS.sub(" ", claim.replace(missing[0], " ")),
+            _QUESTION_WORDS[missing["kind"].lower().removesuffix("s")],
         )
     else:
-        clause, kind = asked["clause"], asked["kind"].lower()
-    stems = {word.stem for word in find_words(clause).lexemes if word.weight or word.fold[:1].isdigit()} - _OF_ASKING
+        clause, kind = question["clause"], question["kind"].lower()
+    stems = {
+        word.stem for word in find_words(clause).lexemes if word.weight or word.fold[:1].isdigit()
+    } - _QUESTION_STEMS
     priced = any(word.fold in _PRICE for word in find_words(clause).lexemes)
     clause = _SAYING.sub(" ", clause)
     counted = kind.startswith("how ") or (priced and kind in {"what", "which"})
-    tells = _has_number if counted else _TELLS.get(kind.removeprefix("since ").removeprefix("until "))
-    if not stems or (tells is None and len(stems) < _FEWEST):
+    answers = _has_number if counted else _ANSWER_TESTS.get(kind.removeprefix("since ").removeprefix("until "))
+    if not stems or (answers is None and len(stems) < _FEWEST_STEMS):
         return None
-    places = [set(index.postings.get(stem, ())) for stem in stems]
-    for number in sorted(set.intersection(*places))[:_MOST_LOOKED_AT]:
+    sentence_numbers = [set(index.postings.get(stem, ())) for stem in stems]
+    for number in sorted(set.intersection(*sentence_numbers))[:_MOST_SENTENCES]:
         sentence = index.sentences[number]
         passage = index.passages[sentence.passage]
         text = passage.text[sentence.start : sentence.end]
         silent = is_abstention(text) or text.rstrip().endswith("?")
-        if not silent and (tells is None or tells(text, clause)):
+        if not silent and (answers is None or answers(text, clause)):
             return EvidenceSpan(
                 evidence_id=passage.evidence_id,
                 start=sentence.start,
@@ -108,13 +110,13 @@ def refuting_clause(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     return None
 
 
-_FEWEST: Final = 2
-"""Words that a clause has to name where nothing tells what would answer it."""
+_FEWEST_STEMS: Final = 2
+"""The fewest content words of a clause whose question word has no test in `_ANSWER_TESTS`."""
 
 
 def _has_time(text: str, clause: str) -> bool:
     del clause
-    timed = any(one.dimension == "time" for one in find_quantities(text))
+    timed = any(quantity.dimension == "time" for quantity in find_quantities(text))
     return timed or bool(find_dates(text)) or _CLOCK.search(text) is not None
 
 
@@ -143,7 +145,7 @@ def _has_reason(text: str, clause: str) -> bool:
     return _REASON.search(text) is not None
 
 
-_TELLS: Final[dict[str, Callable[[str, str], bool]]] = {
+_ANSWER_TESTS: Final[dict[str, Callable[[str, str], bool]]] = {
     "when": _has_time,
     "where": _has_place,
     "who": _has_name,

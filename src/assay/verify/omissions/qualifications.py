@@ -1,6 +1,6 @@
-"""Conditions, exceptions, deadlines and limits in a sentence of the evidence, found by their words.
+"""Finds conditions, exceptions, deadlines and limits in a sentence of the evidence by their wording.
 
-Rules by words alone, for English: they find what is said with the usual cues, and nothing that is only implied.
+The rules are for English. They find qualifications with the usual cue words, and none that is only implied.
 """
 
 from __future__ import annotations
@@ -12,33 +12,35 @@ from typing import Final
 from assay.text.lexicon import Words, find_conditions
 
 
-def _any(words: str) -> str:
-    """An alternation of words, phrases among them with an underscore for their spaces."""
+def _alternation(words: str) -> str:
+    """An alternation of the words and phrases of a list; an underscore is a space within a phrase."""
     return f"(?:{'|'.join(words.split()).replace('_', ' ')})"
 
 
 _UNITS: Final = r"(?:minute|hour|day|week|month|quarter|year)s?"
-_DAYS: Final = _any(
+_DAYS: Final = _alternation(
     "January February March April May June July August September October November December Monday Tuesday Wednesday"
     " Thursday Friday Saturday Sunday"
 )
-_SPELLED: Final = _any("one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty")
+_SPELLED: Final = _alternation("one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty")
 _AMOUNT: Final = rf"(?:[$€£¥]\s?)?(?:\d[\d.,]*|{_SPELLED})\b"
-_CONSENT: Final = _any(
+_CONSENT: Final = _alternation(
     "approval consent permission agreement authori[sz]ation notice registration receipts? proof certificate referral"
 )
-_STATES: Final = _any("eligible entitled covered included available refundable permitted allowed")
-_DONE: Final = _any(
+_STATES: Final = _alternation("eligible entitled covered included available refundable permitted allowed")
+_PARTICIPLES: Final = _alternation(
     "approved accompanied documented registered signed notified authori[sz]ed agreed confirmed reported"
 )
-_BOUNDS: Final = _any(
+_BOUNDS: Final = _alternation(
     "up_to at_most no_more_than not_more_than not_exceed(?:ing)? a?\\s?maximum_of at_least no_less_than not_less_than"
     " a?\\s?minimum_of limited_to capped_at fewer_than less_than more_than over under"
 )
-_UNTIL: Final = _any("by before until no_later_than not_later_than at_the_latest_by")
-_EXCEPTIONS: Final = _any("except(?:\\s+(?:for|that|when|if|in))? excluding other_than with_the_exception_of unless")
+_UNTIL: Final = _alternation("by before until no_later_than not_later_than at_the_latest_by")
+_EXCEPTIONS: Final = _alternation(
+    "except(?:\\s+(?:for|that|when|if|in))? excluding other_than with_the_exception_of unless"
+)
 _DATE: Final = rf"(?:(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?)?{_DAYS}|\d{{4}}-\d\d-\d\d)"
-_AHEAD: Final = _any("in_advance before(?:hand)? ahead notice prior")
+_AHEAD: Final = _alternation("in_advance before(?:hand)? ahead notice prior")
 _NOT: Final = r"(?:\s+not|n['’]t)"
 _PATTERNS: Final = (
     ("exception", 0.75, rf"\b{_EXCEPTIONS}\b"),
@@ -57,12 +59,12 @@ _PATTERNS: Final = (
     ("limit", 0.65, rf"\b{_BOUNDS}\s+(?:a\s)?{_AMOUNT}"),
     ("limit", 0.6, rf"\bonly\s+(?:the\s)?(?:{_AMOUNT}|once|twice|first|full-time|part-time)"),
     ("condition", 0.75, rf"\b(?:requires?|needs?|subject to|after|without|with)\s+(?:\w+['’]?s?\s){{0,3}}{_CONSENT}\b"),
-    ("condition", 0.65, rf"\bmust\s+(?:first\s+|also\s+)?be\s+{_DONE}\b"),
+    ("condition", 0.65, rf"\bmust\s+(?:first\s+|also\s+)?be\s+{_PARTICIPLES}\b"),
     ("condition", 0.65, rf"\b(?:after|following)\s+{_AMOUNT}\s+(?:\w+\s)?{_UNITS}\s+(?:of|in|with|on)\b"),
     ("condition", 0.7, r"\bonly\s+(?:for|to|by|on|in|where|who|those)\b"),
 )
 _COMPILED: Final = tuple((kind, strength, re.compile(pattern, re.IGNORECASE)) for kind, strength, pattern in _PATTERNS)
-_RULES: Final = _any(
+_RULES: Final = _alternation(
     "may must can cannot shall should will entitle[sd]? eligible allow(?:s|ed)? permit(?:s|ted)? requir(?:es?|ed)"
     " refund(?:s|ed|able)? reimburse[sd]? cover(?:s|ed)? pa(?:y|ys|id) claim(?:s|ed)? appl(?:y|ies|ied)"
     " submit(?:s|ted)? request(?:s|ed)?"
@@ -70,15 +72,15 @@ _RULES: Final = _any(
     " return(?:s|ed)?"
 )
 _NORMATIVE: Final = re.compile(rf"\b{_RULES}\b", re.IGNORECASE)
-"""What makes a sentence a rule: elsewhere "at most 30" and "after two years" tell how it was, and qualify nothing."""
+"""Words of a sentence that states a rule; elsewhere "at most 30" and "after two years" describe and do not qualify."""
 _RULES_ONLY: Final = 0.65
-"""Patterns of at most this strength count in sentences that are rules."""
+"""Patterns of at most this strength count only in sentences that state a rule."""
 _NOUN: Final = re.compile(r"\s+[^\W\d_]{2,}|\s?%")
 _CLAUSE_END: Final = re.compile(r"[,;:!?()—–\n]|\.(?=\s|$)|\b(?:but|whereas|although|though|however)\b")
 _LONGEST: Final = 160
-"""Characters that a qualification may have; a longer one is cut at a word."""
+"""The most characters of a qualification; a longer one is cut at a word."""
 LONGEST_SENTENCE: Final = 2_000
-"""Characters of a sentence that are looked at; what is longer is a table or no prose."""
+"""Characters of the longest sentence that is searched; anything longer is a table or otherwise not prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,11 @@ class Qualification:
 
 
 def find_qualifications(text: str, words: Words, start: int, end: int) -> tuple[Qualification, ...]:
-    """The qualifications of one sentence, in order and apart from each other.
+    """The qualifications of one sentence, in order, without overlaps.
 
     Args:
-        text: the text that the sentence is in.
-        words: the words of the sentence, at their places in the text.
+        text: the text that contains the sentence.
+        words: the words of the sentence, with offsets into the text.
         start: where the sentence begins.
         end: where it ends.
 
@@ -109,21 +111,22 @@ def find_qualifications(text: str, words: Words, start: int, end: int) -> tuple[
     if end - start > LONGEST_SENTENCE:
         return ()
     found = [
-        Qualification("condition", words.starts[one.first], words.ends[one.last - 1], one.strength)
-        for one in find_conditions(text, words)
+        Qualification("condition", words.starts[condition.first], words.ends[condition.last - 1], condition.strength)
+        for condition in find_conditions(text, words)
     ]
-    rules = _NORMATIVE.search(text, start, end) is not None
+    states_rule = _NORMATIVE.search(text, start, end) is not None
     for kind, strength, pattern in _COMPILED:
-        if rules or strength > _RULES_ONLY:
+        if states_rule or strength > _RULES_ONLY:
             found.extend(
                 Qualification(kind, match.start(), _end(kind, text, match.end(), end), strength)
                 for match in pattern.finditer(text, start, end)
             )
-    return _apart(text, found)
+    return _without_overlaps(text, found)
 
 
 def _end(kind: str, text: str, at: int, end: int) -> int:
-    """An amount ends with the noun behind it, all else with its clause."""
+    """Where a qualification ends: a limit with the noun after its amount, a deadline at once, any other with its
+    clause."""
     if kind == "deadline":
         return at
     if kind == "limit":
@@ -132,34 +135,38 @@ def _end(kind: str, text: str, at: int, end: int) -> int:
     return _clause_end(text, at, end)
 
 
-def _clause_end(text: str, at: int, end: int) -> int:
-    match = _CLAUSE_END.search(text, at, min(end, at + _LONGEST))
+def _clause_end(text: str, start: int, end: int) -> int:
+    match = _CLAUSE_END.search(text, start, min(end, start + _LONGEST))
     if match is not None:
         end = match.start()
-    elif end > at + _LONGEST:
-        space = text.rfind(" ", at, at + _LONGEST)
-        end = space if space > at else at + _LONGEST
-    return at + len(text[at:end].rstrip())
+    elif end > start + _LONGEST:
+        space = text.rfind(" ", start, start + _LONGEST)
+        end = space if space > start else start + _LONGEST
+    return start + len(text[start:end].rstrip())
 
 
-def _apart(text: str, found: list[Qualification]) -> tuple[Qualification, ...]:
-    """Where two overlap the one that begins first, an exception before a condition that begins with it.
+def _without_overlaps(text: str, found: list[Qualification]) -> tuple[Qualification, ...]:
+    """The qualifications without overlaps: each ends where the next begins.
 
-    A piece ends where the next one begins.
+    Of two that begin at the same place, within four characters of each other, or of the same kind, the first stays; an
+    exception precedes a condition that begins at the same place.
     """
     rank = {"exception": 0, "deadline": 1, "limit": 2, "condition": 3}
     kept: list[Qualification] = []
-    for one in sorted(found, key=lambda q: (q.start, rank[q.kind], -q.end)):
-        if kept and one.start < kept[-1].end:
-            before = kept[-1]
-            if one.start - before.start < 4 or one.kind == before.kind:
+    for qualification in sorted(found, key=lambda q: (q.start, rank[q.kind], -q.end)):
+        if kept and qualification.start < kept[-1].end:
+            previous = kept[-1]
+            if qualification.start - previous.start < 4 or qualification.kind == previous.kind:
                 continue
             kept[-1] = Qualification(
-                before.kind, before.start, _trimmed(text, before.start, one.start), before.strength
+                previous.kind,
+                previous.start,
+                _trimmed_end(text, previous.start, qualification.start),
+                previous.strength,
             )
-        kept.append(one)
+        kept.append(qualification)
     return tuple(kept)
 
 
-def _trimmed(text: str, start: int, end: int) -> int:
+def _trimmed_end(text: str, start: int, end: int) -> int:
     return start + len(text[start:end].rstrip())

@@ -1,4 +1,4 @@
-"""Whether any passage mentions what was asked."""
+"""Whether the evidence or the output mentions the subject of the question."""
 
 import re
 from collections.abc import Iterable
@@ -9,37 +9,37 @@ from assay.text.lexicon import SAYING, find_words
 from assay.text.rewording import question_parts
 
 IRRELEVANT: Final = "evidence.irrelevant"
-"""The code of the issue that no passage mentions what was asked."""
-_STEM: Final = 4
-"""Letters from which words that begin alike count as one: "decide" and "decision"."""
+"""The code of the issue that neither a passage nor the output mentions the subject of the question."""
+_PREFIX: Final = 4
+"""Words with the same first four letters count as one: "decide" and "decision"."""
 _CODE: Final = re.compile(r"[^\W\d_]{1,4}[-_]?(\d{1,4})")
-_LEAST: Final = 2
-"""Content words that a question has to have for its words to tell what it is about: "And for children?" does not."""
+"""A short code with a number: "GH3" matches "greenhouse 3"."""
+_FEWEST_WORDS: Final = 2
+"""The fewest content words of a question that names its subject: "And for children?" does not."""
 
 
-_OF_TEXTS: Final = frozenset(
+_TEXT_STEMS: Final = frozenset(
     word.stem
     for word in find_words(
         "article document passage page text profile report review reviewer summary excerpt source context "
         + " ".join(sorted(SAYING))
     ).lexemes
 )
-"""Stems of words for a text and for what it does: "What does the article report?" may be asked of any."""
+"""Stems of words for a text and for what it says: "What does the article report?" fits any evidence."""
 
 
 def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) -> Issue | None:
-    """The issue that an output answers another question than the one asked, from evidence on something else.
+    """The issue that an output answers a different question than the one asked, from evidence on another subject.
 
-    It is raised where no content word of the question is in the evidence or in the output, and the output shares
-    words with the evidence: then all that could be supported is beside the point. Passages in other words than the
-    question's are usual, and so are answers; both together are rare. Of 2,145 questions that people and models had
-    answered, 32 meet it, nearly all of them beside passages that a search had brought up by mistake; with the question
-    of another row in its place, 64% of 1,408 do. Requests without a question mark ("Summarise the minutes.") name no
-    subject that has to be found again, and are left alone, as are questions in another script or language than the
-    evidence, whose answers share no word with it.
+    It is raised where no content word of the question is in the evidence or in the output, while the output shares
+    words with the evidence: whatever is supported is then beside the point. Passages often use other words than the
+    question, and so do answers; both at once is rare. Of 2,145 questions that people and models had answered, 32 meet
+    the condition, nearly all of them with passages retrieved by mistake; with the question of another row, 64% of 1,408
+    do. Requests without a question mark ("Summarise the minutes.") need not name a subject and are ignored, as are
+    questions in a script or language other than the evidence's, whose answers share no word with it.
 
     Args:
-        question: what was asked, if known.
+        question: the question, if known.
         evidence: the texts of all passages, titles included.
         output: the answer.
 
@@ -51,12 +51,16 @@ def find_irrelevant(question: str | None, evidence: Iterable[str], output: str) 
     """
     if question is None or "?" not in question:
         return None
-    asked = _content(question) - _OF_TEXTS
-    if len(asked) < _LEAST:
+    question_stems = _content(question) - _TEXT_STEMS
+    if len(question_stems) < _FEWEST_WORDS:
         return None
-    stated = frozenset().union(*map(_content, evidence))
-    said = _content(output)
-    if not stated & said or _meet(asked, stated) or _meet(asked, said):
+    evidence_stems = frozenset().union(*map(_content, evidence))
+    output_stems = _content(output)
+    if (
+        not evidence_stems & output_stems
+        or _share_words(question_stems, evidence_stems)
+        or _share_words(question_stems, output_stems)
+    ):
         return None
     return Issue(
         code=IRRELEVANT,
@@ -74,23 +78,23 @@ def _content(text: str) -> frozenset[str]:
     )
 
 
-def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
-    if not some.isdisjoint(others):
+def _share_words(first: frozenset[str], second: frozenset[str]) -> bool:
+    if not first.isdisjoint(second):
         return True
-    numbers = {word for word in some if word.isdigit()}
-    if numbers and any(match[1] in numbers for word in others if (match := _CODE.fullmatch(word))):
+    numbers = {word for word in first if word.isdigit()}
+    if numbers and any(match[1] in numbers for word in second if (match := _CODE.fullmatch(word))):
         return True  # "greenhouse 3" in a log of "GH3"
-    beginnings = {word[:_STEM] for word in others if len(word) >= _STEM}
-    return any(len(word) >= _STEM and word[:_STEM] in beginnings for word in some)
+    beginnings = {word[:_PREFIX] for word in second if len(word) >= _PREFIX}
+    return any(len(word) >= _PREFIX and word[:_PREFIX] in beginnings for word in first)
 
 
-def untold_parts(question: str | None, evidence: Iterable[str], output: str) -> tuple[str, ...]:
-    """The things that a question asks about beside others and that neither the evidence nor the output has a word of.
+def unmentioned_parts(question: str | None, evidence: Iterable[str], output: str) -> tuple[str, ...]:
+    """The parts of a question about several things that neither the evidence nor the output mentions.
 
     Args:
-        question: what was asked, if known.
+        question: the question, if known.
         evidence: the texts of all passages, titles included.
-        output: the answer; what it mentions itself, if only to say that nothing is known, needs no telling.
+        output: the answer; a part that it mentions, if only to say that nothing is known, does not count.
 
     >>> untold_parts("How long is the leave of partners and of mothers?", ["Partners get two weeks."], "Two weeks.")
     ('mothers',)
@@ -100,12 +104,16 @@ def untold_parts(question: str | None, evidence: Iterable[str], output: str) -> 
     pairs = question_parts(question) if question and "?" in question else []
     if not pairs:
         return ()
-    stated = frozenset().union(*map(_content, evidence))
-    said = _content(output)
-    found = []
+    evidence_stems = frozenset().union(*map(_content, evidence))
+    output_stems = _content(output)
+    unmentioned = []
     for pair in pairs:
         for part, other in (pair, pair[::-1]):
-            own = _content(part) - _content(other)
-            if own and _meet(_content(other), stated) and not _meet(own, stated | said):
-                found.append(part)
-    return tuple(dict.fromkeys(found))
+            own_stems = _content(part) - _content(other)
+            if (
+                own_stems
+                and _share_words(_content(other), evidence_stems)
+                and not _share_words(own_stems, evidence_stems | output_stems)
+            ):
+                unmentioned.append(part)
+    return tuple(dict.fromkeys(unmentioned))

@@ -1,5 +1,5 @@
-"""Stage 1 of docs/concepts.md#agent-runs: tool calls are checked before they are executed, and what an answer claims to
-have done after.
+"""Stage 1 of docs/concepts.md#agent-runs: checks tool calls before they are executed, and afterwards the actions that
+an answer claims.
 
 Pure functions over values: nothing is fetched, executed or stored here.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.verify.tools.action_claims import ActionStanding as ActionStanding
+    from assay.verify.tools.action_claims import ActionStatus as ActionStatus
     from assay.verify.tools.action_claims import CallOutcome as CallOutcome
     from assay.verify.tools.action_claims import ClaimedAction as ClaimedAction
     from assay.verify.tools.action_claims import Grade as Grade
@@ -48,7 +48,7 @@ else:
         __name__,
         {
             ".action_claims": (
-                "ActionStanding",
+                "ActionStatus",
                 "CallOutcome",
                 "ClaimedAction",
                 "Grade",
@@ -68,4 +68,5 @@ else:
             ".tracing.sources": ("SourceText", "Sources"),
             ".tracing_rules": ("ArgumentRule", "Rules", "ToolRule", "Tracing"),
         },
+        renamed={"ActionStanding": "ActionStatus"},
     )

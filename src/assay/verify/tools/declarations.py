@@ -1,6 +1,6 @@
-"""Tool declarations from where they are written down: OpenAPI operations, Python functions, sloppy JSON Schemas.
+"""Makes tool declarations from OpenAPI operations, Python functions and schemas in dialects of JSON Schema.
 
-Each becomes a `ToolDeclaration` whose `parameters` are a JSON Schema, so that one check serves them all.
+Each becomes a `ToolDeclaration` whose `parameters` are a JSON Schema, so that one check serves all.
 """
 
 import inspect
@@ -42,55 +42,55 @@ _TYPE_NAMES: Final = {
     "text": "string",
     "none": "null",
 }
-_STANDARD: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
+_STANDARD_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-_DATA: Final = frozenset({"enum", "const", "default", "examples", "example", "required"})
+_DATA_KEYWORDS: Final = frozenset({"enum", "const", "default", "examples", "example", "required"})
 
 
 def standard_schema(schema: object, *, openapi: bool = False) -> Any:
-    """A schema in the words of JSON Schema, whatever dialect a tool's author wrote it in.
+    """A schema as standard JSON Schema, whatever dialect it is written in.
 
-    Type names of other languages (`dict`, `float`, `STRING`) become those of JSON Schema and a type that means
+    Type names of other languages (`dict`, `float`, `STRING`) become those of JSON Schema, and a type that permits
     anything is left out. With `openapi`, `nullable` becomes a null type and references into the components become
     references into `$defs`. Everything else stays as it is; the argument is not changed.
 
     >>> standard_schema({"type": "dict", "properties": {"n": {"type": "float"}, "x": {"type": "any"}}})
     {'type': 'object', 'properties': {'n': {'type': 'number'}, 'x': {}}}
     """
-    return _standard(schema, openapi, 0)
+    return _standardise(schema, openapi, 0)
 
 
-def _standard(schema: object, openapi: bool, depth: int) -> Any:
+def _standardise(schema: object, openapi: bool, depth: int) -> Any:
     if depth > DEEPEST_SCHEMA:
         raise InputError(f"a tool's schema may be nested {DEEPEST_SCHEMA} levels deep, got a deeper one")
     if isinstance(schema, list):
-        return [_standard(item, openapi, depth + 1) for item in schema]
+        return [_standardise(item, openapi, depth + 1) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    made: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "type":
             kind = _standard_type(value)
             if kind is not None:
-                made["type"] = kind
+                result["type"] = kind
         elif key in _SCHEMA_MAPS and isinstance(value, Mapping):
-            made[key] = {name: _standard(inner, openapi, depth + 1) for name, inner in value.items()}
+            result[key] = {name: _standardise(inner, openapi, depth + 1) for name, inner in value.items()}
         elif key == "$ref" and openapi and isinstance(value, str):
-            made[key] = value.replace("#/components/schemas/", "#/$defs/")
+            result[key] = value.replace("#/components/schemas/", "#/$defs/")
         else:
-            made[key] = deepcopy(value) if key in _DATA else _standard(value, openapi, depth + 1)
-    return _nullable(made) if openapi and made.get("nullable") is True else made
+            result[key] = deepcopy(value) if key in _DATA_KEYWORDS else _standardise(value, openapi, depth + 1)
+    return _nullable(result) if openapi and result.get("nullable") is True else result
 
 
 def _standard_type(value: object) -> Any:
-    """The type or types in the words of JSON Schema; none where anything may be there."""
+    """The type or types by their names in JSON Schema; none where any type is permitted."""
     if isinstance(value, list):
         kinds = [_standard_type(item) for item in value]
         return None if None in kinds else kinds
-    if not isinstance(value, str) or value in _STANDARD:
+    if not isinstance(value, str) or value in _STANDARD_TYPES:
         return value
     low = value.lower()
-    known = low if low in _STANDARD else _TYPE_NAMES.get(low)
+    known = low if low in _STANDARD_TYPES else _TYPE_NAMES.get(low)
     return known if known is not None else (None if low in {"any", "object | null", ""} else value)
 
 
@@ -106,29 +106,29 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
 def tools_from_openapi(document: Mapping[str, Any]) -> tuple[ToolDeclaration, ...]:
     """A declaration for each operation of an OpenAPI 3 document, in the document's order.
 
-    A tool is named after its `operationId`, or method and path. Parameters of path, query, header and cookie stand
-    side by side with the fields of a JSON request body; a body that is no object, or that has a field called like a
-    parameter, stands under `body`. References inside the document are followed; others are left and make the tool's
-    schema unusable, because nothing is fetched.
+    A tool is named after its `operationId`, or its method and path. Parameters of path, query, header and cookie are
+    arguments next to the fields of a JSON request body; a body that is not an object, or that has a field with the name
+    of a parameter, is the argument `body`. References inside the document are followed; others stay and make the
+    tool's schema unusable, because nothing is fetched.
 
     Raises:
-        InputError: the document is no OpenAPI 3 document, or two operations have one name.
+        InputError: the document is not an OpenAPI 3 document, or two operations have the same name.
     """
     version = str(document.get("openapi", ""))
     if not version.startswith("3.") or not isinstance(document.get("paths"), Mapping):
         raise InputError(f"an OpenAPI document has openapi: 3.x and paths, got openapi: {version[:20] or 'none'}")
-    found: dict[str, ToolDeclaration] = {}
+    declarations: dict[str, ToolDeclaration] = {}
     for path, method, item, operation in _operations(document):
         declaration = _operation(document, path, method, item, operation)
-        if declaration.name in found:
+        if declaration.name in declarations:
             raise InputError(f"each operation needs a name of its own, got {declaration.name!r} twice")
-        found[declaration.name] = declaration
-    return tuple(found.values())
+        declarations[declaration.name] = declaration
+    return tuple(declarations.values())
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any], Mapping[str, Any]]]:
     for path, item in document["paths"].items():
-        resolved = _resolved(document, item)
+        resolved = _resolve(document, item)
         if isinstance(resolved, Mapping):
             for method in METHODS:
                 if isinstance(resolved.get(method), Mapping):
@@ -142,7 +142,7 @@ def _operation(
     required: list[str] = []
     for parameter in _parameters(document, item, operation):
         name = str(parameter.get("name", ""))
-        properties[name] = _described(_parameter_schema(parameter), parameter.get("description"))
+        properties[name] = _with_description(_parameter_schema(parameter), parameter.get("description"))
         if parameter.get("required") is True or parameter.get("in") == "path":
             required.append(name)
     _add_body(document, operation, properties, required)
@@ -153,23 +153,23 @@ def _operation(
     schemas = components.get("schemas") if isinstance(components, Mapping) else None
     if isinstance(schemas, Mapping) and "#/$defs/" in str(schema):
         schema["$defs"] = {name: standard_schema(value, openapi=True) for name, value in schemas.items()}
-    said = " ".join(str(operation[key]).strip() for key in ("summary", "description") if operation.get(key))
+    description = " ".join(str(operation[key]).strip() for key in ("summary", "description") if operation.get(key))
     return ToolDeclaration(
-        name=str(operation.get("operationId") or f"{method} {path}"), description=said or None, parameters=schema
+        name=str(operation.get("operationId") or f"{method} {path}"), description=description or None, parameters=schema
     )
 
 
 def _parameters(
     document: Mapping[str, Any], item: Mapping[str, Any], operation: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
-    """The parameters of an operation; one of the operation replaces one of the path with its name and place."""
-    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    """The parameters of an operation; one of the operation replaces one of the path with the same name and place."""
+    parameters: dict[tuple[str, str], Mapping[str, Any]] = {}
     for holder in (item, operation):
         for entry in holder.get("parameters") or ():
-            parameter = _resolved(document, entry)
+            parameter = _resolve(document, entry)
             if isinstance(parameter, Mapping):
-                found[str(parameter.get("name")), str(parameter.get("in"))] = parameter
-    return list(found.values())
+                parameters[str(parameter.get("name")), str(parameter.get("in"))] = parameter
+    return list(parameters.values())
 
 
 def _parameter_schema(parameter: Mapping[str, Any]) -> Any:
@@ -183,27 +183,27 @@ def _parameter_schema(parameter: Mapping[str, Any]) -> Any:
 def _add_body(
     document: Mapping[str, Any], operation: Mapping[str, Any], properties: dict[str, Any], required: list[str]
 ) -> None:
-    body = _resolved(document, operation.get("requestBody"))
+    body = _resolve(document, operation.get("requestBody"))
     content = body.get("content") if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(content, Mapping) or not content:
         return
     media = next((value for name, value in content.items() if "json" in name), next(iter(content.values())))
     raw = media.get("schema", {})
-    plain = standard_schema(_resolved(document, raw), openapi=True)
-    fields = plain.get("properties") if isinstance(plain, dict) else None
-    mixed = isinstance(plain, dict) and any(key in plain for key in ("allOf", "anyOf", "oneOf"))
-    if not isinstance(fields, dict) or mixed or set(fields) & set(properties):
+    schema = standard_schema(_resolve(document, raw), openapi=True)
+    fields = schema.get("properties") if isinstance(schema, dict) else None
+    composed = isinstance(schema, dict) and any(key in schema for key in ("allOf", "anyOf", "oneOf"))
+    if not isinstance(fields, dict) or composed or set(fields) & set(properties):
         properties["body"] = standard_schema(raw, openapi=True)
         if body.get("required") is True:
             required.append("body")
         return
     properties.update(fields)
     if body.get("required") is True:
-        required.extend(name for name in plain.get("required") or () if name in fields)
+        required.extend(name for name in schema.get("required") or () if name in fields)
 
 
-def _resolved(document: Mapping[str, Any], value: Any) -> Any:
-    """What a reference into the document stands for; the value itself where it is none, or leads nowhere."""
+def _resolve(document: Mapping[str, Any], value: Any) -> Any:
+    """The target of a reference into the document; the value itself where it is not a reference or has no target."""
     for _ in range(DEEPEST_SCHEMA):
         reference = value.get("$ref") if isinstance(value, Mapping) else None
         if not isinstance(reference, str) or not reference.startswith("#/"):
@@ -218,33 +218,35 @@ def _resolved(document: Mapping[str, Any], value: Any) -> Any:
     return value
 
 
-def _described(schema: Any, description: object) -> Any:
+def _with_description(schema: Any, description: object) -> Any:
     described = isinstance(schema, dict) and ("description" in schema or "$ref" in schema)
     return schema if described or not isinstance(description, str) else {**schema, "description": description}
 
 
 def tool_from_function(function: Callable[..., Any], *, name: str | None = None) -> ToolDeclaration:
-    """The declaration of a Python function: its signature's annotations and defaults as a JSON Schema.
+    """The declaration of a Python function: the annotations and defaults of its signature as a JSON Schema.
 
-    Parameters without an annotation take anything; `*args` and positional-only parameters cannot be called by name
-    and are refused; `**kwargs` allow any further argument, of the annotated type.
+    Parameters without an annotation accept anything; `*args` and positional-only parameters cannot be passed by name
+    and are refused; `**kwargs` allow further arguments of the annotated type.
 
     Raises:
-        InputError: the signature cannot be written as named arguments of JSON types.
+        InputError: the signature cannot be expressed as named arguments of JSON types.
 
     >>> def book(room: str, nights: int = 1) -> None:
     ...     "Books a room."
     >>> tool_from_function(book).parameters["required"]
     ['room']
     """
-    called = str(name or getattr(function, "__name__", type(function).__name__))
-    plain: Any = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+    tool_name = str(name or getattr(function, "__name__", type(function).__name__))
+    target: Any = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
     try:
-        schema = TypeAdapter(plain).json_schema()
+        schema = TypeAdapter(target).json_schema()
     except (PydanticUserError, PydanticInvalidForJsonSchema, NameError, TypeError, ValueError) as error:
-        raise InputError(f"the signature of {called} cannot be written as a JSON Schema: {error}") from None
+        raise InputError(f"the signature of {tool_name} cannot be written as a JSON Schema: {error}") from None
     if schema.get("type") != "object":
-        raise InputError(f"a tool is called by the names of its arguments, got {called} with positional parameters")
+        raise InputError(f"a tool is called by the names of its arguments, got {tool_name} with positional parameters")
     for parameter in schema.get("properties", {}).values():
         parameter.pop("title", None)
-    return ToolDeclaration(name=called, description=inspect.getdoc(function), parameters={"properties": {}, **schema})
+    return ToolDeclaration(
+        name=tool_name, description=inspect.getdoc(function), parameters={"properties": {}, **schema}
+    )

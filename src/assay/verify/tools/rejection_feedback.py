@@ -1,8 +1,8 @@
-"""Words the rejection of a call for the model that made it: what was wrong, what is expected, how to repair it.
+"""The message that tells a model why its call was rejected: what was wrong, what is expected, how to correct it.
 
-The message goes back into the model's context, so it repeats nothing that could act there: values of the call and of
-tool results are quoted on one line, cut short, and stand between marks that the message itself names as data. It says
-nothing of how the check works or what else the run has seen.
+The message goes back into the model's context, so it must not carry instructions: values of the call and of tool
+results are quoted on one line and shortened, and the message itself declares quoted values to be data. It reveals
+neither how the check works nor what else is in the run.
 """
 
 import json
@@ -12,12 +12,12 @@ from typing import Any, Final
 from assay.schema import Issue
 from assay.verify.tools.call_check import CallCheck, CallStatus
 from assay.verify.tools.quoting import as_quote
-from assay.verify.tools.tracing.argument_entities import part_of
+from assay.verify.tools.tracing.argument_entities import subschema
 
 MOST_LISTED: Final = 8
-"""Problems that one message lists; the model repairs these first."""
+"""The most problems that one message lists."""
 
-_MENDS: Final = {
+_CORRECTIONS: Final = {
     "tool.unknown": "Call one of the declared tools, or answer without a tool.",
     "tool.missing_argument": "Add the argument. If you do not know its value, ask the user for it.",
     "tool.surplus_argument": "Leave the argument out, or use the name that the tool declares.",
@@ -30,16 +30,16 @@ _MENDS: Final = {
     "tool.schema_unusable": "Do not call this tool again; say that it cannot be used now.",
     "tool.more": "Check every value against what the user and the tools really said.",
 }
-_INVENTED: Final = (
+_INVENTED_CORRECTION: Final = (
     "Use a value that the user gave or a tool returned. If there is none, look it up with a tool or ask the user."
 )
-_MALFORMED: Final = "Send arguments that keep to the tool's declared schema."
+_MALFORMED_CORRECTION: Final = "Send arguments that keep to the tool's declared schema."
 
 
 def feedback(check: CallCheck, attempts_left: int | None = None) -> str:
-    """The message for the model about a call that was not accepted; empty for one that was.
+    """The message for the model about a call that was not accepted; empty for an accepted call.
 
-    `attempts_left` is how many more attempts it has; at zero it is told to stop.
+    `attempts_left` is how many more attempts the model has; at zero the message tells it to stop.
 
     >>> from assay.verify.tools.call_check import CallCheck, CallStatus
     >>> issue = Issue(code="tool.missing_argument", message='The argument "to" is missing at the top.', path="")
@@ -64,23 +64,27 @@ def feedback(check: CallCheck, attempts_left: int | None = None) -> str:
 
 def _line(issue: Issue, check: CallCheck) -> str:
     if issue.code == "tool.unchecked" or issue.code == "tool.schema_unusable":
-        # What a schema refers to and why it cannot be read are the matter of whoever runs the tool.
-        said = "The tool's declaration cannot be used." if issue.code.endswith("unusable") else "It is too large."
-        return f"{said} {_MENDS['tool.schema_unusable']}"
-    mend = _MENDS.get(issue.code) or (_INVENTED if issue.code.startswith("tool.invented_") else _MALFORMED)
+        # What a schema refers to, and why it cannot be read, concerns the operator of the tool, not the model.
+        problem = "The tool's declaration cannot be used." if issue.code.endswith("unusable") else "It is too large."
+        return f"{problem} {_CORRECTIONS['tool.schema_unusable']}"
+    correction = _CORRECTIONS.get(issue.code) or (
+        _INVENTED_CORRECTION if issue.code.startswith("tool.invented_") else _MALFORMED_CORRECTION
+    )
     expected = _expected(issue, check.expected)
-    return f"{_one_line(issue.message)} {expected}{mend}"
+    return f"{_one_line(issue.message)} {expected}{correction}"
 
 
 def _expected(issue: Issue, schema: Mapping[str, Any] | None) -> str:
-    """What the declaration says of the argument; empty where it says nothing that a message would not say already."""
+    """The declaration of the argument, for the message; empty where it adds nothing."""
     if schema is None or not issue.path or issue.code in ("tool.surplus_argument", "tool.unknown"):
         return ""
-    about: Mapping[str, Any] = schema
+    part_schema: Mapping[str, Any] = schema
     for part in issue.path[1:].split("/"):
         name = part.replace("~1", "/").replace("~0", "~")
-        about = part_of(schema, about, int(name) if name.isdecimal() and "items" in about else name)
-    expected = {key: about[key] for key in ("type", "format", "pattern", "enum", "description") if key in about}
+        part_schema = subschema(schema, part_schema, int(name) if name.isdecimal() and "items" in part_schema else name)
+    expected = {
+        key: part_schema[key] for key in ("type", "format", "pattern", "enum", "description") if key in part_schema
+    }
     if not expected:
         return ""
     text = json.dumps(expected, ensure_ascii=True)
@@ -91,7 +95,7 @@ _LONGEST_DECLARED: Final = 300
 
 
 def _one_line(text: str) -> str:
-    """A sentence on one line without signs that act, its quotes left as they are."""
+    """A sentence on one line without control characters; its quotation marks stay."""
     return as_quote(text, 400)[1:-1].replace('\\"', '"').replace("\\\\", "\\")
 
 

@@ -1,6 +1,6 @@
-"""Bounded retries: every rejected attempt is recorded, and a model that does not repair its call is stopped.
+"""Bounded retries: records every rejected attempt, and stops a model that does not correct its call.
 
-The record is a value: a new one is returned, nothing is stored.
+The log is an immutable value: recording returns a new one.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from assay.verify.tools.rejection_feedback import feedback
 from assay.verify.tools.schema_validators import digest_of
 
 MOST_RETRIES: Final = 2
-"""How often a rejected call may be sent again unless the caller says otherwise."""
+"""How often a rejected call may be sent again by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,45 +29,45 @@ class AttemptLog:
             raise InputError(f"a bound on retries is 0 or more, got {self.retries}")
 
     def record(self, check: CallCheck) -> "AttemptLog":
-        """The log with one more check in it; an accepted call leaves it as it is."""
+        """The log with one more check; an accepted call leaves it unchanged."""
         if check.accepted:
             return self
         attempt = CallAttempt(
-            number=len(self.of(check.tool)) + 1,
+            number=len(self.attempts_at(check.tool)) + 1,
             tool=check.tool,
             arguments=check.arguments,
             reasons=tuple(issue.message for issue in check.issues),
         )
         return replace(self, attempts=(*self.attempts, attempt))
 
-    def of(self, tool: str) -> tuple[CallAttempt, ...]:
+    def attempts_at(self, tool: str) -> tuple[CallAttempt, ...]:
         """The rejected attempts at one tool."""
         return tuple(attempt for attempt in self.attempts if attempt.tool == tool)
 
-    def left(self, tool: str) -> int:
+    def attempts_left(self, tool: str) -> int:
         """How many attempts the model still has at a tool.
 
-        None once it has sent the same arguments again after they were rejected: it does not listen. The rejected
-        attempts of other tools count as well, four times over, so that a model cannot wander through names for ever.
+        0 once it has sent the same arguments again after a rejection. All rejected attempts together are limited to
+        four times the attempts at one tool, so that a model cannot go on with ever new names of tools.
         """
-        made = self.of(tool)
-        if len(made) > 1 and _same(made[-1], made[-2]):
+        attempts = self.attempts_at(tool)
+        if len(attempts) > 1 and _same_arguments(attempts[-1], attempts[-2]):
             return 0
-        mine = self.retries + 1 - len(made)
-        everything = (self.retries + 1) * _TOOLS - len(self.attempts)
-        return max(0, min(mine, everything))
+        left_at_tool = self.retries + 1 - len(attempts)
+        left_in_all = (self.retries + 1) * _TOTAL_FACTOR - len(self.attempts)
+        return max(0, min(left_at_tool, left_in_all))
 
     def may_retry(self, tool: str) -> bool:
         """Whether the model may try a tool again."""
-        return self.left(tool) > 0
+        return self.attempts_left(tool) > 0
 
     def reply(self, check: CallCheck) -> str:
-        """The message for the model about a check that is in the log already; empty for an accepted call."""
-        return feedback(check, self.left(check.tool))
+        """The message for the model about a check that is already recorded; empty for an accepted call."""
+        return feedback(check, self.attempts_left(check.tool))
 
 
-_TOOLS: Final = 4
+_TOTAL_FACTOR: Final = 4
 
 
-def _same(one: CallAttempt, other: CallAttempt) -> bool:
-    return digest_of(one.arguments) == digest_of(other.arguments)
+def _same_arguments(first: CallAttempt, second: CallAttempt) -> bool:
+    return digest_of(first.arguments) == digest_of(second.arguments)

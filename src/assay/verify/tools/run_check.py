@@ -1,9 +1,9 @@
-"""Stage 1 over a run: what may count as a source at each step, each call checked at its place, what the answer claims.
+"""Stage 1 over a run: collects the sources at each step, checks each call at its step and the actions of the answer.
 
-A source is what the user, the system prompt, a retrieved passage or a tool's result says. What the model says itself
-is none: an invented identifier does not become real by being repeated. A result counts from the step at which it came,
-so that no call is justified by what came after it; a failed call's result counts too, since error messages name
-amounts and limits that honest calls then use.
+Sources are the texts of the user, the system prompt, retrieved passages and tool results. The model's own texts are
+not: an invented identifier does not become real by repetition. A result counts from its step on, so that nothing later
+can justify a call. The result of a failed call counts too, since error messages name amounts and limits that honest
+calls then use.
 """
 
 import json
@@ -25,14 +25,14 @@ from assay.verify.tools.tracing_rules import Rules
 
 @dataclass(frozen=True, slots=True)
 class ToolReport:
-    """What stage 1 found of a run."""
+    """The result of stage 1 for a run."""
 
     calls: tuple[CallCheck, ...]
     """One check for each call, in order."""
     attempts: AttemptLog
-    """The rejected ones among them."""
+    """The rejected calls among them."""
     actions: tuple[ClaimedAction, ...]
-    """What the final answer claims to have done; empty where there is no final answer yet."""
+    """The actions that the final answer claims; empty where there is no final answer yet."""
 
     @property
     def accepted(self) -> bool:
@@ -40,28 +40,30 @@ class ToolReport:
         return all(check.accepted for check in self.calls)
 
     def validations(self) -> tuple[ToolCallValidation, ...]:
-        """The checks as the report carries them, each with the rejected attempts at its tool that came before it."""
-        made: list[ToolCallValidation] = []
+        """The checks in the form of the report, each with the earlier rejected attempts at its tool."""
+        validations: list[ToolCallValidation] = []
         for check in self.calls:
-            before = self.attempts.of(check.tool)
-            done = sum(1 for earlier in made if earlier.tool == check.tool and earlier.status != "accepted")
-            made.append(check.validation().model_copy(update={"attempts": before[:done]}))
-        return tuple(made)
+            before = self.attempts.attempts_at(check.tool)
+            earlier_rejections = sum(
+                1 for earlier in validations if earlier.tool == check.tool and earlier.status != "accepted"
+            )
+            validations.append(check.validation().model_copy(update={"attempts": before[:earlier_rejections]}))
+        return tuple(validations)
 
 
 def source_of(step: Step, index: int) -> SourceText | None:
-    """The source that a step is; none for what the model said or asked for. Its id is the step's place in the run."""
-    name = f"step:{index}"
+    """The source that a step gives, with the step's index in its id; none for the model's own texts and calls."""
+    source_id = f"step:{index}"
     match step:
         case UserInput():
-            return SourceText(SourceKind.USER, name, step.text)
+            return SourceText(SourceKind.USER, source_id, step.text)
         case SystemPrompt():
-            return SourceText(SourceKind.SYSTEM, name, step.text)
+            return SourceText(SourceKind.SYSTEM, source_id, step.text)
         case ToolResult():
-            return SourceText(SourceKind.TOOL, name, _result_text(step))
+            return SourceText(SourceKind.TOOL, source_id, _result_text(step))
         case Passage():
             words = (step.title, step.source, step.text)
-            return SourceText(SourceKind.PASSAGE, name, "\n".join(word for word in words if word))
+            return SourceText(SourceKind.PASSAGE, source_id, "\n".join(word for word in words if word))
         case _:
             return None
 
@@ -69,15 +71,15 @@ def source_of(step: Step, index: int) -> SourceText | None:
 def _result_text(result: ToolResult) -> str:
     if result.structured is None:
         return result.text
-    return f"{result.text}\n{_flat(result.structured)}" if result.text else _flat(result.structured)
+    return f"{result.text}\n{_as_json(result.structured)}" if result.text else _as_json(result.structured)
 
 
-def _flat(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def sources_before(run: Run, index: int, now: datetime | None = None) -> Sources:
-    """What a call at a place of the run may refer to: everything that came before it."""
+    """The sources of a call at an index of the run: everything before it."""
     texts = (source_of(step, number) for number, step in enumerate(run.steps[:index]))
     return Sources((text for text in texts if text is not None), now)
 
@@ -91,10 +93,10 @@ def check_tools(
     cache: ValidatorCache | None = None,
     declarations: Iterable[ToolDeclaration] = (),
 ) -> ToolReport:
-    """Checks every call of a run at its place, and what its final answer claims to have done.
+    """Check every call of a run at its step, and the actions that its final answer claims.
 
-    `declarations` are those that the transcript does not carry; those of the run replace them. `now` is when the run
-    took place.
+    `declarations` are tools that the transcript does not declare; declarations of the run replace them. `now` is the
+    time of the run.
     """
     known = {declaration.name: declaration for declaration in declarations}
     tools = Toolbox(known.values(), cache)
@@ -116,7 +118,7 @@ def check_tools(
 
 
 def check_actions(run: Run, declarations: tuple[ToolDeclaration, ...] = ()) -> tuple[ClaimedAction, ...]:
-    """What the final answer of a run claims to have done, against its calls and their results."""
+    """The actions that the final answer of a run claims, checked against its calls and their results."""
     answer = run.final_answer
     if answer is None:
         return ()
@@ -126,7 +128,7 @@ def check_actions(run: Run, declarations: tuple[ToolDeclaration, ...] = ()) -> t
 
 
 def named_by(check: CallCheck, index: int) -> list[SourceText]:
-    """What an accepted call named itself, such as the file that it created: later calls may refer to it."""
+    """The new names in an accepted call, such as a file that it creates, as sources of later calls."""
     if not check.accepted:
         return []
     return [

@@ -1,6 +1,6 @@
-"""Compiled JSON Schema validators, kept by the digest of their schema and bounded in number.
+"""A bounded cache of compiled JSON Schema validators by the digest of their schema.
 
-Compiling costs about 0.4 ms and a check a few microseconds, and a run declares the same tools at every turn.
+Compiling takes about 0.4 ms and a check a few microseconds, and a run declares the same tools at every turn.
 """
 
 import json
@@ -15,14 +15,14 @@ from assay.errors import InputError
 from assay.verify.documents.json_schema import compile_schema
 
 MOST_VALIDATORS: Final = 512
-"""Validators that a cache keeps unless it is told otherwise."""
+"""The default capacity of a cache."""
 
 
 def digest_of(value: object) -> str:
-    """The SHA-256 of a JSON value in one canonical spelling (sorted keys, no spaces), in hexadecimal.
+    """The SHA-256 of a JSON value in a canonical form (sorted keys, no spaces), in hexadecimal.
 
     Raises:
-        InputError: it is no JSON value, or is nested too deeply to be written.
+        InputError: it is not a JSON value, or is nested too deeply to be written.
 
     >>> digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
     True
@@ -35,33 +35,33 @@ def digest_of(value: object) -> str:
 
 
 class ValidatorCache:
-    """Validators by digest and draft; the least recently used one goes when there are too many. Safe across threads."""
+    """Validators by digest and draft, with eviction of the least recently used one. Safe across threads."""
 
     def __init__(self, capacity: int = MOST_VALIDATORS) -> None:
-        """`capacity` is how many validators are kept, at least one."""
+        """`capacity` is the most validators that are kept, at least one."""
         if capacity < 1:
             raise InputError(f"a cache of validators holds at least 1, got {capacity}")
-        self._kept = LruCache[jsonschema_rs.Validator | InputError](capacity)
+        self._validators = LruCache[jsonschema_rs.Validator | InputError](capacity)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._validators)
 
     def get(self, schema: Mapping[str, Any] | bool, draft: str | None = None) -> jsonschema_rs.Validator:
-        """The validator of a schema, compiled at most once while it is kept.
+        """The validator of a schema, compiled at most once while it is cached.
 
-        A schema that cannot be compiled is remembered as well, so that it costs nothing to refuse it again.
+        The error of a schema that cannot be compiled is cached as well.
 
         Raises:
-            InputError: the schema is broken, or refers to a document that it does not hold: nothing is fetched.
+            InputError: the schema is broken, or refers to a document that it does not contain: nothing is fetched.
         """
-        found = self._kept.get((digest_of(schema), draft), lambda: _compiled(schema, draft))
-        if isinstance(found, InputError):
-            raise InputError(str(found))
-        return found
+        validator = self._validators.get((digest_of(schema), draft), lambda: _compile(schema, draft))
+        if isinstance(validator, InputError):
+            raise InputError(str(validator))
+        return validator
 
 
-def _compiled(schema: Mapping[str, Any] | bool, draft: str | None) -> jsonschema_rs.Validator | InputError:
-    """The validator, or why there is none; an error of its own, since a kept one would keep its whole traceback."""
+def _compile(schema: Mapping[str, Any] | bool, draft: str | None) -> jsonschema_rs.Validator | InputError:
+    """The validator or a new error; the original one would keep its whole traceback in the cache."""
     try:
         return compile_schema(schema, draft)
     except InputError as error:

@@ -1,1 +1,1 @@
-"""One kind of mention of a claim against the same kind in the evidence, a file each."""
+"""Comparisons of a claim with the evidence, one module for each kind of mention."""

@@ -1,4 +1,4 @@
-"""Opposite words and directions of a claim against the clauses of the evidence that are aligned with its own."""
+"""Compares opposite words and directions of a claim with the aligned clauses of the evidence."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,15 +16,15 @@ from assay.text.lexicon import (
 )
 from assay.text.lexicon import stem as stem_of
 from assay.text.quantities import NUMBER_WORDS
-from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, has_other_subject, stem_ranges
 from assay.verify.exact.compare.polarity_evidence import (
     LEAST_CONFIDENCE,
     Side,
-    difference,
+    confidence_of,
+    difference_finding,
+    negated_stems,
     place_of,
     recall_without,
-    scoped,
-    strength,
 )
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
@@ -33,21 +33,25 @@ from assay.verify.exact.parsed_claim import Claim
 _ANTONYM = 0.9
 _DIRECTION = 0.9
 _OTHER_SLOT_FACTOR = 0.6
-"""For opposites that do not be next to the same word: then they may be meant in other senses, or of other things."""
+"""The factor for opposites that are not next to the same word: they may have other senses or be about other things."""
 _PARTS_OF_WHOLE = frozenset({"half", "third", "quarter"})
 _MEASURED = word_set(
     "year years month months week weeks day days metre metres meter meters m cm mm km feet foot inch inches"
 )
 _MOST_DATES = 16
 _COMPARED_TO = frozenset({"with", "to"})
-_EVENTS = frozenset({"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"})
-"""Stems of what happens at two times of one thing: "open until 9" is "closes at 9"."""
+_EVENT_STEMS = frozenset(
+    {"open", "clos", "start", "end", "begin", "finish", "arriv", "depart", "enter", "leav", "stop"}
+)
+"""Stems of events at the beginning and the end of one thing: "open until 9" is "closes at 9"."""
 
 
-def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side) -> Iterator[ExactFinding]:
-    """Findings about words of a claim whose opposites are in the clause that is aligned with its own."""
-    negated = scoped(claim.words, negations)
-    theirs_negated = scoped(side.words, side.negations)
+def find_opposites(
+    claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side
+) -> Iterator[ExactFinding]:
+    """Findings about words of a claim whose opposites are in the aligned clause of a sentence."""
+    negated = negated_stems(claim.words, negations)
+    theirs_negated = negated_stems(side.words, side.negations)
     seen: set[str] = set()
     for at, lexeme in enumerate(claim.words.lexemes):
         stem = lexeme.stem
@@ -56,11 +60,11 @@ def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side
         if any(c.isdigit() for c in stem):
             continue
         seen.add(stem)
-        hit = _opposite_in(stem, side)
-        if hit is None:
+        found = _find_opposite(stem, side)
+        if found is None:
             continue
-        other, code, most = hit
-        if stem in _EVENTS and claim.dates and not _same_dates(claim, index, side):
+        other, code, most_confidence = found
+        if stem in _EVENT_STEMS and claim.dates and not _has_same_dates(claim, index, side):
             continue
         if any(date.start <= claim.words.starts[at] < date.end for date in claim.dates):
             continue  # a day of the week or a month: dates are compared as such
@@ -68,33 +72,34 @@ def opposed(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side
             continue
         if other in claim.weights or any(w.stem == other for w in claim.words.lexemes):
             continue
-        if other in CONVERSES.get(stem, ()) and _changed_places(claim, at, side, other):
+        if other in CONVERSES.get(stem, ()) and _is_converse(claim, at, side, other):
             continue
         if (
             other in CONVERSES.get(stem, ())
             and _is_done_to(claim.words, at)
-            and any(
-                _is_done_to(side.words, place) for place, word in enumerate(side.words.lexemes) if word.stem == other
-            )
+            and any(_is_done_to(side.words, place) for place in _places(side.words, other))
         ):
             continue  # what is lent is borrowed
-        if _measures(claim.words, at) or _measures_everywhere(side.words, other):
+        if _is_measure(claim.words, at) or _is_always_measure(side.words, other):
             continue
         recall = recall_without(claim, side.candidate, {stem})
-        confidence = strength(max(recall, (recall + _local(claim, at, side, other)) / 2), most)
+        confidence = confidence_of(
+            max(recall, (recall + _shared_neighbours(claim, at, side, other)) / 2), most_confidence
+        )
         if code == "antonym.clash" and _may_be_of_other_sense(claim.words, at, side, other, index):
-            if stem in _TIMES and _is_time(claim.words, at) != any(
-                _is_time(side.words, place) for place, word in enumerate(side.words.lexemes) if word.stem == other
-            ):
+            their_time = any(_is_time(side.words, place) for place in _places(side.words, other))
+            if stem in _TIMES and _is_time(claim.words, at) != their_time:
                 continue  # "by day" is when, "night trains" are what
             confidence *= _OTHER_SLOT_FACTOR
         ours = (claim.words.starts[at], claim.words.ends[at])
         if confidence >= LEAST_CONFIDENCE and _is_aligned(claim, index, ours, side, other, stem):
-            yield difference(claim, index, side, code, ours, place_of(side.words, other), confidence, "the opposite")
+            yield difference_finding(
+                claim, index, side, code, ours, place_of(side.words, other), confidence, "the opposite"
+            )
 
 
-def _measures(words: Words, at: int) -> bool:
-    """Whether a word says what a number measures or how much of something there is, so that it has no opposite.
+def _is_measure(words: Words, at: int) -> bool:
+    """Whether a word says what a number or a fraction measures, so that it has no opposite.
 
     "Seventeen years old" is young, what is 2 m high is not the opposite of low, and half full is half empty.
     """
@@ -102,33 +107,39 @@ def _measures(words: Words, at: int) -> bool:
     if not before:
         return False
     part = before[-1].fold in _PARTS_OF_WHOLE or before[-1].stem in _PARTS_OF_WHOLE
-    return part or (before[-1].fold in _MEASURED and (len(before) == 1 or _counts(before[0])))
+    return part or (before[-1].fold in _MEASURED and (len(before) == 1 or _is_number(before[0])))
 
 
-def _counts(lexeme: Lexeme) -> bool:
+def _is_number(lexeme: Lexeme) -> bool:
     return lexeme.fold[:1].isdigit() or lexeme.fold in NUMBER_WORDS
 
 
-def _measures_everywhere(words: Words, stem: str) -> bool:
-    """Whether each word of a stem says what a number measures."""
-    return all(_measures(words, at) for at, word in enumerate(words.lexemes) if word.stem == stem)
+def _is_always_measure(words: Words, stem: str) -> bool:
+    """Whether every word with a stem says what a number measures."""
+    return all(_is_measure(words, at) for at in _places(words, stem))
+
+
+def _places(words: Words, stem: str) -> list[int]:
+    """The indices of the words with a stem."""
+    return [at for at, word in enumerate(words.lexemes) if word.stem == stem]
 
 
 def _may_be_of_other_sense(words: Words, at: int, side: Side, other: str, index: ExactIndex) -> bool:
-    """Whether two opposite words may be meant in senses that are not: they are next to no word that both have.
+    """Whether two words may be used in senses that are not opposite: they have no neighbouring word in common.
 
-    Words that are opposite in one sense have others ("the right" to something and what one may "leave"; "by day" of
-    the hours and "night trains" of a kind of train), and it is their neighbours that tell. Participles have one sense,
-    and the values of a record have no neighbours.
+    Words that are opposite in one sense have others: "the right" to something and what one may "leave", "by day" and
+    "night trains". Their neighbours decide. Participles have one sense, and values of a record have no neighbours.
     """
     if index.sentences[side.candidate.sentence].passage in index.records.passages:
         return False
-    places = [place for place, word in enumerate(side.words.lexemes) if word.stem == other]
+    places = _places(side.words, other)
     if _is_participle(words.lexemes[at]) and any(_is_participle(side.words.lexemes[place]) for place in places):
         return False
     ours = _neighbours(words, at)
     return not any(
-        a is not None and a == b for place in places for a, b in zip(ours, _neighbours(side.words, place), strict=True)
+        mine is not None and mine == theirs
+        for place in places
+        for mine, theirs in zip(ours, _neighbours(side.words, place), strict=True)
     )
 
 
@@ -136,7 +147,7 @@ _BEING = frozenset({"is", "are", "was", "were", "be", "been", "being"})
 
 
 def _is_done_to(words: Words, at: int) -> bool:
-    """Whether a word is what is done to the subject: "is lent", "can be borrowed"."""
+    """Whether a word is a passive participle: "is lent", "can be borrowed"."""
     return words.lexemes[at].fold in PARTICIPLE and any(
         words.lexemes[i].fold in _BEING for i in range(max(0, at - 2), at)
     )
@@ -147,7 +158,7 @@ _TIMES = frozenset(stem_of(word) for word in ("day", "night", "morning", "evenin
 
 
 def _is_time(words: Words, at: int) -> bool:
-    """Whether a word says when something is: "by day", "in the winter"."""
+    """Whether a word is part of an adverbial of time: "by day", "in the winter"."""
     before = [words.lexemes[i].fold for i in range(max(0, at - 2), at)]
     return bool(before) and (before[-1] in _WHEN or (before[-1] == "the" and before[0] in _WHEN))
 
@@ -163,35 +174,37 @@ def _neighbours(words: Words, at: int) -> tuple[str | None, str | None]:
 
 
 def _is_aligned(claim: Claim, index: ExactIndex, ours: tuple[int, int], side: Side, other: str, own: str) -> bool:
-    """Whether a clause with the word `other` is the one that the claim's clause is about.
+    """Whether a clause with the stem `other` is about the same as the claim's clause.
 
-    It is not where it shares little with it, mentions something else that the evidence tells of elsewhere, or where
-    another clause with the claim's own word fits the claim as well.
+    It is not if it shares little with it, has another subject, or if a clause with the claim's own word, of stem
+    `own`, fits the claim as well.
     """
-    found = max(
-        (align(claim, index, ours, side.candidate, at) for at in places_of(index, side.candidate.sentence, other)),
+    alignment = max(
+        (align(claim, index, ours, side.candidate, at) for at in stem_ranges(index, side.candidate.sentence, other)),
         key=lambda one: one.share,
         default=None,
     )
-    if found is None or found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+    if (
+        alignment is None
+        or alignment.share < LEAST_ALIGNED
+        or has_other_subject(claim, index, side.candidate, alignment)
+    ):
         return False
     return not any(
-        align(claim, index, ours, candidate, at).share >= found.share
+        align(claim, index, ours, candidate, at).share >= alignment.share
         for candidate in claim.candidates
         if own in candidate.stems
-        for at in places_of(index, candidate.sentence, own)
+        for at in stem_ranges(index, candidate.sentence, own)
     )
 
 
-def _changed_places(claim: Claim, at: int, side: Side, other: str) -> bool:
-    """Whether the two that a claim relates are in the sentence the other way about: its opposite is then the same.
+def _is_converse(claim: Claim, at: int, side: Side, other: str) -> bool:
+    """Whether a sentence relates the same two things in reverse order, so that the opposite word means the same.
 
     "A is wider than B" and "B is narrower than A", "A bought it from B" and "B sold it to A".
     """
     before, after = _related(claim.words, at)
-    for place, lexeme in enumerate(side.words.lexemes):
-        if lexeme.stem != other:
-            continue
+    for place in _places(side.words, other):
         first, second = _related(side.words, place)
         crossed, there = (before & second) - first - after, (after & first) - second - before
         stayed = (before & first) | (after & second)
@@ -201,26 +214,26 @@ def _changed_places(claim: Claim, at: int, side: Side, other: str) -> bool:
 
 
 def _related(words: Words, at: int) -> tuple[set[str], set[str]]:
-    """The content stems before and after a relating word; what stands between "compared with" and it is parted again.
+    """The content stems before and after a relating word.
 
-    "Compared with B, A is wider" is read as "A is wider than B": the words up to the comma stand after.
+    "Compared with B, A is wider" counts as "A is wider than B": the words up to the comma are moved behind it.
     """
     lexemes = words.lexemes
     before, after = lexemes[:at], lexemes[at + 1 :]
-    led = next(
+    lead = next(
         (i for i in range(at - 1) if lexemes[i].fold == "compared" and lexemes[i + 1].fold in _COMPARED_TO), None
     )
-    if led is not None:
-        comma = next((i for i in range(led + 2, at) if words.starts[i] - words.ends[i - 1] > 1), None)
+    if lead is not None:
+        comma = next((i for i in range(lead + 2, at) if words.starts[i] - words.ends[i - 1] > 1), None)
         if comma is not None:
-            before, after = lexemes[comma:at], (*lexemes[led + 2 : comma], *after)
+            before, after = lexemes[comma:at], (*lexemes[lead + 2 : comma], *after)
     return {w.stem for w in before if w.weight}, {w.stem for w in after if w.weight}
 
 
-def _same_dates(claim: Claim, index: ExactIndex, side: Side) -> bool:
-    """Whether the sentence states every date of the claim: opening and closing are then of one day.
+def _has_same_dates(claim: Claim, index: ExactIndex, side: Side) -> bool:
+    """Whether a sentence states every date of the claim, so that opening and closing are on the same date.
 
-    A time of day may be the end of one and the beginning of the other, and what is over "by 1952" began before it.
+    False for times of day, which may be the end of one thing and the beginning of another, and for dates with a bound.
     """
     if any(date.minute is not None or date.bound != "exact" for date in claim.dates):
         return False
@@ -228,8 +241,8 @@ def _same_dates(claim: Claim, index: ExactIndex, side: Side) -> bool:
     return all(any(relate_dates(d, other) is DateRelation.SAME for other in theirs) for d in claim.dates[:_MOST_DATES])
 
 
-def _local(claim: Claim, at: int, side: Side, other: str) -> float:
-    """Share of the content words within two of a claim's word that stand within three of the evidence's word."""
+def _shared_neighbours(claim: Claim, at: int, side: Side, other: str) -> float:
+    """The share of the content words within two of a claim's word that are within three of the evidence's word."""
     ours = _near_stems(claim.words, at, 2)
     place = next((i for i, w in enumerate(side.words.lexemes) if w.stem == other), None)
     if place is None or not ours:
@@ -242,14 +255,14 @@ def _near_stems(words: Words, at: int, reach: int) -> set[str]:
     return {w.stem for w in near if w.weight}
 
 
-def _opposite_in(stem: str, side: Side) -> tuple[str, str, float] | None:
-    """The word of the sentence that cannot be true with `stem`, the finding's code and the most confidence."""
+def _find_opposite(stem: str, side: Side) -> tuple[str, str, float] | None:
+    """The opposite of `stem` in the sentence, the finding's code and the highest confidence; none without one."""
     stems = side.candidate.stems
-    for table, code, most in (
+    for table, code, most_confidence in (
         (DIRECTIONS, "comparative.reversed", _DIRECTION),
         (OPPOSITES, "antonym.clash", _ANTONYM),
     ):
         others = table.get(stem)
         if others and not others.isdisjoint(stems):
-            return min(others & stems), code, most
+            return min(others & stems), code, most_confidence
     return None

@@ -1,4 +1,4 @@
-"""Dates of a claim against the dates of the same event in the evidence."""
+"""Compares dates of a claim with the dates of the same event in the evidence."""
 
 import re
 from bisect import bisect_left
@@ -10,26 +10,22 @@ from assay.schema import EvidenceSpan
 from assay.text.dates import DateMention, DateRelation, coordinated, holds, relate_dates, spanned
 from assay.text.lexicon import Words, word_list, word_set
 from assay.text.sentences import leans_from_english
-from assay.verify.exact.compare.number_pairs import SAME_WORDS, SAME_WORDS_BESIDE
+from assay.verify.exact.compare.number_pairs import CLEAR_MARGIN, SAME_WORDS, SAME_WORDS_BESIDE, SURELY_SAME
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
-from assay.verify.exact.mention_roles import is_given, is_negated
-from assay.verify.exact.parsed_claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, confidence_of
-
-_CLEAR_MARGIN = 0.08
-_SURELY_SAME = 1 - 0.9 * _CLEAR_MARGIN
-"""An equal date that agrees so well cannot be outdone by the margin, so the different ones need no look."""
+from assay.verify.exact.mention_roles import describes_case, is_negated
+from assay.verify.exact.parsed_claim import LONG_SENTENCE, LONG_SENTENCE_FACTOR, Claim, Context, agreement_confidence
 
 _LEAST_CONFIDENCE = 0.2
 _MOST_COMPARED = 64
-"""Dates of one claim beyond this are not compared and so count as not found."""
+"""Dates of one claim beyond this many are not compared and count as not found."""
 
 _MOST_OTHERS = 24
 _AMBIGUOUS_FACTOR = 0.75
 _OTHER_NAME_FACTOR = 0.6
 _MISSING = 0.6
 _OTHER_CASE_FACTOR = 0.75
-"""Where the claim's date says of which case it speaks, or is denied."""
+"""The factor where the claim's date describes a case or is denied."""
 _LABEL_FACTOR, _RELATIVE_FACTOR, _FINER_FACTOR = 0.7, 0.7, 0.85
 _RELATIVE = word_set("this last next previous following coming past")
 _RELATIVE_UNITS = word_set("year month week season quarter spring summer autumn winter")
@@ -37,18 +33,18 @@ _TURNS = word_set(
     "begin start commence launch end finish close expire conclude terminate stop last arrive depart leave"
 )
 _TURNING = frozenset({"opens", "opened", "opening"})
-"""Words of beginning and ending: what lasts from Monday to Thursday does not end on Tuesday."""
+"""Words for beginning and ending: an event from Monday to Thursday does not end on Tuesday."""
 _TURNS_ELSEWHERE = tuple(
     word_list(
         """beginn begann start end anfang fang lauft schliess offne eroffn debut commenc fini ouvr ferm part expir
         empiez comienz inici termin acab abre abri cierr venc salida inizi apre apri chiud scad comec fech reis"""
     )
 )
-"""How such words begin in German, French, Spanish, Italian and Portuguese."""
+"""Prefixes of such words in German, French, Spanish, Italian and Portuguese."""
 _OPENING = re.compile(r"\b(?:from|between)\s(?:the\s)?$", re.IGNORECASE)
 _BEFORE_SPAN = 16
-"""Characters in front of a span of dates that may hold its "from the"."""
-_AGAINST = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
+"""How many characters before a span of dates may contain its "from the"."""
+_DIFFERING = frozenset({DateRelation.DIFFERENT, DateRelation.ORDER})
 
 
 class _Option(NamedTuple):
@@ -60,11 +56,11 @@ class _Option(NamedTuple):
 
 
 _Pair = tuple[DateMention, Candidate, DateRelation]
-"""A date of the evidence that a claim's date may be about, before anybody looked at the words around it."""
+"""A date of the evidence that can be compared with a claim's date, before the words around it are considered."""
 
 
 def compare_dates(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
-    """Findings about each date of the claim, and the share that the evidence states as finely."""
+    """Findings about each date of the claim, and the share of dates that the evidence states as precisely."""
     if not claim.dates:
         return [], 1.0
     rows = [list(_pairs(claim, index, d)) if n < _MOST_COMPARED else [] for n, d in enumerate(claim.dates)]
@@ -72,7 +68,7 @@ def compare_dates(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], 
     findings: list[ExactFinding] = []
     found = 0
     for mention, row in zip(claim.dates, rows, strict=True):
-        finding, here = _judge(claim, index, mention, row, equal)
+        finding, here = _compare_date(claim, index, mention, row, equal)
         found += here
         if finding is not None:
             findings.append(finding)
@@ -84,7 +80,7 @@ def _pairs(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_P
     for candidate in claim.candidates:
         theirs = index.dates.get(candidate.sentence, ())[:_MOST_OTHERS]
         text = index.passages[index.sentences[candidate.sentence].passage].text
-        allowed = _allowed(text, mention, theirs) if whole and len(theirs) > 1 else frozenset()
+        allowed = _compatible_dates(text, mention, theirs) if whole and len(theirs) > 1 else frozenset()
         for other in theirs:
             relation = relate_dates(mention, other)
             if relation is DateRelation.DIFFERENT and other in allowed:
@@ -94,7 +90,7 @@ def _pairs(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_P
 
 
 def _is_whole(claim: Claim, mention: DateMention) -> bool:
-    """Whether a date says when something is so: not the end of a span, and not when something begins or ends."""
+    """Whether a date says when something is the case, and is neither an end of a span nor of a beginning or ending."""
     if any(mention in pair for pair in spanned(claim.text, claim.dates)):
         return False
     if any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes):
@@ -103,10 +99,11 @@ def _is_whole(claim: Claim, mention: DateMention) -> bool:
     return not (elsewhere and leans_from_english(claim.text))
 
 
-def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:
-    """Dates of a sentence that differ from the claim's and yet do not deny it.
+def _compatible_dates(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:
+    """Dates of a sentence that differ from the claim's and do not contradict it.
 
-    Both ends of a span that holds it ("from Monday to Thursday" holds Tuesday), and the others of a list that names it.
+    These are both ends of a span that contains it ("from Monday to Thursday" contains Tuesday), and the other dates of
+    a list that has it.
     """
     found: set[DateMention] = set()
     for first, last in spanned(text, theirs):
@@ -119,7 +116,7 @@ def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> 
 
 
 def _span_around(claim: Claim, index: ExactIndex, mention: DateMention, option: _Option) -> EvidenceSpan | None:
-    """The span of dates of the evidence that the option is an end of and that holds the claim's date."""
+    """The span of dates in the evidence that contains the claim's date and has the option as an end."""
     if not _is_whole(claim, mention):
         return None
     sentence = option.candidate.sentence
@@ -133,21 +130,21 @@ def _span_around(claim: Claim, index: ExactIndex, mention: DateMention, option: 
 
 
 def _options(claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair]) -> list[_Option]:
-    """The pairs with how well the words around agree, equal dates first, up to one that is surely the same."""
+    """The pairs with the agreement of the words around them, equal dates first, up to one that is surely the same."""
     row: list[_Option] = []
     if not pairs:
         return row
     context = Context(claim, index, mention.start, mention.end)
-    for other, candidate, relation in sorted(pairs, key=_not_same):
+    for other, candidate, relation in sorted(pairs, key=_sorts_behind_same):
         around = index.surroundings(candidate.sentence, other.start, other.end)
         agreement = context.agreement(candidate, around)
         row.append(_Option(other, candidate, relation, agreement, context.closeness(around)))
-        if relation is DateRelation.SAME and agreement >= _SURELY_SAME:
+        if relation is DateRelation.SAME and agreement >= SURELY_SAME:
             break
     return row
 
 
-def _not_same(pair: _Pair) -> bool:
+def _sorts_behind_same(pair: _Pair) -> bool:
     return pair[2] is not DateRelation.SAME
 
 
@@ -155,32 +152,32 @@ def _rank(option: _Option) -> tuple[float, float, int, int]:
     return round(option.agreement, 6), round(option.closeness, 6), -option.candidate.sentence, -option.date.start
 
 
-def _stated_beside(claim: Claim, index: ExactIndex, mention: DateMention) -> bool:
-    """Whether a title or an effective date of the candidates' evidence states the date."""
+def _is_stated_beside(claim: Claim, index: ExactIndex, mention: DateMention) -> bool:
+    """Whether a title or an effective date of the candidates' passages states the date."""
     passages = {index.sentences[c.sentence].passage for c in claim.candidates}
     return any(
         relate_dates(mention, extra) is DateRelation.SAME for p in passages for extra in index.passages[p].extra_dates
     )
 
 
-def _judge(
+def _compare_date(
     claim: Claim, index: ExactIndex, mention: DateMention, pairs: Sequence[_Pair], equal: set[tuple[int, int]]
 ) -> tuple[ExactFinding | None, bool]:
     row = _options(claim, index, mention, pairs)
-    if row and row[-1].relation is DateRelation.SAME and row[-1].agreement >= _SURELY_SAME:
+    if row and row[-1].relation is DateRelation.SAME and row[-1].agreement >= SURELY_SAME:
         return None, True
     same = max((o for o in row if o.relation is DateRelation.SAME), key=_rank, default=None)
-    against = [o for o in row if o.relation in _AGAINST and (o.candidate.sentence, o.date.start) not in equal]
-    worst = max(against, key=_rank, default=None)
-    if same is not None and (worst is None or same.agreement >= worst.agreement - _CLEAR_MARGIN):
+    differing = [o for o in row if o.relation in _DIFFERING and (o.candidate.sentence, o.date.start) not in equal]
+    rival = max(differing, key=_rank, default=None)
+    if same is not None and (rival is None or same.agreement >= rival.agreement - CLEAR_MARGIN):
         return None, True
-    if _stated_beside(claim, index, mention):
+    if _is_stated_beside(claim, index, mention):
         return None, True
     compatible = max((o for o in row if o.relation is DateRelation.COMPATIBLE), key=_rank, default=None)
-    if worst is not None and (compatible is None or compatible.agreement < worst.agreement - _CLEAR_MARGIN):
-        confidence = _confidence(claim, index, mention, worst, against)
+    if rival is not None and (compatible is None or compatible.agreement < rival.agreement - CLEAR_MARGIN):
+        confidence = _confidence(claim, index, mention, rival, differing)
         if confidence >= _LEAST_CONFIDENCE:
-            return _against(claim, index, mention, worst, confidence), same is not None
+            return _mismatch(claim, index, mention, rival, confidence), same is not None
     ours = claim.text[mention.start : mention.end]
     if compatible is not None:
         around = _span_around(claim, index, mention, compatible)
@@ -209,7 +206,7 @@ def _judge(
             "note",
             round(0.5 * compatible.agreement, 4),
         ), False
-    if same is not None or _elsewhere(index, mention):
+    if same is not None or _is_elsewhere(index, mention):
         return None, True
     return ExactFinding(
         "date.missing",
@@ -222,8 +219,8 @@ def _judge(
     ), False
 
 
-def _elsewhere(index: ExactIndex, mention: DateMention) -> bool:
-    """Whether the evidence has the date somewhere; one with a bound or over several years may stand for any of many."""
+def _is_elsewhere(index: ExactIndex, mention: DateMention) -> bool:
+    """Whether the evidence has the date anywhere; a date with a bound or over several years is compared with all."""
     fits = {DateRelation.SAME} if mention.minute is None else {DateRelation.SAME, DateRelation.COMPATIBLE}
     if any(relate_dates(mention, d) in fits for d in index.calendar.get(calendar_key(mention), ())):
         return True  # a time that does not say which half of the day it means is in either
@@ -233,30 +230,30 @@ def _elsewhere(index: ExactIndex, mention: DateMention) -> bool:
     return any(relate_dates(mention, other) is DateRelation.SAME for row in rows for other in row[:_MOST_OTHERS])
 
 
-def _doubt(claim: Claim, index: ExactIndex, mention: DateMention, worst: _Option) -> float:
-    """What is left of the confidence where one of the dates may be of something else.
+def _doubt_factor(claim: Claim, index: ExactIndex, mention: DateMention, rival: _Option) -> float:
+    """The factor of the confidence for doubts whether both dates are about the same event.
 
-    A year in a name ("the 2015 European Games") dates no event, a sentence that says "this year" has another date
-    besides, and a whole day beside a bare year is seldom its correction.
+    A year in a name ("the 2015 European Games") dates no event, a sentence with "this year" has another date besides,
+    and a complete date is seldom contradicted by a bare year.
     """
-    passage = index.passages[index.sentences[worst.candidate.sentence].passage]
-    here = index.sentences[worst.candidate.sentence]
-    left = 1.0
-    if _labels(passage.text, passage.words, worst.date) or _labels(claim.text, claim.words, mention):
-        left *= _LABEL_FACTOR
-    if worst.candidate.stems and any(
+    passage = index.passages[index.sentences[rival.candidate.sentence].passage]
+    here = index.sentences[rival.candidate.sentence]
+    factor = 1.0
+    if _is_in_name(passage.text, passage.words, rival.date) or _is_in_name(claim.text, claim.words, mention):
+        factor *= _LABEL_FACTOR
+    if rival.candidate.stems and any(
         a.fold in _RELATIVE and b.fold in _RELATIVE_UNITS
         for a, b in pairwise(passage.words.lexemes[here.first : here.last])
     ):
-        left *= _RELATIVE_FACTOR
+        factor *= _RELATIVE_FACTOR
     if here.last - here.first >= LONG_SENTENCE:
-        left *= LONG_SENTENCE_FACTOR
-    if mention.day is not None and worst.date.day is None and worst.date.month is None:
-        left *= _FINER_FACTOR
-    return left
+        factor *= LONG_SENTENCE_FACTOR
+    if mention.day is not None and rival.date.day is None and rival.date.month is None:
+        factor *= _FINER_FACTOR
+    return factor
 
 
-def _labels(text: str, words: Words, date: DateMention) -> bool:
+def _is_in_name(text: str, words: Words, date: DateMention) -> bool:
     """Whether a bare year is part of a name: a capitalised word right before it or after it."""
     if date.year is None or date.month is not None or date.last_year is not None:
         return False
@@ -269,18 +266,18 @@ def _labels(text: str, words: Words, date: DateMention) -> bool:
 
 
 def _confidence(
-    claim: Claim, index: ExactIndex, mention: DateMention, worst: _Option, against: Sequence[_Option]
+    claim: Claim, index: ExactIndex, mention: DateMention, rival: _Option, differing: Sequence[_Option]
 ) -> float:
-    confidence = confidence_of(worst.agreement) * _doubt(claim, index, mention, worst)
-    rivals = [o for o in against if o.agreement >= worst.agreement - _CLEAR_MARGIN and o.closeness >= worst.closeness]
-    if len({(o.date.year, o.date.month, o.date.day) for o in rivals}) > 1:
+    confidence = agreement_confidence(rival.agreement) * _doubt_factor(claim, index, mention, rival)
+    as_near = [o for o in differing if o.agreement >= rival.agreement - CLEAR_MARGIN and o.closeness >= rival.closeness]
+    if len({(o.date.year, o.date.month, o.date.day) for o in as_near}) > 1:
         confidence *= _AMBIGUOUS_FACTOR
-    same_words = worst.agreement >= SAME_WORDS and worst.closeness >= SAME_WORDS_BESIDE
+    same_words = rival.agreement >= SAME_WORDS and rival.closeness >= SAME_WORDS_BESIDE
     if not same_words and (
-        is_given(claim, mention.start, mention.end) or is_negated(claim, mention.start, mention.end)
+        describes_case(claim, mention.start, mention.end) or is_negated(claim, mention.start, mention.end)
     ):
         confidence *= _OTHER_CASE_FACTOR
-    around = worst.candidate.stems | worst.candidate.around | worst.candidate.heading
+    around = rival.candidate.stems | rival.candidate.around | rival.candidate.heading
     for name in claim.names:
         own = [w.stem for w in claim.words.lexemes[name.first : name.last] if w.weight]
         if name.sure and own and not any(stem in around for stem in own):
@@ -288,11 +285,11 @@ def _confidence(
     return confidence
 
 
-def _against(claim: Claim, index: ExactIndex, mention: DateMention, worst: _Option, confidence: float) -> ExactFinding:
-    passage = index.passages[index.sentences[worst.candidate.sentence].passage]
-    theirs = passage.text[worst.date.start : worst.date.end]
+def _mismatch(claim: Claim, index: ExactIndex, mention: DateMention, rival: _Option, confidence: float) -> ExactFinding:
+    passage = index.passages[index.sentences[rival.candidate.sentence].passage]
+    theirs = passage.text[rival.date.start : rival.date.end]
     ours = claim.text[mention.start : mention.end]
-    order = worst.relation is DateRelation.ORDER
+    order = rival.relation is DateRelation.ORDER
     code = "date.order" if order else ("time.mismatch" if mention.minute is not None else "date.mismatch")
     what = "which does not fit that order" if order else "not that"
     return ExactFinding(
@@ -300,7 +297,7 @@ def _against(claim: Claim, index: ExactIndex, mention: DateMention, worst: _Opti
         f"The claim says {ours!r}; the evidence says {theirs!r}, {what}.",
         mention.start,
         mention.end,
-        index.span(worst.candidate.sentence, worst.date.start, worst.date.end, "contradicts", confidence),
+        index.span(rival.candidate.sentence, rival.date.start, rival.date.end, "contradicts", confidence),
         "contradicts",
         round(confidence, 4),
     )

@@ -1,10 +1,10 @@
-"""Claims that there is none of something, or that only one does it, against evidence that tells of it.
+"""Compares claims that something does not exist, or that only one does it, with evidence of the opposite.
 
 "There is no excess", "the policy lacks an excess" and "there is no need to report a claim" share their words with the
-sentence that they deny and have no negation that any verb of it could be compared with. Each is checked against
-sentences that tell of the thing itself: a definite subject with an amount ("the excess is 250 euros"), a bound ("within
-12 months" of "no deadline"), a duty ("must be reported" of "no need to report"). All that the claim says besides of
-what it denies has to be in the sentence, so that "no excess for cars" is not denied by the excess of a house.
+sentence that they contradict and have no negated verb that could be compared with it. Each is compared with sentences
+about the thing itself: a definite subject with an amount ("the excess is 250 euros"), a bound ("within 12 months" for
+"no deadline"), a duty ("must be reported" for "no need to report"). Everything else that the claim says about what it
+denies has to be in the sentence, so that "no excess for cars" is not contradicted by the excess of a house.
 """
 
 import re
@@ -21,7 +21,7 @@ from assay.verify.exact.parsed_claim import Claim
 _SURE: Final = 0.9
 _LOOKED_AT: Final = 6
 _MOST_VALUED: Final = 32
-"""Sentences with numbers that are looked at for a bound besides, since "80 mg a day" has no word of "daily limit"."""
+"""How many other sentences with numbers are searched for a bound, since "80 mg a day" has no word of "daily limit"."""
 _DENIAL: Final = re.compile(
     r"(?:^|[,;:–—]\s|\b(?:and|but|so|that)\s)(?:(?P<subject>[^,;:.]{1,60}?)\s)?"
     r"(?:(?:has|have|had|contains?|includes?|sets?|imposes?|comes? with|there (?:is|are|was|were|will be))\s"
@@ -29,7 +29,7 @@ _DENIAL: Final = re.compile(
     r"(?P<what>[^,;:.!?]{2,80})",
     re.IGNORECASE,
 )
-"""That there is no such thing; what stands before "there" or "has" is of what."""
+"""A clause that something does not exist; the text before "there" or "has" says of what."""
 _RESTRICTED: Final = re.compile(
     r"\s(?=(?:for|on|of|in|to|with|when|if|that|which|who|per|at|under|during|after|before|beyond|about|as|by|from|"
     r"regarding|concerning)\b)",
@@ -48,7 +48,7 @@ _NOT_MORE: Final = re.compile(
     re.IGNORECASE,
 )
 _MAY: Final = re.compile(r"\b(?:may|can)\s(?:[a-z]+\s){1,3}$", re.IGNORECASE)
-"""What may be done so often may not be done oftener: "guests may train twice"."""
+"""A permission whose number is a limit: "guests may train twice"."""
 _RATE: Final = re.compile(
     r"[^.;,]{0,24}?\b(?:an?|per|each|every)\s(?:second|minute|hour|day|week|month|year)", re.IGNORECASE
 )
@@ -63,7 +63,9 @@ _ADVERBIAL: Final = {
         ("hourly", "hour"),
     )
 }
-_ONLY: Final = re.compile(r"(?:only|solely|none but)\s(?P<who>(?:the|an?|our|your)?\s?[^,;:.]{2,40})", re.IGNORECASE)
+_ONLY: Final = re.compile(
+    r"(?P<only>only|solely|none but)\s(?P<who>(?:the|an?|our|your)?\s?[^,;:.]{2,40})", re.IGNORECASE
+)
 _ALL: Final = re.compile(r"\s*(?:either|both|any|every|each|all)\b", re.IGNORECASE)
 _TELLS: Final = re.compile(r"\s(?:is|are|was|were|amounts to|comes to|stands at|of|:)\s", re.IGNORECASE)
 _NOTHING_OF_IT: Final = re.compile(
@@ -72,21 +74,21 @@ _NOTHING_OF_IT: Final = re.compile(
 
 
 def compare_denials(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
-    """Findings that the evidence tells of what the claim denies there to be, or of others than the only one."""
+    """Findings that the evidence has what the claim denies, or others than the only one, or another state."""
     sentences = claim.candidates[:_LOOKED_AT]
     denial = _DENIAL.search(claim.text)
     if denial is not None:
         near = {one.sentence for one in sentences}
         others = (n for n in islice(index.quantities, _MOST_VALUED) if n not in near)
         looked_at = chain(sentences, (index.candidate(n, claim.weights) for n in others))
-        found = next(filter(None, (_denied(claim, index, denial, one) for one in looked_at)), None)
+        found = next(filter(None, (_find_denied(claim, index, denial, one) for one in looked_at)), None)
         if found is not None:
             yield found
     yield from _empty_fields(claim, index)
     yield from _other_state(claim, index)
     only = _ONLY.match(claim.text)
     if only is not None:
-        found = next(filter(None, (_others_too(claim, index, only["who"], one) for one in sentences)), None)
+        found = next(filter(None, (_find_others(claim, index, only, one) for one in sentences)), None)
         if found is not None:
             yield found
 
@@ -95,7 +97,7 @@ _EMPTY_FIELD: Final = re.compile(
     r"[\"'](?P<key>(?:is_|has_|was_|date_)?(?P<event>[A-Za-z]{4,20})(?P<when>_at|_on|_date|_time|At|On|Date)?)[\"']\s?:\s?"
     r"(?:null|None|false|False|\"\"|\[\])(?=\s?[,}\]]|\s*$)"
 )
-"""A field of a record for something that happens, with nothing in it: `"shipped_at": null`, `"paid": false`."""
+"""An empty field of a record for an event: `"shipped_at": null`, `"paid": false`."""
 _NOT_STATED: Final = re.compile(
     r"\b(?:not|no|never|none|nothing|will|would|can|could|may|might|shall|should|must|if|when|once|until|unless|before|"
     r"whether|to be|without|yet)\b|n['’]t\b|\?",
@@ -105,7 +107,7 @@ _PARTICIPLE: Final = re.compile(r"(?:ed|en|t|d|n)$")
 
 
 def _empty_fields(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
-    """Findings that a record has nothing in the field of what a claim says has happened."""
+    """Findings that the field of a record for an event that the claim states is empty."""
     if _NOT_STATED.search(claim.text) is not None:
         return
     for candidate in claim.candidates[:_LOOKED_AT]:
@@ -130,14 +132,14 @@ _STATE: Final = re.compile(
     r"sent|scheduled|available|unavailable|reserved|archived|published|enabled|disabled|blocked)\b",
     re.IGNORECASE,
 )
-"""That something is in a state of those that fields of records are for."""
+"""A clause that something is in a state such as fields of records have."""
 _STATUS_FIELD: Final = re.compile(
     r"[\"'](?:[a-z]+_)?(?:status|state)[\"']\s?:\s?[\"'](?P<value>[A-Za-z][\w -]{1,40})[\"']", re.IGNORECASE
 )
 
 
 def _other_state(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
-    """Findings that the one record of what a claim names has another state in its field for that."""
+    """Findings that the record of what a claim names has another state in its status field."""
     said = _STATE.search(claim.text)
     if said is None or _NOT_STATED.search(claim.text) is not None:
         return
@@ -164,8 +166,8 @@ def _other_state(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
 _FIGURE: Final = re.compile(r"(?<![\w.-])(?=[\w-]*\d)[A-Za-z0-9][\w-]*")
 
 
-def _denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: Candidate) -> ExactFinding | None:
-    """What a sentence tells of the thing that a claim says there is none of."""
+def _find_denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: Candidate) -> ExactFinding | None:
+    """A finding that a sentence has the thing that a claim says does not exist; none where it does not."""
     parts = _RESTRICTED.split(denial["what"], maxsplit=1)
     thing = content_of(find_words(parts[0]).lexemes)
     if not thing:
@@ -179,25 +181,25 @@ def _denied(claim: Claim, index: ExactIndex, denial: re.Match[str], candidate: C
     theirs: tuple[int, int] | None = None
     if head in _OF_DUTY and not besides:
         duty = _DUTIFUL.search(text)
-        acts = rest | _acts(claim, denial)
+        acts = rest | _following_stems(claim, denial)
         if duty is not None and acts and acts <= known and _NOTHING_OF_IT.search(text) is None:
             theirs = duty.span()
     elif head in _OF_LIMIT:
-        theirs = _limit(index, candidate, denial, (head, besides, rest))
+        theirs = _find_limit(index, candidate, denial, (head, besides, rest))
     elif besides | rest <= known and head in candidate.stems:
-        theirs = _amount(index, candidate, head, text)
+        theirs = _find_amount(index, candidate, head, text)
     if theirs is None:
         return None
     return _finding(claim, index, candidate, place, (here.start + theirs[0], here.start + theirs[1]), "it has one")
 
 
-def _acts(claim: Claim, denial: re.Match[str]) -> set[str]:
-    """The content words that follow what is denied, up to the end of the clause."""
+def _following_stems(claim: Claim, denial: re.Match[str]) -> set[str]:
+    """The content stems behind what is denied, up to the end of the clause."""
     return set(content_of(find_words(claim.text[denial.end("what") :].split(",")[0]).lexemes))
 
 
-def _amount(index: ExactIndex, candidate: Candidate, head: str, text: str) -> tuple[int, int] | None:
-    """Where a sentence says of a thing, as its definite subject or its own, that it is an amount above nothing."""
+def _find_amount(index: ExactIndex, candidate: Candidate, head: str, text: str) -> tuple[int, int] | None:
+    """The place at which a sentence gives a positive amount for a definite thing; none without one."""
     here = index.sentences[candidate.sentence]
     words = find_words(text)
     at = next((i for i, word in enumerate(words.lexemes) if word.stem == head), -1)
@@ -214,10 +216,10 @@ def _amount(index: ExactIndex, candidate: Candidate, head: str, text: str) -> tu
     return None
 
 
-def _limit(
+def _find_limit(
     index: ExactIndex, candidate: Candidate, denial: re.Match[str], said: tuple[str, set[str], set[str]]
 ) -> tuple[int, int] | None:
-    """Where a sentence sets a bound to what a claim says has none."""
+    """The place of a bound in a sentence for what a claim says has none; none without one."""
     head, besides, rest = said
     here = index.sentences[candidate.sentence]
     text = index.passages[here.passage].text
@@ -243,33 +245,34 @@ def _limit(
 
 
 def _is_bounded(text: str, begin: int, quantity: Quantity) -> bool:
+    """Whether a number of a sentence that begins at `begin` is the most or the least that is allowed."""
     before = text[max(begin, quantity.start - 48) : quantity.number_start]
     allowed = quantity.dimension in {"factor", "count"} and _MAY.search(before) is not None
     return quantity.bound == "at_most" or allowed or _NOT_MORE.search(before) is not None
 
 
-def _others_too(claim: Claim, index: ExactIndex, who: str, candidate: Candidate) -> ExactFinding | None:
-    """What a sentence says that either, both, any or all of others do, of whom a claim says that only one does it."""
+def _find_others(claim: Claim, index: ExactIndex, only: re.Match[str], candidate: Candidate) -> ExactFinding | None:
+    """A finding that a sentence says of either, both, any or all what a claim says of only one; none otherwise."""
     here = index.sentences[candidate.sentence]
     text = index.passages[here.passage].text[here.start : here.end]
     every = _ALL.match(text)
     if every is None or _NOTHING_OF_IT.search(text) is not None:
         return None
-    verb = _predicate(claim.words)
-    named = set(content_of(find_words(who).lexemes)) - verb
+    verb = _predicate_stems(claim.words)
+    named = set(content_of(find_words(only["who"]).lexemes)) - verb
     if not verb or not verb <= candidate.stems or (named and named <= candidate.stems):
         return None
     return _finding(
         claim,
         index,
         candidate,
-        (0, 4),
+        only.span("only"),
         (here.start + every.start(), here.start + every.end()),
         "it is not the only one",
     )
 
 
-def _predicate(words: Words) -> set[str]:
+def _predicate_stems(words: Words) -> set[str]:
     """The content stems behind the first form of an auxiliary."""
     at = next((i for i, w in enumerate(words.lexemes) if w.fold in _AUXILIARIES), -1)
     return set(content_of(words.lexemes[at + 1 :])) if at > 0 else set()

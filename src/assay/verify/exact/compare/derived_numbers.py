@@ -7,7 +7,7 @@ from itertools import combinations
 
 from assay.text.lexicon import find_negations, word_set
 from assay.text.quantities import Quantity
-from assay.verify.arithmetic.derivations import Derivation, derive, length_of, near
+from assay.verify.arithmetic.derivations import Derivation, derive, is_close, lengths_between
 from assay.verify.exact.compare.number_pairs import MOST_OPERANDS, Option
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex, leading_stems
@@ -21,7 +21,7 @@ _THEN = re.compile(
     r"(?:\s(?:in|at)\s[A-Z]\w+)?(?:\s(?:at|on|by))?\s(?:the\s)?",
     re.IGNORECASE,
 )
-"""Between the beginning of something and its end: "leaves at 22:40 and arrives at 06:10"."""
+"""The text between a beginning and an end: "leaves at 22:40 and arrives at 06:10"."""
 _OTHER_SPAN = 0.85
 _AGE_WORDS = frozenset({"age", "aged", "old"})
 
@@ -34,13 +34,13 @@ def _operands(claim: Claim, index: ExactIndex) -> list[Quantity]:
 
 
 def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Derivation | None:
-    """How a number follows from the sentences that fit the claim and from the claim's own numbers.
+    """How a number follows from the sentences that fit the claim and from the claim's other numbers; none if not.
 
-    Where one of the sentences tells its subject of a share that is taken off or added, the claim need not name it:
+    Where a sentence about the claim's subject has a share that is taken off or added, the claim need not mention it:
     "members pay 170" beside "members get 15% off" and a price of 200.
     """
     subject = leading_stems(claim.words.lexemes)
-    derivations = [
+    share_words = [
         index.reading(c.sentence).folds
         for c in claim.candidates
         if subject & index.subject(c.sentence)
@@ -50,56 +50,56 @@ def derivation_of(claim: Claim, index: ExactIndex, quantity: Quantity) -> Deriva
     return derive(
         quantity,
         _operands(claim, index),
-        claim.folds.union(*derivations),
+        claim.folds.union(*share_words),
         own=[q for q in claim.quantities[:MOST_OPERANDS] if q is not quantity],
         times=[*times[:MOST_OPERANDS], *claim.dates[:MOST_OPERANDS]],
     )
 
 
-def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
-    """Whether a number that differs from the evidence's follows from what stands around that."""
-    if _sum_beside(index, quantity, worst) or years_between(claim, index, quantity):
+def follows_otherwise(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
+    """Whether a number that differs from one of the evidence follows from the numbers around that."""
+    if _is_sum_beside(index, quantity, rival) or is_years_between(claim, index, quantity):
         return True
-    if _rest(claim, index, quantity, worst):
+    if _is_rest(claim, index, quantity, rival):
         return True
     summed = not claim.folds.isdisjoint(_TOTALS)
-    return summed and derive(quantity, _around(index, worst), claim.folds) is not None
+    return summed and derive(quantity, _numbers_around(index, rival), claim.folds) is not None
 
 
-def _rest(claim: Claim, index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
-    """Whether a share of a whole is what the evidence's share of it leaves, where one of the two is negated.
+def _is_rest(claim: Claim, index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
+    """Whether two shares add up to one whole and only one of their statements is negated.
 
-    75% were located in the north: the other 25% were not.
+    If 75% were in the north, the other 25% were not.
     """
-    if quantity.dimension != "share" or worst.quantity.dimension != "share":
+    if quantity.dimension != "share" or rival.quantity.dimension != "share":
         return False
-    ours, other = quantity.low, worst.quantity.low
-    if ours is None or other is None or not quantity.exact or not worst.quantity.exact or ours + other != 1:
+    ours, other = quantity.low, rival.quantity.low
+    if ours is None or other is None or not quantity.exact or not rival.quantity.exact or ours + other != 1:
         return False
-    theirs = index.reading(worst.candidate.sentence)
+    theirs = index.reading(rival.candidate.sentence)
     return bool(find_negations(claim.text, claim.words)) != bool(theirs.negations)
 
 
-def _around(index: ExactIndex, worst: Option) -> list[Quantity]:
-    """The numbers of the sentence of a number and of those beside it in its passage, in their order."""
-    here = index.sentences[worst.candidate.sentence]
-    beside = range(max(0, worst.candidate.sentence - 1), min(len(index.sentences), worst.candidate.sentence + 2))
+def _numbers_around(index: ExactIndex, rival: Option) -> list[Quantity]:
+    """The numbers of the sentence of a number and of the sentences before and after it in its passage, in order."""
+    here = index.sentences[rival.candidate.sentence]
+    beside = range(max(0, rival.candidate.sentence - 1), min(len(index.sentences), rival.candidate.sentence + 2))
     some = [q for s in beside if index.sentences[s].passage == here.passage for q in index.quantities.get(s, ())]
     return some[:MOST_OPERANDS]
 
 
-def _sum_beside(index: ExactIndex, quantity: Quantity, worst: Option) -> bool:
-    """Whether a count is the sum of two counts of the same things in one sentence: 12 players of 8 and 4."""
+def _is_sum_beside(index: ExactIndex, quantity: Quantity, rival: Option) -> bool:
+    """Whether a count is the sum of two counts of the same things in one sentence: 12 players for 8 and 4."""
     if quantity.dimension != "count" or not quantity.exact:
         return False
-    row = index.quantities.get(worst.candidate.sentence, ())[:MOST_OPERANDS]
+    row = index.quantities.get(rival.candidate.sentence, ())[:MOST_OPERANDS]
     nouns = set(quantity.nouns)
     parts = [q.low for q in row if q.low is not None and q.exact and q.dimension == "count" and nouns & set(q.nouns)]
     return any(a + b == quantity.low for a, b in combinations(parts, 2))
 
 
-def years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
-    """Whether a number of years is the distance between two years that the evidence or the claim gives."""
+def is_years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
+    """Whether a number of years or an age is the difference of two years in the evidence or the claim."""
     aged = quantity.dimension == "count" and not _AGE_WORDS.isdisjoint(claim.folds)
     if not aged and (quantity.dimension != "time" or quantity.unit not in {"yr", "decade"}):
         return False
@@ -111,10 +111,10 @@ def years_between(claim: Claim, index: ExactIndex, quantity: Quantity) -> bool:
     return any(abs(abs(a - b) - number) <= slack for a, b in combinations(sorted(years), 2))
 
 
-def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
-    """What a length of time that a claim gives would have to be, by the one span of times or days of its sentence.
+def find_other_length(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFinding | None:
+    """A finding that a duration in a claim differs from the one span of times or days in the best sentence.
 
-    The sentence has to have the claim's subject and be the one that fits it best; the claim has to say how long it is.
+    That sentence has to have the claim's subject, and the claim has to be about a duration.
     """
     if quantity.dimension != "time" or not quantity.exact or quantity.bound != "exact" or claim.best is None:
         return None
@@ -127,11 +127,11 @@ def span_instead(claim: Claim, index: ExactIndex, quantity: Quantity) -> ExactFi
         return None
     text = index.passages[index.sentences[best.sentence].passage].text
     spanned = any(form.fullmatch(text, dates[0].end, dates[1].start) for form in (_SPAN, _THEN))
-    length = length_of(*dates) if spanned else None
+    length = lengths_between(*dates) if spanned else None
     if length is None:
         return None
     lengths, working = length
-    if any(near(replace(quantity, step=Decimal(0)), Decimal(one)) for one in lengths):
+    if any(is_close(replace(quantity, step=Decimal(0)), Decimal(one)) for one in lengths):
         return None
     ours = claim.text[quantity.start : quantity.end]
     return ExactFinding(

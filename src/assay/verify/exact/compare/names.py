@@ -1,4 +1,4 @@
-"""Names and identifiers of a claim against the evidence: absent, or replaced by another."""
+"""Compares names and identifiers of a claim with the evidence: whether they are missing or replaced by another."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from assay.text.lexicon import Identifier, Name, find_names, find_words, stem
 from assay.text.sentences import is_foreign_word, votes_of
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, IndexedSentence
-from assay.verify.exact.parsed_claim import Claim, Context, confidence_of
+from assay.verify.exact.parsed_claim import Claim, Context, agreement_confidence
 
 _MISSING_NAME = 0.65
 _MISSING_PART = 0.4
@@ -20,15 +20,15 @@ _MOST_EDITS = 2
 _SHORTEST_EDITED = 4
 _NEARBY_NAMES = 24
 _MOST_LOOKED_THROUGH = 64
-"""Sentences with a word of an identifier whose evidence is searched for it."""
+"""How many sentences with a word of an identifier have their passages searched for it."""
 VOTED = 600
-"""Characters of a claim whose words tell its language."""
+"""How many characters of a claim are used to detect its language."""
 _MOST_COMPARED = 32
-"""Absent names or identifiers of one claim beyond this are reported without looking for what replaced them."""
+"""Missing names or identifiers of one claim beyond this many are reported without a search for a replacement."""
 
 
 def compare_names(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float]:
-    """Findings about the names of the claim, and the share of their words that the evidence has."""
+    """Findings about the names of the claim, and the weighted share of their words that the evidence has."""
     names = [n for n in claim.names if not _is_identifier(claim, n) and not _may_be_a_noun(claim.text, n)]
     if not names:
         return [], 1.0
@@ -40,8 +40,8 @@ def compare_names(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], 
         wanted += weight
         found += weight * (1 - len(missing) / len(name.keys))
         if missing:
-            replaced = _replaced(claim, index, name, missing) if len(findings) < _MOST_COMPARED else None
-            findings.append(replaced or _missing(claim, name, missing))
+            replaced = _replacement(claim, index, name, missing) if len(findings) < _MOST_COMPARED else None
+            findings.append(replaced or _missing_name(claim, name, missing))
     return findings, found / wanted if wanted else 1.0
 
 
@@ -50,9 +50,9 @@ def _is_identifier(claim: Claim, name: Name) -> bool:
 
 
 def _may_be_a_noun(text: str, name: Name) -> bool:
-    """Whether a capital does not tell a name: German writes every noun with one, and any sentence begins with one.
+    """Whether a capitalised word may be no name: every German noun has a capital, and so has the start of a sentence.
 
-    The first word counts only where the text is in another language than English, whose common words are known.
+    The first word counts only where the text is not in English, whose common words are known.
     """
     if name.acronym or name.start >= VOTED or sum(not is_foreign_word(key, text) for key in name.keys) > 1:
         return False
@@ -64,25 +64,25 @@ def _may_be_a_noun(text: str, name: Name) -> bool:
 
 
 def _missing_keys(name: Name, index: ExactIndex) -> list[str]:
-    """The words of a name that no evidence has, expansion and acronym counted as one."""
+    """The words of a name that no evidence has; none where the evidence has its acronym."""
     if len(name.keys) > 1 and "".join(k[0] for k in name.keys) in index.postings:
         return []
-    return [k for k in name.keys if not _known(k, index)]
+    return [k for k in name.keys if not _is_known(k, index)]
 
 
-def _known(key: str, index: ExactIndex) -> bool:
+def _is_known(key: str, index: ExactIndex) -> bool:
     stemmed = stem(key)
     if stemmed in index.postings or stemmed in index.heading_stems or key in index.acronyms:
         return True
     plain = key.removesuffix("s") if len(key) > 4 else key
-    return plain in index.postings or _demonym(stemmed, index)
+    return plain in index.postings or _has_demonym(stemmed, index)
 
 
 _DEMONYM_STEM = 5
 
 
-def _demonym(stemmed: str, index: ExactIndex) -> bool:
-    """Whether a shortened form of it is there: "Italian" of "Italy", "Canadian" of "Canada"."""
+def _has_demonym(stemmed: str, index: ExactIndex) -> bool:
+    """Whether the evidence has the place of a demonym or the demonym of a place: "Italian" and "Italy"."""
     for ending in ("ian", "an", "ese", "ish", "i"):
         root = stemmed.removesuffix(ending)
         if root != stemmed and len(root) >= 4:
@@ -94,7 +94,7 @@ def _demonym(stemmed: str, index: ExactIndex) -> bool:
     )
 
 
-def _missing(claim: Claim, name: Name, missing: Sequence[str]) -> ExactFinding:
+def _missing_name(claim: Claim, name: Name, missing: Sequence[str]) -> ExactFinding:
     whole = len(missing) == len(name.keys)
     confidence = (_MISSING_NAME if whole else _MISSING_PART) if name.sure else _MISSING_UNSURE
     ours = claim.text[name.start : name.end]
@@ -111,17 +111,17 @@ def _names_of(index: ExactIndex, candidate: Candidate) -> tuple[IndexedSentence,
     return here, list(names)[:_NEARBY_NAMES]
 
 
-def _before(text: str, start: int) -> str:
+def _word_before(text: str, start: int) -> str:
     words = text[max(0, start - 24) : start].lower().split()
     return words[-1] if words else ""
 
 
-def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str]) -> ExactFinding | None:
-    """The evidence sentence that says the same with another name in this one's place."""
+def _replacement(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str]) -> ExactFinding | None:
+    """A finding that a sentence says the same with another name; none without one."""
     if not name.sure or claim.best is None:
         return None
     context = Context(claim, index, name.start, name.end)
-    preposition = _before(claim.text, name.start)
+    preposition = _word_before(claim.text, name.start)
     best: tuple[float, int, int, Candidate] | None = None
     claim_stems = {w.stem for w in claim.words.lexemes}
     for candidate in claim.candidates[:3]:
@@ -131,9 +131,9 @@ def _replaced(claim: Claim, index: ExactIndex, name: Name, missing: Sequence[str
             if any(stem(k) in claim_stems for k in other.keys) or other.acronym != name.acronym or not other.sure:
                 continue
             start, end = here.start + other.start, here.start + other.end
-            same_place = bool(preposition) and _before(text, start) == preposition
+            same_place = bool(preposition) and _word_before(text, start) == preposition
             agreement = context.agreement(candidate, index.surroundings(candidate.sentence, start, end))
-            confidence = confidence_of(agreement) * (_REPLACED if same_place else _REPLACED_OTHER_PLACE)
+            confidence = agreement_confidence(agreement) * (_REPLACED if same_place else _REPLACED_OTHER_PLACE)
             if best is None or confidence > best[0]:
                 best = (confidence, start, end, candidate)
     if best is None or best[0] < _LEAST_CONFIDENCE or len(missing) < len(name.keys):
@@ -158,26 +158,25 @@ def compare_identifiers(claim: Claim, index: ExactIndex) -> tuple[list[ExactFind
     findings: list[ExactFinding] = []
     found = 0
     for identifier in claim.identifiers:
-        if identifier.key in index.keys or _as_version(identifier, index) or _stands(identifier, index):
+        if identifier.key in index.keys or _is_known_version(identifier, index) or _occurs(identifier, index):
             found += 1
             continue
         other = _other_identifier(claim, index, identifier) if len(findings) < _MOST_COMPARED else None
-        findings.append(other or _absent(identifier))
+        findings.append(other or _missing_identifier(identifier))
     return findings, found / len(claim.identifiers)
 
 
-def _as_version(identifier: Identifier, index: ExactIndex) -> bool:
-    """Whether "version 2.1" and "v2.1" meet."""
+def _is_known_version(identifier: Identifier, index: ExactIndex) -> bool:
+    """Whether the evidence has a version in its other form: "version 2.1" and "v2.1"."""
     if identifier.label == "version":
         return identifier.key.removeprefix("version ") in index.keys
     return identifier.kind == "version" and f"version {identifier.key}" in index.keys
 
 
-def _stands(identifier: Identifier, index: ExactIndex) -> bool:
-    """Whether the evidence has an identifier where its own reader sees none: within the quotes of a record, or as the
-    number in a column that its label names ("order_no | 7152").
+def _occurs(identifier: Identifier, index: ExactIndex) -> bool:
+    """Whether the evidence has an identifier where it is not detected as one, so that it is not missing.
 
-    To say that no evidence has it would then not be so.
+    This is so within the quotes of a record, and for a number in a column that its label names ("order_no | 7152").
     """
     lexemes = find_words(identifier.text).lexemes
     lettered = [index.postings.get(word.stem, ()) for word in lexemes if not word.fold.isdigit()]
@@ -194,7 +193,7 @@ def _stands(identifier: Identifier, index: ExactIndex) -> bool:
     )
 
 
-def _absent(identifier: Identifier) -> ExactFinding:
+def _missing_identifier(identifier: Identifier) -> ExactFinding:
     return ExactFinding(
         "identifier.missing",
         f"The claim gives {identifier.text!r}; no evidence has it.",
@@ -206,7 +205,7 @@ def _absent(identifier: Identifier) -> ExactFinding:
     )
 
 
-def _comparable(ours: Identifier, theirs: Identifier) -> bool:
+def _are_comparable(ours: Identifier, theirs: Identifier) -> bool:
     if ours.kind == "reference" or theirs.kind == "reference":
         labels = {ours.label, theirs.label}
         return len(labels) == 1 or (labels == {"", "version"} and "version" in {ours.kind, theirs.kind})
@@ -214,14 +213,14 @@ def _comparable(ours: Identifier, theirs: Identifier) -> bool:
 
 
 def _other_identifier(claim: Claim, index: ExactIndex, ours: Identifier) -> ExactFinding | None:
-    """An identifier of the same kind and nearly the same form, or with the same label, in the same context."""
+    """A finding that a sentence has another identifier of the same kind or label in the same context; none without."""
     from rapidfuzz.distance import Levenshtein
 
     context = Context(claim, index, ours.start, ours.end)
     best: tuple[float, int, Identifier] | None = None
     for candidate in claim.candidates:
         for theirs in index.identifiers.get(candidate.sentence, ())[:_NEARBY_NAMES]:
-            if not _comparable(ours, theirs):
+            if not _are_comparable(ours, theirs):
                 continue
             around = index.surroundings(candidate.sentence, theirs.start, theirs.end)
             agreement = context.agreement(candidate, around)
@@ -229,7 +228,7 @@ def _other_identifier(claim: Claim, index: ExactIndex, ours: Identifier) -> Exac
             near = Levenshtein.distance(ours.key, theirs.key, score_cutoff=_MOST_EDITS) <= _MOST_EDITS
             if not labelled and not (near and len(ours.key) >= _SHORTEST_EDITED):
                 continue
-            confidence = confidence_of(agreement) * (0.9 if near else 0.8)
+            confidence = agreement_confidence(agreement) * (0.9 if near else 0.8)
             if best is None or confidence > best[0]:
                 best = (confidence, candidate.sentence, theirs)
     if best is None or best[0] < _LEAST_CONFIDENCE:

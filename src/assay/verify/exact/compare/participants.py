@@ -1,8 +1,8 @@
-"""Who does it to whom: a claim that has all words of a clause with two of them in each other's place.
+"""Finds claims that have all words of a clause, with two of them exchanged: who does something to whom.
 
 "The tenants will write to Berg" has the words of "Berg will write to the tenants", and "the museum closes an hour
-before the café" those of "the café closes an hour before the museum". Their content words in order are the same but
-for two that have changed places, with a verb or a comparison between the two that has a direction.
+before the café" those of "the café closes an hour before the museum". Their content words are the same in order except
+for two that are exchanged, with a verb or a comparison between them that is not symmetric.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,19 +17,19 @@ from assay.verify.exact.surroundings import clause
 _SURE: Final = 0.9
 _LOOKED_AT: Final = 4
 _FEWEST, _MOST = 3, 24
-"""Content words of a claim that is compared."""
+"""The fewest and the most content words of a claim that is compared."""
 _SYMMETRIC: Final = word_set(
     """and or nor with & vs versus meet met meets between near border borders neighbor neighbour plus fights fought tied
     equals equal against alongside joins join resembles like likes sibling brother sister cousin twin friend partner
     colleague rival same both each other married marries differs different is are was were be becomes became called
     named known means"""
 )
-"""Words between two things that say the same whichever of the two comes first."""
+"""Words for relations that are symmetric in the two things beside them."""
 _PASSIVE: Final = word_set("by")
 
 
 def compare_roles(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
-    """Findings that two words of the claim have changed places."""
+    """Findings that two words of the claim are exchanged."""
     lexemes = claim.words.lexemes
     own = [i for i, word in enumerate(lexemes) if word.weight or word.digit]
     if not _FEWEST <= len(own) <= _MOST:
@@ -37,12 +37,12 @@ def compare_roles(claim: Claim, index: ExactIndex) -> Iterator[ExactFinding]:
     ours = [lexemes[i].stem for i in own]
     for candidate in claim.candidates[:_LOOKED_AT]:
         for theirs in _clauses(index, candidate.sentence):
-            places = _exchanged(ours, [word.stem for word in theirs if word.weight or word.digit])
+            places = _exchanged_places(ours, [word.stem for word in theirs if word.weight or word.digit])
             if places is None:
                 continue
             first, second = own[places[0]], own[places[1]]
             between = lexemes[first + 1 : second]
-            if not _directed(between) or _voice(lexemes) != _voice(theirs):
+            if not _is_directed(between) or _is_passive(lexemes) != _is_passive(theirs):
                 continue
             here = index.sentences[candidate.sentence]
             span = index.span(candidate.sentence, here.start, here.end, "contradicts", _SURE)
@@ -70,10 +70,10 @@ def _clauses(index: ExactIndex, sentence: int) -> Iterator[Sequence[Lexeme]]:
         at = max(high, at + 1)
 
 
-def _exchanged(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | None:
-    """The two places at which two rows of words differ by the exchange of what is there; none if otherwise.
+def _exchanged_places(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | None:
+    """The two indices at which two lists of stems are exchanged; none if they differ otherwise.
 
-    A word that the evidence's row says again may be left out of the claim's.
+    A stem that the evidence repeats may be missing in the claim.
     """
     if len(theirs) > len(ours):
         said: list[str] = []
@@ -90,11 +90,11 @@ def _exchanged(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | 
     return (i, j) if ours[i] == theirs[j] and ours[j] == theirs[i] else None
 
 
-def _directed(between: Sequence[Lexeme]) -> bool:
-    """Whether something stands between two words that turns round when they change places."""
+def _is_directed(between: Sequence[Lexeme]) -> bool:
+    """Whether the words between two others express a relation that is not symmetric in them."""
     return any(word.weight for word in between) and not any(word.fold in _SYMMETRIC for word in between)
 
 
-def _voice(lexemes: Sequence[Lexeme]) -> bool:
-    """Whether somebody is said to have it done "by" somebody."""
+def _is_passive(lexemes: Sequence[Lexeme]) -> bool:
+    """Whether the words have the "by" of a passive."""
     return any(word.fold in _PASSIVE for word in lexemes)

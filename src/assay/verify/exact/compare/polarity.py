@@ -1,4 +1,4 @@
-"""Negation, antonyms, direction and conditions of a claim against the evidence sentences nearest to it."""
+"""Compares negation, antonyms, direction and conditions of a claim with the evidence sentences nearest to it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,21 +14,21 @@ from assay.text.lexicon import (
     opposites,
     word_set,
 )
-from assay.verify.exact.alignment import LEAST_ALIGNED, align, places_of, speaks_of_another
-from assay.verify.exact.compare.antonyms import opposed
+from assay.verify.exact.alignment import LEAST_ALIGNED, align, has_other_subject, stem_ranges
+from assay.verify.exact.compare.antonyms import find_opposites
 from assay.verify.exact.compare.polarity_evidence import (
     LEAST_CONFIDENCE,
     Side,
-    difference,
+    confidence_of,
+    difference_finding,
+    negated_stems,
     place_of,
     recall_without,
-    scoped,
     side_of,
-    strength,
 )
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex, content_of, leading_stems
-from assay.verify.exact.mention_roles import negations_of
+from assay.verify.exact.mention_roles import claim_negations
 from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.surroundings import clause
 
@@ -40,14 +40,14 @@ _AS_GOOD = 0.1
 """A sentence whose recall is lower by no more than this fits the claim as well."""
 
 _PARAPHRASED, _SAME_ORDER = 0.7, 0.5
-"""The most confidence where the claim does not repeat the sentence, of whose neighbouring words it then has less."""
+"""The highest confidence where a claim does not repeat a sentence, and the share of word pairs from which it does."""
 _DENIED_TOO = 0.67
-"""The share of what a negation denies that the other text has to mention."""
+"""The weight share of the words in the scope of a negation that the other text has to have."""
 
 
 def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], bool, bool]:
-    """Findings about polarity, whether the claim is negated, and whether the best sentence differs in that."""
-    negations = negations_of(claim)
+    """Findings about polarity, whether the claim is negated, and whether the best sentence differs in being negated."""
+    negations = claim_negations(claim)
     sides = [side_of(index, c) for c in claim.candidates[:_LOOKED_AT] if c.wide >= _LEAST_RECALL]
     findings: list[ExactFinding] = []
     against = frozenset().union(*[opposites(w.stem) for w in claim.words.lexemes]) if sides else frozenset()
@@ -55,8 +55,8 @@ def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding
         if negations or side.negations:
             findings.extend(_negation(claim, index, negations, side))
         if not against.isdisjoint(side.candidate.stems):
-            findings.extend(opposed(claim, index, negations, side))
-    findings = [f for f in findings if not _agreed_elsewhere(claim, negations, f, sides)]
+            findings.extend(find_opposites(claim, index, negations, side))
+    findings = [f for f in findings if not _is_agreed_elsewhere(claim, negations, f, sides)]
     if sides:
         findings.extend(_conditions(claim, index, sides[0]))
     differs = bool(sides) and bool(negations) != bool(sides[0].negations)
@@ -64,7 +64,7 @@ def compare_polarity(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding
 
 
 def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
-    """One finding for each code and place, the strongest."""
+    """The finding with the highest confidence for each code and place."""
     best: dict[tuple[str, int, int], ExactFinding] = {}
     for finding in findings:
         key = (finding.code, finding.claim_start, finding.claim_end)
@@ -73,22 +73,23 @@ def _strongest(findings: Sequence[ExactFinding]) -> list[ExactFinding]:
     return list(best.values())
 
 
-def _heads(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
-    """The first word in the scope of each negation, by stem, with the index of the negating word."""
+def _denied_words(words: Words, negations: Sequence[Negation]) -> dict[str, int]:
+    """The stem of the first word in the scope of each negation, with the index of the negating word."""
     return {words.lexemes[n.scope[0]].stem: n.cue for n in negations if n.scope}
 
 
 def _repeats(claim: Claim, index: ExactIndex, side: Side) -> bool:
-    """Whether a claim has the words of a sentence in their order, so that a negation is all that it changes."""
+    """Whether a claim has the words of a sentence in their order, so that a negation is the only change."""
     pairs = frozenset(pairwise(content_of(claim.words.lexemes)))
     shared = pairs & index.content(side.candidate.sentence).pairs
     return bool(pairs) and len(shared) >= _SAME_ORDER * len(pairs)
 
 
-def _aligned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
-    """Whether the other text mentions what a negation denies: of most of the words in its scope.
+def _is_mentioned(words: Words, negations: Sequence[Negation], cue: int, known: AbstractSet[str]) -> bool:
+    """Whether the other text mentions what a negation denies: most of the words in its scope.
 
-    "The test was stopped because the funds ended, not because the cell failed" says nothing of "the cell lost a fifth".
+    "The test was stopped because the funds ended, not because the cell failed" says nothing about "the cell lost a
+    fifth".
     """
     scope = next((n.scope for n in negations if n.cue == cue), ())
     weights = {words.lexemes[i].stem: words.lexemes[i].weight for i in scope}
@@ -96,45 +97,48 @@ def _aligned(words: Words, negations: Sequence[Negation], cue: int, known: Abstr
 
 
 def _negation(claim: Claim, index: ExactIndex, negations: Sequence[Negation], side: Side) -> Iterator[ExactFinding]:
-    ours, theirs = _heads(claim.words, negations), _heads(side.words, side.negations)
-    ours_all = scoped(claim.words, negations)
+    """Findings that a sentence affirms what the claim denies, or the other way round."""
+    ours, theirs = _denied_words(claim.words, negations), _denied_words(side.words, side.negations)
+    negated = negated_stems(claim.words, negations)
     recall = recall_without(claim, side.candidate, set())
-    elided = _elided(side)
+    elision = _find_elision(side)
     own = {w.stem for w in claim.words.lexemes}
-    alike = _NEGATION if _repeats(claim, index, side) else _PARAPHRASED
-    confidence = strength(recall, min(alike, _most_sure(claim, side, negations)))
+    most_confidence = _NEGATION if _repeats(claim, index, side) else _PARAPHRASED
+    confidence = confidence_of(recall, min(most_confidence, _most_confidence(claim, side, negations)))
     if confidence < LEAST_CONFIDENCE:
         return
-    if elided is not None and elided.subject & set(claim.weights):
-        shared = sorted(elided.predicate & set(claim.weights) & own)
+    if elision is not None and elision.subject & set(claim.weights):
+        shared = sorted(elision.predicate & set(claim.weights) & own)
         if not negations and shared:
-            place = (side.words.starts[elided.first], side.words.ends[elided.cue])
-            yield difference(
+            place = (side.words.starts[elision.first], side.words.ends[elision.cue])
+            yield difference_finding(
                 claim, index, side, "polarity.negation", place_of(claim.words, shared[0]), place, confidence, "negated"
             )
         return
-    twice = _affirmed(claim.words, negations)
+    twice = _affirmed_stems(claim.words, negations)
     known = side.candidate.stems | side.candidate.heading | side.candidate.around
     for stem, cue in ours.items():
-        if not _aligned(claim.words, negations, cue, known):
+        if not _is_mentioned(claim.words, negations, cue, known):
             continue
-        if _set_apart(claim, side, cue) or _other_part(claim, index, side, cue):
+        if _is_contrast(claim, side, cue) or _is_of_other_part(claim, index, side, cue):
             continue
         if stem not in side.candidate.stems or stem in twice:
             continue
-        said = _denied(claim, index, side, cue, stem)
-        if said is not None:
-            span = (claim.words.starts[cue], _last_end(claim.words, stem, cue))
-            yield difference(claim, index, side, "polarity.negation", span, said, confidence, "without the negation")
+        affirmed_at = _denied(claim, index, side, cue, stem)
+        if affirmed_at is not None:
+            span = (claim.words.starts[cue], _end_of(claim.words, stem, cue))
+            yield difference_finding(
+                claim, index, side, "polarity.negation", span, affirmed_at, confidence, "without the negation"
+            )
     for stem, cue in theirs.items():
-        if not _aligned(side.words, side.negations, cue, own):
+        if not _is_mentioned(side.words, side.negations, cue, own):
             continue
-        if stem in claim.weights and stem in own and stem not in ours_all and not ours:
-            place = (side.words.starts[cue], _last_end(side.words, stem, cue))
+        if stem in claim.weights and stem in own and stem not in negated and not ours:
+            place = (side.words.starts[cue], _end_of(side.words, stem, cue))
             found = align(claim, index, place_of(claim.words, stem), side.candidate, place)
-            if found.share < LEAST_ALIGNED or speaks_of_another(claim, index, side.candidate, found):
+            if found.share < LEAST_ALIGNED or has_other_subject(claim, index, side.candidate, found):
                 continue
-            yield difference(
+            yield difference_finding(
                 claim, index, side, "polarity.negation", place_of(claim.words, stem), place, confidence, "negated"
             )
 
@@ -150,7 +154,7 @@ def _affirms(index: ExactIndex, side: Side, place: tuple[int, int]) -> bool:
 
 
 def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) -> tuple[int, int] | None:
-    """Where the sentence says of the same subject what a negation of the claim denies; none where it does not.
+    """The place at which the sentence affirms of the same subject what the claim denies; none where it does not.
 
     "Not before it is paid" sets a limit, and "without its captain" denies only that it has one. Where the clause that
     fits the claim best is itself negated, the two agree.
@@ -161,16 +165,16 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
         return None
     if lexemes[cue].fold == "without" and not any(_is_had(side.words, at, stem) for at in range(len(side.words))):
         return None
-    ours = claim.words.starts[cue], _last_end(claim.words, stem, cue)
+    ours = claim.words.starts[cue], _end_of(claim.words, stem, cue)
     aligned = [
         (align(claim, index, ours, side.candidate, at), _affirms(index, side, at), at)
-        for at in places_of(index, side.candidate.sentence, stem)
+        for at in stem_ranges(index, side.candidate.sentence, stem)
     ]
     if not aligned:
         return None
     found, affirms, place = max(aligned, key=lambda one: (one[0].share, not one[1]))
-    denied_too = found.missing & scoped(side.words, side.negations)  # "water but not electricity"
-    if not affirms or denied_too or speaks_of_another(claim, index, side.candidate, found):
+    denied_too = found.missing & negated_stems(side.words, side.negations)  # "water but not electricity"
+    if not affirms or denied_too or has_other_subject(claim, index, side.candidate, found):
         return None
     unshared = leading_stems(claim.words.lexemes) & found.missing
     if unshared and unshared <= side.candidate.stems:
@@ -179,20 +183,22 @@ def _denied(claim: Claim, index: ExactIndex, side: Side, cue: int, stem: str) ->
 
 
 def _is_had(words: Words, at: int, stem: str) -> bool:
-    """Whether the word at a place is the stem and something has it or is with it."""
+    """Whether the word at an index has the stem and follows a word for having it: "with", "includes"."""
     before = words.lexemes[max(0, at - _REACH) : at]
     return words.lexemes[at].stem == stem and any(w.fold in _HAVING for w in before)
 
 
 @dataclass(frozen=True, slots=True)
-class _Elided:
+class _Elision:
     """A negation that leaves its predicate out: "the laptop is covered, but batteries are not"."""
 
     subject: frozenset[str]
     predicate: frozenset[str]
     """Content stems before the clause of the negation, which it negates for its own subject."""
     first: int
+    """The first word of the clause of the negation."""
     cue: int
+    """The negating word."""
 
 
 _ELISION_BREAKS = word_set("but and while whereas although though")
@@ -201,22 +207,23 @@ _LIMITING = word_set("only except unless solely exclusively just other otherwise
 _COMPARING = word_set("more less than fewer as better worse")
 _AGAINST_LIMIT, _AGAINST_COMPARISON = 0.45, 0.7
 _REACH = 5
-"""Words after "not" among which "the least" or "one of the least" stands."""
+"""How many words after "not" are searched for "the least", and before a word for one that means having it."""
 _PARTS = frozenset({"count", "share"})
 _HAVING = word_set("with have has had having include includes included including use uses used using contain contains")
 _SETS_LIMIT = word_set("before until till unless except beyond more without")
-"""Words after a negation that make a limit of it: what is not so before Monday may be so on Monday."""
+"""Words that make a negation a limit: what is not the case before Monday may be on Monday."""
 _LIMIT_REACH = 8
 _EMPTY = re.compile(
     r"[\w ]{0,24}[\"']?\s{0,2}[:=|]\s{0,2}(?:\[\s*\]|\{\s*\}|\"\"|''|(?:null|none|nil|false|n/a|0)\b(?![.,]\d))",
     re.IGNORECASE,
 )
-"""What follows a key that has no value: `"passengers": []`."""
+"""The empty value after a key: `"passengers": []`."""
 _SURELY_ALIGNED = 0.6
 """The alignment that a clause needs where another one of its sentence is negated."""
 
 
-def _elided(side: Side) -> _Elided | None:
+def _find_elision(side: Side) -> _Elision | None:
+    """The first negation of a sentence that leaves its predicate out; none without one."""
     lexemes = side.words.lexemes
     for negation in side.negations:
         if negation.scope:
@@ -229,21 +236,21 @@ def _elided(side: Side) -> _Elided | None:
         subject = frozenset([w.stem for w in lexemes[first : negation.cue] if w.weight])
         predicate = frozenset([w.stem for w in lexemes[:first] if w.weight]) - subject
         if subject and predicate:
-            return _Elided(subject, predicate, first, negation.cue)
+            return _Elision(subject, predicate, first, negation.cue)
     return None
 
 
-def _affirmed(words: Words, negations: Sequence[Negation]) -> set[str]:
-    """The stems that a text has outside of its negations too: "exposing one, never exposing the other"."""
-    scoped = {i for n in negations for i in n.scope}
-    return {w.stem for i, w in enumerate(words.lexemes) if i not in scoped}
+def _affirmed_stems(words: Words, negations: Sequence[Negation]) -> set[str]:
+    """The stems that a text has outside of negations: "exposing one, never exposing the other"."""
+    negated_indices = {i for n in negations for i in n.scope}
+    return {w.stem for i, w in enumerate(words.lexemes) if i not in negated_indices}
 
 
-def _most_sure(claim: Claim, side: Side, negations: Sequence[Negation]) -> float:
-    """The most confidence that a negation on one side only deserves.
+def _most_confidence(claim: Claim, side: Side, negations: Sequence[Negation]) -> float:
+    """The highest confidence for a negation on one side only.
 
-    "Only with consent" is "not without consent", two negations may undo each other, and a negated comparison leaves
-    much open.
+    "Only with consent" means "not without consent", two negations may cancel each other, and a negated comparison
+    excludes little.
     """
     ours, theirs = claim.folds, side.folds
     if (not negations and ours & _LIMITING and side.negations) or (negations and theirs & _LIMITING):
@@ -257,11 +264,11 @@ def _most_sure(claim: Claim, side: Side, negations: Sequence[Negation]) -> float
     return 1.0
 
 
-def _set_apart(claim: Claim, side: Side, cue: int) -> bool:
-    """Whether a "not" of the claim denies no predicate that the sentence states: "Ann, not Bo, won", "not the least".
+def _is_contrast(claim: Claim, side: Side, cue: int) -> bool:
+    """Whether a "not" of the claim contrasts two things and denies no predicate: "Ann, not Bo, won", "not the least".
 
-    The name after "not" is set against the one before it, or with "but" against the one after it; which of the two the
-    sentence mentions cannot be told from the words alone. Who is not the least successful may be the most successful.
+    The name after "not" is contrasted with the one before it, or with the one after "but"; the words alone do not show
+    which of the two the sentence is about. Not the least successful may be the most successful.
     """
     lexemes, starts = claim.words.lexemes, claim.words.starts
     if lexemes[cue].fold != "not" or cue + 1 >= len(lexemes):
@@ -277,10 +284,10 @@ def _set_apart(claim: Claim, side: Side, cue: int) -> bool:
     return other is not None and lexemes[other].stem in side.candidate.stems
 
 
-def _other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
-    """Whether the claim negates of one number of things what the sentence says of another number: 30 were not, 90 were.
+def _is_of_other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
+    """Whether the claim denies of one number of things what the sentence says of another: 30 were not, 90 were.
 
-    The two may be parts of one whole. Whether their numbers agree is for the numbers' own comparison.
+    The two may be parts of one whole. The comparison of numbers decides whether they agree.
     """
     at = claim.words.starts[cue]
     ours = [q for q in claim.quantities if q.end <= at and q.exact and q.dimension in _PARTS]
@@ -290,16 +297,16 @@ def _other_part(claim: Claim, index: ExactIndex, side: Side, cue: int) -> bool:
     return bool(theirs) and all(q.dimension != o.dimension or q.low != o.low for q in ours for o in theirs)
 
 
-def _agreed_elsewhere(
+def _is_agreed_elsewhere(
     claim: Claim, negations: Sequence[Negation], finding: ExactFinding, sides: Sequence[Side]
 ) -> bool:
-    """Whether another sentence that fits the claim as well says the same with the same polarity."""
+    """Whether another sentence that fits the claim as well has the same words with the claim's polarity."""
     if finding.code != "polarity.negation" or finding.evidence is None or not sides:
         return False
-    own = next((s for s in sides if _holds(s, finding)), None)
+    own = next((s for s in sides if _is_of_side(s, finding)), None)
     if own is None:
         return False
-    ours = scoped(claim.words, negations)
+    ours = negated_stems(claim.words, negations)
     marked = {
         w.stem
         for w, start in zip(claim.words.lexemes, claim.words.starts, strict=True)
@@ -308,13 +315,14 @@ def _agreed_elsewhere(
     for side in sides:
         if side is own or side.candidate.recall < own.candidate.recall - _AS_GOOD:
             continue
-        theirs = scoped(side.words, side.negations)
+        theirs = negated_stems(side.words, side.negations)
         if any(s in side.candidate.stems and (s in ours) == (s in theirs) for s in marked):
             return True
     return False
 
 
-def _holds(side: Side, finding: ExactFinding) -> bool:
+def _is_of_side(side: Side, finding: ExactFinding) -> bool:
+    """Whether the evidence of a finding is in a sentence."""
     return (
         bool(side.words.starts)
         and finding.evidence is not None
@@ -325,14 +333,15 @@ def _holds(side: Side, finding: ExactFinding) -> bool:
     )
 
 
-def _last_end(words: Words, stem: str, cue: int) -> int:
+def _end_of(words: Words, stem: str, cue: int) -> int:
+    """The last character of the first word with a stem from a negation on."""
     at = next((i for i in range(cue, len(words)) if words.lexemes[i].stem == stem), cue)
     return words.ends[at]
 
 
 _LEAST_MAIN = 0.6
-"""The least share of the limited clause's content words that the claim repeats: a claim that says something else of the
-same matter leaves out no condition of this clause."""
+"""The share of the limited clause's content words that a claim has to repeat: one that says something else about the
+matter leaves out no condition of this clause."""
 _MAIN_BREAKS = word_set("but whereas although though however")
 
 
@@ -347,6 +356,7 @@ def _main_clause(words: Words, condition: Condition) -> set[str]:
 
 
 def _conditions(claim: Claim, index: ExactIndex, side: Side) -> Iterator[ExactFinding]:
+    """Findings that the claim leaves out a condition of the clause that it repeats."""
     ours = find_conditions(claim.text, claim.words) if side.conditions else ()
     for condition in side.conditions:
         own = {w.stem for w in side.words.lexemes[condition.first + 1 : condition.last] if w.weight}
@@ -359,11 +369,11 @@ def _conditions(claim: Claim, index: ExactIndex, side: Side) -> Iterator[ExactFi
         main = _main_clause(side.words, condition)
         if len(main & set(claim.weights)) < _LEAST_MAIN * len(main):
             continue
-        confidence = strength(recall_without(claim, side.candidate, set()), condition.strength)
+        confidence = confidence_of(recall_without(claim, side.candidate, set()), condition.strength)
         if confidence < LEAST_CONFIDENCE:
             continue
         place = (side.words.starts[condition.first], side.words.ends[condition.last - 1])
-        yield difference(
+        yield difference_finding(
             claim,
             index,
             side,

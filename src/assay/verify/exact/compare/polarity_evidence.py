@@ -1,4 +1,4 @@
-"""What the comparisons of polarity share: a sentence of the evidence, how much of a claim it has, and a difference."""
+"""Shared parts of the comparisons of polarity: a sentence with its negations, its recall of a claim, and findings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ LEAST_CONFIDENCE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One evidence sentence with its polarity."""
+    """One sentence of the evidence with its negations and conditions."""
 
     candidate: Candidate
     evidence_id: str
     words: Words
-    """The sentence's words, at their places in the whole evidence text."""
+    """The words of the sentence, with their positions in the whole passage."""
     folds: frozenset[str]
     negations: tuple[Negation, ...]
     conditions: tuple[Condition, ...]
 
 
 def side_of(index: ExactIndex, candidate: Candidate) -> Side:
-    """The sentence of a candidate with its polarity."""
+    """The sentence of a candidate with its negations and conditions."""
     read = index.reading(candidate.sentence)
     evidence_id = index.passages[index.sentences[candidate.sentence].passage].evidence_id
     return Side(candidate, evidence_id, read.words, read.folds, read.negations, read.conditions)
 
 
 def recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> float:
-    """The share of the claim's weight, some stems left out, that the sentence and what is around it have."""
+    """The share of the claim's weight, without some stems, that the sentence and the text around it have."""
     total = found = 0.0
     for stem, weight in claim.weights.items():
         if stem in left_out:
@@ -47,36 +47,37 @@ def recall_without(claim: Claim, candidate: Candidate, left_out: set[str]) -> fl
     return found / total if total else 0.0
 
 
-def strength(recall: float, most: float) -> float:
-    """Confidence from the share of other words that agree: 0 at one half, `most` from 0.95 on."""
-    return most * min(1.0, max(0.0, (recall - 0.5) / 0.45))
+def confidence_of(recall: float, most_confidence: float) -> float:
+    """Confidence from the share of other words that agree: 0 at one half, `most_confidence` from 0.95 on."""
+    return most_confidence * min(1.0, max(0.0, (recall - 0.5) / 0.45))
 
 
-def scoped(words: Words, negations: Sequence[Negation]) -> set[str]:
-    """The stems of all that is negated."""
+def negated_stems(words: Words, negations: Sequence[Negation]) -> set[str]:
+    """The stems of all negated words."""
     return {words.lexemes[i].stem for n in negations for i in n.scope}
 
 
-def difference(
+def difference_finding(
     claim: Claim,
     index: ExactIndex,
     side: Side,
     code: str,
-    ours: tuple[int, int],
-    theirs: tuple[int, int],
+    claim_place: tuple[int, int],
+    place: tuple[int, int],
     confidence: float,
-    what: str,
+    explanation: str,
     *,
     contradicts: bool = True,
 ) -> ExactFinding:
-    """A finding that the characters `ours` of the claim and `theirs` of the evidence differ."""
-    start, end = theirs
+    """A finding that the characters at `claim_place` of the claim and at `place` of the evidence differ."""
+    start, end = place
     relation = "contradicts" if contradicts else "related"
     span = index.span(side.candidate.sentence, start, end, relation, confidence)
+    said = claim.text[claim_place[0] : claim_place[1]]
     return ExactFinding(
         code,
-        f"The claim says {claim.text[ours[0] : ours[1]]!r}; the evidence says {span.text!r}: {what}.",
-        *ours,
+        f"The claim says {said!r}; the evidence says {span.text!r}: {explanation}.",
+        *claim_place,
         span,
         "contradicts" if contradicts else "missing",
         round(confidence, 4),
@@ -84,6 +85,6 @@ def difference(
 
 
 def place_of(words: Words, stem: str) -> tuple[int, int]:
-    """The characters of the first word with a stem."""
+    """The character range of the first word with a stem."""
     at = next(i for i, w in enumerate(words.lexemes) if w.stem == stem)
     return words.starts[at], words.ends[at]

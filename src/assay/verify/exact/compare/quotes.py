@@ -1,4 +1,4 @@
-"""Quotations of a claim against the words of the evidence."""
+"""Compares quotations in a claim with the words of the evidence."""
 
 import re
 
@@ -10,9 +10,9 @@ from assay.verify.exact.parsed_claim import Claim
 _QUOTE = re.compile(r"“([^“”]{8,2000})”|\"([^\"]{8,2000})\"|«([^«»]{8,2000})»|„([^„“”]{8,2000})[“”]")
 _MARKS = frozenset('“"«„')
 _FEWEST_WORDS = 5
-"""Fewer quoted words are a term or irony: in honest answers of models nearly all are, and they need no such passage."""
+"""Fewer quoted words are a term or irony, as nearly all are in honest answers of models, and need no passage."""
 _ALTERED = 75.0
-"""From this share of matching characters on, in percent, a quotation is an altered one and not an absent one."""
+"""From this percentage of matching characters on, a quotation counts as altered and not as absent."""
 
 _MOST_WINDOWS = 8
 _ALTERED_CONFIDENCE = 0.75
@@ -20,12 +20,12 @@ _ABSENT_CONFIDENCE = 0.6
 _LONGEST_COMPARED = 8000
 
 
-def _normal(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(w.fold for w in find_words(text).lexemes)
 
 
 def find_quotes(text: str) -> list[tuple[int, int]]:
-    """The characters of the quotations of a text that are long enough to compare, without their marks.
+    """The character ranges of the quotations of a text that are long enough to compare, without their marks.
 
     >>> find_quotes('It says "no later than early May".')
     [(9, 32)]
@@ -37,40 +37,40 @@ def find_quotes(text: str) -> list[tuple[int, int]]:
 
 
 def compare_quotes(claim: Claim, index: ExactIndex) -> tuple[list[ExactFinding], float, bool]:
-    """Findings about the claim's quotations, the worst match of them in [0, 1], and whether it quotes at all."""
+    """Findings about the claim's quotations, the lowest match of any in [0, 1], and whether there is a quotation."""
     findings: list[ExactFinding] = []
     worst = 1.0
     spans = find_quotes(claim.text)
     for start, end in spans:
-        score, finding = _check(index, claim.text[start:end], (start, end))
+        score, finding = _check_quote(index, claim.text[start:end], (start, end))
         worst = min(worst, score)
         if finding is not None:
             findings.append(finding)
     return findings, worst, bool(spans)
 
 
-def _check(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float, ExactFinding | None]:
+def _check_quote(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float, ExactFinding | None]:
     from rapidfuzz import fuzz
 
     weights = {w.stem: index.weight(w.stem) for w in find_words(quote).lexemes if w.weight}
-    wanted = _normal(quote)[:_LONGEST_COMPARED]
+    wanted = _normalized(quote)[:_LONGEST_COMPARED]
     best = (0.0, -1)
     for candidate in index.candidates(weights)[:_MOST_WINDOWS]:
         neighbours = index.neighbours(candidate.sentence)
         first, last = index.sentences[neighbours[0]], index.sentences[neighbours[-1]]
-        window = _normal(index.passages[first.passage].text[first.start : last.end])[:_LONGEST_COMPARED]
+        window = _normalized(index.passages[first.passage].text[first.start : last.end])[:_LONGEST_COMPARED]
         if f" {wanted} " in f" {window} ":
             return 1.0, None
         score = fuzz.partial_ratio(wanted, window) if len(window) >= len(wanted) else fuzz.ratio(wanted, window)
         best = max(best, (score, -candidate.sentence))
     score, sentence = best[0], -best[1]
-    shown = quote if len(quote) <= 80 else quote[:77] + "..."
+    quoted = quote if len(quote) <= 80 else quote[:77] + "..."
     if score >= _ALTERED:
         here = index.sentences[sentence]
         evidence = index.span(sentence, here.start, here.end, "contradicts", _ALTERED_CONFIDENCE)
         return score / 100, ExactFinding(
             "quote.altered",
-            f"The claim quotes {shown!r}; the evidence has other words: {evidence.text[:120]!r}.",
+            f"The claim quotes {quoted!r}; the evidence has other words: {evidence.text[:120]!r}.",
             *span,
             evidence,
             "contradicts",
@@ -78,7 +78,7 @@ def _check(index: ExactIndex, quote: str, span: tuple[int, int]) -> tuple[float,
         )
     return score / 100, ExactFinding(
         "quote.absent",
-        f"The claim quotes {shown!r}; no evidence has these words.",
+        f"The claim quotes {quoted!r}; no evidence has these words.",
         *span,
         None,
         "missing",

@@ -1,9 +1,9 @@
-"""A claim checked against records: which record and fields it mentions, and whether their values are those it gives.
+"""Checks a claim against records: which record and fields it mentions, and whether their values are those it gives.
 
-A statement is read as conditions on one record: this field has this value. Every word of content in it has to be
-explained, by the record's title, the name of a field, a value, or a phrase that only presents ("the table lists").
-Where all conditions hold it is supported; where one record is meant, one condition is left, and the claim gives a
-value of the same type that differs, it is contradicted. Anything else says nothing.
+A statement is read as conditions on one record: this field has this value. Every content word has to be explained by
+the record's title, the name of a field, a value, or a phrase that only presents ("the table lists"). Where all
+conditions hold, the statement is supported. Where one record is meant, one condition is left and the claim gives a
+different value of the same type, it is contradicted. Anything else decides nothing.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Names and values of a statement, matched as far as they go: what is left decides."""
+"""Decides whether a record supports or contradicts the statement that it was matched with."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,106 +20,106 @@ from assay.verify.exact.compare_records.vocabulary import (
 )
 
 _FEWEST_IN_ROW: Final = 2
-"""Values of a row that a claim has to have: one that finds the row, one that is said of it."""
+"""The values of a row that a claim has to contain at least: one that identifies the row and one that it is given."""
 
 _LONGEST_PLAIN_VALUE: Final = 6
-"""Words of a cell with a date or a number; longer ones say more about it."""
+"""The most words of a cell that holds no more than a date or a number."""
 
 
 def decide(match: Match) -> Outcome | None:
-    """What the record says of the statement that it was matched with; none where it says nothing."""
+    """The outcome of the statement that a record was matched with; none where the record decides nothing."""
     return _Decision(match).outcome()
 
 
 class _Decision:
-    """What a statement and a record have in common, and what is left of either."""
+    """The rules that decide a statement from what it and a record have in common, and from what is left of either."""
 
     def __init__(self, match: Match) -> None:
         self.match = match
         self.statement = match.statement
         self.cells = match.cells
         self.roles = match.roles
-        self.named = match.named
-        self.unvalued = match.unvalued
-        self.valued = match.valued
-        self.unnamed = match.unnamed
-        self.placed = Placement(match)
+        self.named_fields = match.named_fields
+        self.fields_without_value = match.fields_without_value
+        self.field_values = match.field_values
+        self.nameless_values = match.nameless_values
+        self.placement = Placement(match)
         self.negated_at = 0
-        """The word that negates the statement, if one does."""
+        """The index of the word that negates the statement, if there is one."""
 
     def outcome(self) -> Outcome | None:
-        """What is decided; none where the record says nothing of the statement."""
-        found = self._of_values()
-        if found is None or not found.verdict or not self.match.retitled:
+        """The outcome; none where the record decides nothing. With the title of another record it is contradicted."""
+        found = self._value_outcome()
+        if found is None or not found.agrees or not self.match.other_title_words:
             return found
         return replace(
             found,
-            verdict=False,
+            agrees=False,
             confidence=LIKELY,
             code="record.title",
-            instead=self.match.own_title,
-            first=self.match.retitled[0][0],
-            last=self.match.retitled[-1][1],
-            wrong=self.match.retitled,
+            shown_instead=self.match.own_title,
+            first=self.match.other_title_words[0][0],
+            last=self.match.other_title_words[-1][1],
+            wrong=self.match.other_title_words,
         )
 
-    def _of_values(self) -> Outcome | None:
-        """What the values decide, whatever the title."""
-        negation = self._negation()
-        if negation is None:
+    def _value_outcome(self) -> Outcome | None:
+        """The outcome by the values alone, whatever the title is."""
+        negations = self._count_negations()
+        if negations is None:
             return None
-        placed = self.placed
-        if not placed.place() or self._blocked():
+        placement = self.placement
+        if not placement.place() or self._is_blocked():
             return None
-        rest = self._unexplained()
-        if not rest and self.valued and placed.differing is None and placed.flag is None:
-            self._drop_presenting()
-        naming = found_by_name(self.match)
+        unexplained = self._unexplained_words()
+        if not unexplained and self.field_values and placement.differing_value is None and placement.flag is None:
+            self._drop_presenting_fields()
+        by_name = found_by_name(self.match)
         if not is_meant(self.match):
             return None
-        if placed.flag is not None:
-            cell, says, at = placed.flag
-            if rest or self.unvalued or placed.differing is not None:
+        if placement.flag is not None:
+            cell, says, at = placement.flag
+            if unexplained or self.fields_without_value or placement.differing_value is not None:
                 return None
-            return self._result(says != bool(negation), SURE, cell, at, at + 1, naming, "record.mismatch")
-        if placed.differing is not None:
-            number, first, last = placed.differing
-            if negation and (not naming or self.cells[number].naming):
+            return self._result(says != bool(negations), SURE, cell, at, at + 1, by_name, "record.mismatch")
+        if placement.differing_value is not None:
+            number, first, last = placement.differing_value
+            if negations and (not by_name or self.cells[number].naming):
                 return None
-            if rest or any(n != number for n in self.unvalued) or self._fillers():
+            if unexplained or any(n != number for n in self.fields_without_value) or self._unattached_values():
                 return None
             code = "record.count" if self.cells[number].kind == "array" else "record.mismatch"
-            sure = self._sure_of(number, first, last)
-            return self._result(bool(negation), sure, number, first, last, naming, code)
-        if not self.unvalued and not negation and (exchanged := self._exchanged(naming)):
+            confidence = self._confidence_of(number, first, last)
+            return self._result(bool(negations), confidence, number, first, last, by_name, code)
+        if not self.fields_without_value and not negations and (exchanged := self._judge_exchanged(by_name)):
             return exchanged
-        if not self.unvalued:
-            return self._all_valued(rest, negation, naming)
-        if len(self.unvalued) == 1 and not negation:
-            return self._other_value(rest, naming)
+        if not self.fields_without_value:
+            return self._judge_all_valued(unexplained, negations, by_name)
+        if len(self.fields_without_value) == 1 and not negations:
+            return self._judge_other_value(unexplained, by_name)
         return None
 
     def _result(
-        self, verdict: bool, confidence: float, number: int, first: int, last: int, naming: bool, code: str
+        self, agrees: bool, confidence: float, number: int, first: int, last: int, by_name: bool, code: str
     ) -> Outcome:
-        wrong = () if verdict else self._wrong_words(number, first, last)
+        wrong = () if agrees else self._wrong_words(number, first, last)
         return Outcome(
-            verdict,
+            agrees,
             confidence,
             self.cells[number],
             self.match.group.passage,
             first,
             last,
-            naming,
+            by_name,
             code,
             self.match.record.group,
-            1 if verdict else count_alike(self.match, number),
+            1 if agrees else count_alike(self.match, number),
             wrong,
-            len(self.unnamed) + sum(map(len, self.valued.values())),
+            len(self.nameless_values) + sum(map(len, self.field_values.values())),
         )
 
     def _wrong_words(self, number: int, first: int, last: int) -> tuple[tuple[int, int], ...]:
-        """Which words are wrong: those that negate, or of a value what does not begin or end the right one as well."""
+        """The wrong words: those that negate, or a value without the words that the right one begins or ends with."""
         folds, at = self.match.folds, self.negated_at
         if "negation" in self.roles:
             return (negating_words(folds, at),)
@@ -130,8 +130,8 @@ class _Decision:
             first, theirs = first + 1, theirs[1:]
         return ((first, last),)
 
-    def _negation(self) -> int | None:
-        """How many negations the statement has, one at most; none where it has another form."""
+    def _count_negations(self) -> int | None:
+        """The number of negations, 0 or 1; none where there are several or it is no plain negation."""
         found = [at for at, fold in enumerate(self.match.folds) if fold in NEGATIONS and self.roles[at] is None]
         if len(found) > 1:
             return None
@@ -142,8 +142,8 @@ class _Decision:
             self.negated_at = found[0]
         return len(found)
 
-    def _blocked(self) -> bool:
-        """Whether a word turns the statement into more than values of fields."""
+    def _is_blocked(self) -> bool:
+        """Whether a word makes the statement more than a statement of values ("more than", "only", "if")."""
         inside = [False] * len(self.roles)
         for first, last, _ in (*self.statement.quantities, *self.statement.dates):
             inside[first:last] = [True] * (last - first)
@@ -152,14 +152,14 @@ class _Decision:
                 return True
         return False
 
-    def _drop_presenting(self) -> None:
-        """Takes fields for words that present where nothing else names them: "the record gives 4 under points"."""
-        for number in list(self.unvalued):
-            if all(self.statement.lexemes[at].stem in FRAME for at in self.named[number]):
-                del self.unvalued[number]
+    def _drop_presenting_fields(self) -> None:
+        """Drops fields that only words of presentation name: "points" in "the record gives 4 points"."""
+        for number in list(self.fields_without_value):
+            if all(self.statement.lexemes[at].stem in FRAME for at in self.named_fields[number]):
+                del self.fields_without_value[number]
 
-    def _unexplained(self) -> list[int]:
-        """The words of content that nothing explains."""
+    def _unexplained_words(self) -> list[int]:
+        """The indices of the content words that nothing explains."""
         return [
             at
             for at, word in enumerate(self.statement.lexemes)
@@ -168,148 +168,159 @@ class _Decision:
             and word.stem not in FRAME
         ]
 
-    def _fillers(self) -> list[Mention]:
-        """Values that no field's name goes with and that do not name the record."""
-        return [m for m in self.unnamed if not any(self.cells[c].naming and m.whole for c in m.cells)]
+    def _unattached_values(self) -> list[Mention]:
+        """The values that belong to no named field and do not name the record."""
+        return [m for m in self.nameless_values if not any(self.cells[c].naming and m.whole for c in m.cells)]
 
-    def _all_valued(self, rest: Sequence[int], negation: int, naming: bool) -> Outcome | None:
-        """Every field that is named has its value: what is left are values without a name, or nothing."""
-        if rest:
-            return self._wrong_item(rest, naming) if not negation else None
-        fillers = self._fillers()
-        if any(self._ambiguous(m) for m in fillers):
+    def _judge_all_valued(self, unexplained: Sequence[int], negations: int, by_name: bool) -> Outcome | None:
+        """The outcome where every named field has its value, so that at most values without a named field are left."""
+        if unexplained:
+            return self._judge_wrong_item(unexplained, by_name) if not negations else None
+        unattached = self._unattached_values()
+        if any(self._is_ambiguous(m) for m in unattached):
             return None
-        valued = [(n, m) for n, ms in self.valued.items() for m in ms]
-        if any(self._scattered(ms) for ms in self.valued.values()):
+        pairs = [(n, m) for n, ms in self.field_values.items() for m in ms]
+        if any(self._is_scattered(ms) for ms in self.field_values.values()):
             return None
-        if fillers:
-            if not negation and (wrong := self._strange_item(fillers, naming)):
+        if unattached:
+            if not negations and (wrong := self._judge_strange_item(unattached, by_name)):
                 return wrong
-            if not naming or (not self.match.group.table and not title_is_named(self.match)):
+            if not by_name or (not self.match.group.table and not title_is_named(self.match)):
                 return None
-        if not valued and len(fillers) != 1:
+        if not pairs and len(unattached) != 1:
             return None
-        if valued:
-            number, mention = max(valued, key=lambda p: (not self.cells[p[0]].naming, p[1].last))
+        if pairs:
+            number, mention = max(pairs, key=lambda p: (not self.cells[p[0]].naming, p[1].last))
         else:
-            number, mention = fillers[0].cells[0], fillers[0]
-            if self.cells[number].kind == "number" or not self.unnamed or len(self.unnamed) < 2:
+            number, mention = unattached[0].cells[0], unattached[0]
+            if self.cells[number].kind == "number" or not self.nameless_values or len(self.nameless_values) < 2:
                 return None
-        code = "record.negation" if negation else "record.mismatch"
-        at = self.negated_at if negation else mention.first
-        sure = SURE if valued and not fillers and not self.placed.loose else DOUBTFUL
-        if valued and all(self.cells[n].naming for n, _ in valued) and not fillers and not self._named_besides(valued):
+        code = "record.negation" if negations else "record.mismatch"
+        at = self.negated_at if negations else mention.first
+        confidence = SURE if pairs and not unattached and not self.placement.is_loose else DOUBTFUL
+        if (
+            pairs
+            and all(self.cells[n].naming for n, _ in pairs)
+            and not unattached
+            and not self._is_named_besides(pairs)
+        ):
             return None
-        if self.match.group.table and len(valued) + len(self.unnamed) < _FEWEST_IN_ROW:
+        if self.match.group.table and len(pairs) + len(self.nameless_values) < _FEWEST_IN_ROW:
             return None
-        return self._result(not negation, sure, number, min(at, mention.first), mention.last, naming, code)
+        return self._result(not negations, confidence, number, min(at, mention.first), mention.last, by_name, code)
 
-    def _exchanged(self, naming: bool) -> Outcome | None:
-        """A value as the subject, and the record's name as the doer: "Ann Lee was directed by Blue Door"."""
-        names = [(m.first, m.last) for m in self.unnamed if m.whole and any(self.cells[c].naming for c in m.cells)]
-        for number, mentions in self.valued.items():
-            for at in self.named[number]:
+    def _judge_exchanged(self, by_name: bool) -> Outcome | None:
+        """A contradiction where the value and the record's name are exchanged: "Ann Lee was directed by Blue Door"."""
+        names_of_record = [
+            (m.first, m.last) for m in self.nameless_values if m.whole and any(self.cells[c].naming for c in m.cells)
+        ]
+        for number, mentions in self.field_values.items():
+            for at in self.named_fields[number]:
                 by = at + 1
                 if self.cells[number].kind != "text" or self.match.folds[by : by + 1] != ("by",):
                     continue
                 last = by + 1
                 while last < len(self.roles) and self.roles[last] == "title":
                     last += 1
-                doer = (by + 1, last) if last > by + 1 else next((n for n in names if n[0] == by + 1), None)
+                doer = (by + 1, last) if last > by + 1 else next((n for n in names_of_record if n[0] == by + 1), None)
                 before = [m for m in mentions if m.last <= at]
                 if doer and len(before) == 1:
                     (value,) = before
-                    found = self._result(False, SURE, number, value.first, value.last, naming, "record.mismatch")
+                    found = self._result(False, SURE, number, value.first, value.last, by_name, "record.mismatch")
                     return replace(found, wrong=((value.first, value.last), doer))
         return None
 
-    def _named_besides(self, valued: Sequence[tuple[int, Mention]]) -> bool:
-        """Whether something else names the record than what is said of it: its title, or another of its names."""
-        return len(valued) > 1 or bool(self.unnamed) or (not self.match.group.table and title_is_named(self.match))
+    def _is_named_besides(self, pairs: Sequence[tuple[int, Mention]]) -> bool:
+        """Whether the record is also named by something other than the value in question: its title, another name."""
+        return (
+            len(pairs) > 1 or bool(self.nameless_values) or (not self.match.group.table and title_is_named(self.match))
+        )
 
-    def _scattered(self, mentions: Sequence[Mention]) -> bool:
-        """Whether the items of one list stand apart, so that they are not told as one list."""
+    def _is_scattered(self, mentions: Sequence[Mention]) -> bool:
+        """Whether items of one list are apart in the statement, so that they are not stated as one list."""
         ordered = sorted(mentions, key=lambda m: m.first)
         return any(any(t is not None for t in self.roles[one.last : other.first]) for one, other in pairwise(ordered))
 
-    def _strange_item(self, fillers: Sequence[Mention], naming: bool) -> Outcome | None:
-        """A value of another field among the items of a list."""
-        if len(fillers) != 1:
+    def _judge_strange_item(self, unattached: Sequence[Mention], by_name: bool) -> Outcome | None:
+        """A contradiction where a value of another field is among the items of a list."""
+        if len(unattached) != 1:
             return None
-        filler = fillers[0]
-        for number, mentions in self.valued.items():
+        strange = unattached[0]
+        for number, mentions in self.field_values.items():
             cell = self.cells[number]
             if (
                 not cell.items
                 or all(m.whole for m in mentions)
-                or overlaps(self.match, cell, filler.first, filler.last)
+                or overlaps(self.match, cell, strange.first, strange.last)
             ):
                 continue
             if any(
-                m.last == filler.first or m.first == filler.last or self._joined(m, filler.first, filler.last)
+                m.last == strange.first or m.first == strange.last or self._is_joined(m, strange.first, strange.last)
                 for m in mentions
             ):
-                return self._result(False, LIKELY, number, filler.first, filler.last, naming, "record.mismatch")
+                return self._result(False, LIKELY, number, strange.first, strange.last, by_name, "record.mismatch")
         return None
 
-    def _ambiguous(self, mention: Mention) -> bool:
-        """Whether a value may be a figure of another field that happens to be equal."""
+    def _is_ambiguous(self, mention: Mention) -> bool:
+        """Whether a value is a number that may belong to another field and happen to be equal."""
         return any(self.cells[c].kind == "number" for c in mention.cells)
 
-    def _other_value(self, rest: Sequence[int], naming: bool) -> Outcome | None:
-        """One field is named and has another value than the one in its place."""
-        (number,) = self.unvalued
+    def _judge_other_value(self, unexplained: Sequence[int], by_name: bool) -> Outcome | None:
+        """A contradiction where the one field that is left is given another value than its own."""
+        (number,) = self.fields_without_value
         cell = self.cells[number]
         if cell.kind in ("array", "yes", "no", "none") or not cell.words:
             return None
-        fillers = self._fillers()
-        if not rest and len(fillers) == 1:
-            filler = fillers[0]
-            other = self.cells[filler.cells[0]]
-            if other.kind != cell.kind or not filler.whole or overlaps(self.match, cell, filler.first, filler.last):
+        unattached = self._unattached_values()
+        if not unexplained and len(unattached) == 1:
+            value = unattached[0]
+            other = self.cells[value.cells[0]]
+            if other.kind != cell.kind or not value.whole or overlaps(self.match, cell, value.first, value.last):
                 return None
-            if not self.match.in_slot(number, filler.first, filler.last):
+            if not self.match.in_slot(number, value.first, value.last):
                 return None
-            sure = SURE if self.match.group.table or is_person(cell) else LIKELY
-            return self._result(False, sure, number, filler.first, filler.last, naming, "record.mismatch")
-        if not rest or fillers:
+            confidence = SURE if self.match.group.table or is_person(cell) else LIKELY
+            return self._result(False, confidence, number, value.first, value.last, by_name, "record.mismatch")
+        if not unexplained or unattached:
             return None
-        first, last = rest[0], rest[-1] + 1
+        first, last = unexplained[0], unexplained[-1] + 1
         if any(t is not None for t in self.roles[first:last]) or overlaps(self.match, cell, first, last):
             return None
         if not self.match.in_slot(number, first, last):
             return None
         confidence = text_differs(self.match, cell, number, first, last)
-        return self._result(False, confidence, number, first, last, naming, "record.mismatch") if confidence else None
+        return self._result(False, confidence, number, first, last, by_name, "record.mismatch") if confidence else None
 
-    def _wrong_item(self, rest: Sequence[int], naming: bool) -> Outcome | None:
-        """Something stands among the items of a list that the record's list has not."""
-        first, last = rest[0], rest[-1] + 1
-        if any(t is not None for t in self.roles[first:last]) or self._fillers():
+    def _judge_wrong_item(self, unexplained: Sequence[int], by_name: bool) -> Outcome | None:
+        """A contradiction where the statement has an item among those of a list that the record's list lacks."""
+        first, last = unexplained[0], unexplained[-1] + 1
+        if any(t is not None for t in self.roles[first:last]) or self._unattached_values():
             return None
-        for number, mentions in self.valued.items():
+        for number, mentions in self.field_values.items():
             cell = self.cells[number]
             if not cell.items or cell.kind != "text":
                 continue
-            beside = any(m.last == first or m.first == last or self._joined(m, first, last) for m in mentions)
+            beside = any(m.last == first or m.first == last or self._is_joined(m, first, last) for m in mentions)
             if beside and all(not m.whole for m in mentions) and not overlaps(self.match, cell, first, last):
                 confidence = text_differs(self.match, cell, number, first, last)
                 if confidence:
-                    return self._result(False, confidence, number, first, last, naming, "record.mismatch")
+                    return self._result(False, confidence, number, first, last, by_name, "record.mismatch")
         return None
 
-    def _joined(self, mention: Mention, first: int, last: int) -> bool:
-        """Whether nothing but "and" stands between an item and words."""
+    def _is_joined(self, mention: Mention, first: int, last: int) -> bool:
+        """Whether only "and" is between an item and a range of words."""
         between = (
             self.match.folds[mention.last : first] if mention.last <= first else self.match.folds[last : mention.first]
         )
         return between == ("and",)
 
-    def _sure_of(self, number: int, first: int, last: int) -> float:
-        """How sure it is that a number or a date differs from the value of a field."""
+    def _confidence_of(self, number: int, first: int, last: int) -> float:
+        """The confidence that a number or a date differs from the value of a field."""
         cell = self.cells[number]
-        if self.placed.of_column:
+        if self.placement.is_of_other_row:
             return SURE
-        if self.placed.loose or any(q.bound != "exact" for a, b, q in self.statement.quantities if first <= a < last):
+        if self.placement.is_loose or any(
+            q.bound != "exact" for a, b, q in self.statement.quantities if first <= a < last
+        ):
             return DOUBTFUL
         return SURE if cell.number is not None or len(cell.words) <= _LONGEST_PLAIN_VALUE else LIKELY

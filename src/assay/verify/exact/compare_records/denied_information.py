@@ -1,4 +1,4 @@
-"""Whether the evidence tells what a claim says that it does not tell: "The record shows no total"."""
+"""Whether the evidence contains what a claim says that it does not: "The record shows no total"."""
 
 import re
 from typing import Final
@@ -7,7 +7,6 @@ from assay.schema import EvidenceSpan
 from assay.text.claims import is_abstention
 from assay.text.lexicon import find_words, lexeme, word_set
 from assay.verify.exact.index import ExactIndex
-from assay.verify.exact.records import Cell
 
 _OF_TELLING: Final = frozenset(
     lexeme(word).stem
@@ -19,7 +18,7 @@ _OF_TELLING: Final = frozenset(
         available known unknown there what which how much many silent made leaflet report"""
     )
 )
-"""Stems of the words with which people say that something is not told."""
+"""Stems of the words with which a text says that information is missing."""
 _TELL: Final = r"(?:show|mention|say|tell|give|state|list|specify|name|record)"
 _DENYING: Final = re.compile(
     rf"\b(?:does|do|did)(?:\snot|n['’]t)\s{_TELL}\b|\b(?:says?|tells?)\snothing\b|\b(?:is|are)\ssilent\b"
@@ -28,15 +27,15 @@ _DENYING: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"\b(?:whether|if|how|what|which|who|whom|whose|when|where|why|that)\b", re.IGNORECASE)
-"""Words that begin a clause: of "why the bridge is closed" a sentence may have every word and not the reason."""
+"""Words that begin a clause: a sentence may have every word of "why the bridge is closed" and still give no reason."""
 _MOST_LOOKED_AT: Final = 400
 
 
 def refuting_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
-    """The field of a record that has what a claim says is missing; none where it may mention anything more.
+    """The field of a record that has what a claim says is missing; none where the claim may be about anything else.
 
-    Only a claim whose every word of content either says that nothing is told or names the field is answered so: that a
-    record has a total does not tell when it was paid.
+    Every content word of the claim has to name the field or say that information is missing: that a record has a total
+    says nothing about when it was paid.
     """
     if not index.records or _DENYING.search(claim) is None:
         return None
@@ -46,15 +45,16 @@ def refuting_field(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     for record in index.records.records[:_MOST_LOOKED_AT]:
         for cell in record.cells:
             if cell.kind != "none" and cell.text.strip() and cell.needed and cell.needed <= stems <= cell.stems:
-                return _span(cell, index.records.groups[record.group].passage, index)
+                passage = index.records.groups[record.group].passage
+                return index.passage_span(passage, cell.start, cell.end, "contradicts", 1.0)
     return None
 
 
 def refuting_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
-    """The sentence that mentions all that a claim says no source mentions: "No fee is mentioned" beside a fee.
+    """The sentence that mentions everything that a claim says no source mentions: "No fee is mentioned" beside a fee.
 
     Args:
-        claim: a claim that is known to say of the evidence that it does not tell something.
+        claim: a claim that is known to say that the evidence lacks some information.
         index: the evidence.
     """
     if _CLAUSE.search(claim):
@@ -65,27 +65,7 @@ def refuting_sentence(claim: str, index: ExactIndex) -> EvidenceSpan | None:
     places = [set(index.postings.get(stem, ())) for stem in stems]
     for number in sorted(set.intersection(*places))[:_MOST_LOOKED_AT]:
         sentence = index.sentences[number]
-        passage = index.passages[sentence.passage]
-        text = passage.text[sentence.start : sentence.end]
+        text = index.passages[sentence.passage].text[sentence.start : sentence.end]
         if not is_abstention(text) and not text.rstrip().endswith("?"):
-            return EvidenceSpan(
-                evidence_id=passage.evidence_id,
-                start=sentence.start,
-                end=sentence.end,
-                text=text,
-                relation="contradicts",
-                score=1.0,
-            )
+            return index.span(number, sentence.start, sentence.end, "contradicts", 1.0)
     return None
-
-
-def _span(cell: Cell, number: int, index: ExactIndex) -> EvidenceSpan:
-    passage = index.passages[number]
-    return EvidenceSpan(
-        evidence_id=passage.evidence_id,
-        start=cell.start,
-        end=cell.end,
-        text=passage.text[cell.start : cell.end],
-        relation="contradicts",
-        score=1.0,
-    )

@@ -1,7 +1,7 @@
-"""A statement that there is something, or nothing, of what a record has an empty field or an empty list for.
+"""Checks a statement that something exists, or does not, against empty fields and empty lists of records.
 
 "There are no errors" beside `"errors": []`, "no next visit has been scheduled" beside `"next_visit": null`. Only where
-the statement says nothing else: every other word names the record or says that something is there.
+the statement says nothing else: every other word names the record or says that something exists.
 """
 
 from typing import Final
@@ -18,13 +18,13 @@ _BEING_THERE: Final = stem_set(
     """set given known recorded listed reported scheduled found assigned attached available provided exist exists made
     planned named entered noted stored"""
 )
-"""Words that say of something only that it is there."""
+"""Stems of words that say of something only that it exists."""
 _SOME: Final = word_set("any some several a an been far so yet currently")
 _LONGEST: Final = 14
 
 
 def judge_absence(statement: Statement, records: Records) -> Outcome | None:
-    """What the empty fields of records say of a statement; none where it says more, or where several are meant."""
+    """The outcome by empty fields; none where the statement says anything else or several fields are meant."""
     if len(statement) > _LONGEST or statement.quantities or statement.dates:
         return None
     folds = [word.fold for word in statement.lexemes]
@@ -38,8 +38,10 @@ def judge_absence(statement: Statement, records: Records) -> Outcome | None:
         for record in records.records[group.first : group.last]
         for cell in record.cells
         if _is_empty(cell)
-        and (at := _named(statement, cell)) is not None
-        and _says_only(statement, cell, frozenset(s for c in record.cells if c.naming for s in c.stems) | group.title)
+        and (at := _name_place(statement, cell)) is not None
+        and _says_no_more(
+            statement, cell, frozenset(s for c in record.cells if c.naming for s in c.stems) | group.title
+        )
     ]
     if len(found) != 1 or _has_some(statement, records):
         return None
@@ -50,7 +52,7 @@ def judge_absence(statement: Statement, records: Records) -> Outcome | None:
 
 
 def _has_some(statement: Statement, records: Records) -> bool:
-    """Whether another field of the name that the statement gives does hold something."""
+    """Whether another field with the name that the statement gives is not empty."""
     stems = {word.stem for word in statement.lexemes}
     return any(
         cell.needed and cell.needed <= stems and not _is_empty(cell) and not cell.naming
@@ -63,15 +65,16 @@ def _is_empty(cell: Cell) -> bool:
     return cell.kind == "none" or (cell.kind == "array" and cell.number == 0)
 
 
-def _named(statement: Statement, cell: Cell) -> int | None:
-    """The last word that names a field, where all of its name is said."""
+def _name_place(statement: Statement, cell: Cell) -> int | None:
+    """The index of the last word that names a field; none where its name is not complete in the statement."""
     stems = [word.stem for word in statement.lexemes]
     if not cell.needed or not cell.needed <= set(stems):
         return None
     return max(at for at, one in enumerate(stems) if one in cell.needed)
 
 
-def _says_only(statement: Statement, cell: Cell, named: frozenset[str]) -> bool:
+def _says_no_more(statement: Statement, cell: Cell, named: frozenset[str]) -> bool:
+    """Whether every content word names the field or the record, or says that something exists or does not."""
     known = cell.stems | named | _BEING_THERE | TELLING | FRAME
     return all(
         word.stem in known

@@ -1,4 +1,4 @@
-"""Whether a statement mentions the record that it was matched with, and how many others it fits as well."""
+"""Whether a statement is about the record that it was matched with, and how many others it fits as well."""
 
 from typing import Final
 
@@ -6,38 +6,44 @@ from assay.verify.exact.compare_records.matching import Match
 from assay.verify.exact.compare_records.vocabulary import FUNCTION_WORDS
 
 MOST_ALIKE: Final = 1000
-"""Records of a group of which is counted how many fit."""
+"""The most records of a group that are counted as fitting."""
 
 
 def found_by_name(match: Match) -> bool:
-    """Whether something that names the record is among the values: its first cell, an identifier, its title."""
+    """Whether a value that names the record is in the statement: its first cell, an identifier, its title."""
     if not match.group.table:
         return True
-    mentions = [(n, m) for n, ms in match.valued.items() for m in ms] + [(m.cells[0], m) for m in match.unnamed]
+    mentions = [(n, m) for n, ms in match.field_values.items() for m in ms] + [
+        (m.cells[0], m) for m in match.nameless_values
+    ]
     return any(
-        any(cell < match.own and match.cells[cell].naming for cell in {n, *m.cells}) and m.whole for n, m in mentions
+        any(cell < match.own_count and match.cells[cell].naming for cell in {n, *m.cells}) and m.whole
+        for n, m in mentions
     )
 
 
 def is_meant(match: Match) -> bool:
-    """Whether the statement mentions this record."""
+    """Whether the statement is about this record."""
     if not match.group.table:
-        return _titled(match)
-    mentions = [c for ms in match.valued.values() for m in ms for c in m.cells] + [
-        c for m in match.unnamed for c in m.cells
+        return _is_titled(match)
+    mentions = [c for ms in match.field_values.values() for m in ms for c in m.cells] + [
+        c for m in match.nameless_values for c in m.cells
     ]
-    return any(c < match.own for c in mentions)
+    return any(c < match.own_count for c in mentions)
 
 
-def _titled(match: Match) -> bool:
-    """Whether the statement names the record by its title, or it can mean no other."""
+def _is_titled(match: Match) -> bool:
+    """Whether the statement names the record by its title or can be about no other."""
     title = match.group.titled
     if not title:
         records = match.records
         roots = sum(record.parent is None for record in records.records[:MOST_ALIKE])
         only = len(records.records) < MOST_ALIKE and roots == 1 == len(match.index.passages)
         return (only and match.record.parent is None) or any(
-            match.cells[c].naming for ms in [*match.valued.values(), match.unnamed] for m in ms for c in m.cells
+            match.cells[c].naming
+            for ms in [*match.field_values.values(), match.nameless_values]
+            for m in ms
+            for c in m.cells
         )
     named = {f for at, f in enumerate(match.folds) if match.roles[at] == "title"}
     if named & set(title) - FUNCTION_WORDS:
@@ -46,11 +52,14 @@ def _titled(match: Match) -> bool:
 
 
 def title_is_named(match: Match) -> bool:
-    """Whether the statement has what names its record."""
+    """Whether the statement has the title or another name of the record."""
     title = set(match.group.titled) - FUNCTION_WORDS
     named = {f for at, f in enumerate(match.folds) if match.roles[at] == "title"}
     return bool(named & title) or any(
-        match.cells[c].naming for ms in [*match.valued.values(), match.unnamed] for m in ms for c in m.cells
+        match.cells[c].naming
+        for ms in [*match.field_values.values(), match.nameless_values]
+        for m in ms
+        for c in m.cells
     )
 
 
@@ -60,12 +69,12 @@ def count_alike(match: Match, wrong: int) -> int:
     if not group.table:
         return 1
     right: list[tuple[frozenset[str], tuple[str, ...]]] = []
-    for number, mentions in match.valued.items():
-        if number != wrong and number < match.own and any(m.whole for m in mentions):
+    for number, mentions in match.field_values.items():
+        if number != wrong and number < match.own_count and any(m.whole for m in mentions):
             right.append((match.cells[number].stems, match.cells[number].words))
-    for mention in match.unnamed:
+    for mention in match.nameless_values:
         number = mention.cells[0]
-        if number != wrong and number < match.own and mention.whole and match.cells[number].naming:
+        if number != wrong and number < match.own_count and mention.whole and match.cells[number].naming:
             right.append((match.cells[number].stems, match.cells[number].words))
     if not right:
         return MOST_ALIKE

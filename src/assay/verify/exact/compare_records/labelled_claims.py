@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assay.schema import EvidenceSpan
 from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import find_words, lexeme, word_set
 from assay.text.quantities import Quantity, find_quantities
@@ -20,21 +19,21 @@ from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
 from assay.verify.exact.records import Cell, Record, Records
-from assay.verify.exact.records.cell_values import typed
+from assay.verify.exact.records.cell_values import cell_kind
 from assay.verify.exact.records.field_names import key_stems
 from assay.verify.exact.records.model import Group, Kind
 
-MOST_PAIRS: Final = 12
-"""Labels of a claim; a longer row is a text."""
-MOST_LOOKED_AT: Final = 2_000
-"""Records that are looked through."""
+_MOST_PAIRS: Final = 12
+"""The most labels of a claim; a text with more is not read as a record."""
+_MOST_LOOKED_AT: Final = 2_000
+"""The most records of a group that are compared."""
 _LONGEST_LABEL: Final = 5
-"""Words of a label; what is longer is a sentence before a colon."""
+"""The most words of a label; anything longer is a sentence before a colon."""
 _LONGEST_VALUE: Final = 12
 _SHORT: Final = 4
+"""Words of two texts that can be told to differ: "shipped" and "open", not two descriptions."""
 _NOTHING: Final = word_set("nothing nobody empty unassigned unknown nil unset missing")
 """Words of a value that say that there is none, besides negations."""
-"""Words of two texts that can be told to differ: "shipped" and "open", not two descriptions."""
 _PAIR: Final = re.compile(r"\s*(?:[-*•]\s+)?(?P<name>[^:;\n]{1,60}?)\s*:\s+(?P<value>[^;\n]+?)\s*(?:;|\n|$)")
 _MARKS: Final = " \t`\"'“”*_"
 
@@ -52,23 +51,23 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """What the records say of a claim that is a record."""
+    """What the records say about a claim that is itself a record."""
 
     support: float
     cells: tuple[tuple[int, Cell], ...]
-    """The values that state it, each with its passage."""
+    """The cells that support it, each with the number of its passage."""
     findings: tuple[ExactFinding, ...]
 
 
 _Meant = tuple[int, Record, list[tuple[_Pair, Cell, bool | None]]]
-"""The evidence, the record, and each label with its field and whether that has the label's value."""
+"""A passage, a record in it, and each label with its field and whether that field has the label's value."""
 
 
 def judge_labelled(claim: Claim, index: ExactIndex) -> Labelled | None:
-    """Holds the labels of a claim against the records; none where it is no record, or no one record is meant.
+    """Compares the labels of a claim with the records; none where the claim is no record or no record is meant.
 
-    Where one record is meant by its name, or is the only one with such fields, a value of a field that differs from
-    its own is contradicted, and a claim of which it has all values is supported.
+    A record is meant if the claim names it or if no other has such fields. A label whose value differs from that of the
+    record's field is contradicted; a claim whose values the record has all is supported.
     """
     pairs = _pairs_of(claim.text)
     if not pairs:
@@ -76,22 +75,22 @@ def judge_labelled(claim: Claim, index: ExactIndex) -> Labelled | None:
     records, values = index.records, CellValues()
     meant: list[tuple[int, Record, list[tuple[_Pair, Cell, bool | None]]]] = []
     for group in records.groups:
-        for number in range(group.first, min(group.last, group.first + MOST_LOOKED_AT)):
+        for number in range(group.first, min(group.last, group.first + _MOST_LOOKED_AT)):
             record = records.records[number]
-            found = [one for pair in pairs for one in _looked_up(pair, record, records, values)]
+            found = [one for pair in pairs for one in _look_up(pair, record, records, values)]
             if found and _is_meant(found, group, pairs):
                 meant.append((group.passage, record, found))
-    return _settled(claim, index, pairs, meant or _turned(pairs, records, values))
+    return _decide(claim, index, pairs, meant or _match_transposed(pairs, records, values))
 
 
-def _turned(pairs: Sequence[_Pair], records: Records, values: CellValues) -> list[_Meant]:
-    """The cells of a table that a claim has with rows and columns exchanged: "Quarter: Q1; North: 98".
+def _match_transposed(pairs: Sequence[_Pair], records: Records, values: CellValues) -> list[_Meant]:
+    """The cells of a table whose rows and columns are exchanged in the claim: "Quarter: Q1; North: 98".
 
     One value of the claim names a field, and each other label names a row.
     """
     found: list[_Meant] = []
     for group in records.groups:
-        rows = records.records[group.first : min(group.last, group.first + MOST_LOOKED_AT)]
+        rows = records.records[group.first : min(group.last, group.first + _MOST_LOOKED_AT)]
         if not group.table or not rows:
             continue
         fields = {
@@ -103,14 +102,14 @@ def _turned(pairs: Sequence[_Pair], records: Records, values: CellValues) -> lis
         if len(fields) != 1 or len(pairs) == 1:
             continue
         ((heading, stems),) = fields.items()
-        judged: list[tuple[_Pair, Cell, bool | None]] = []
+        compared: list[tuple[_Pair, Cell, bool | None]] = []
         for pair in pairs:
             named = [row for row in rows if any(c.naming and _is_name(pair, c) for c in row.cells)]
             cell = next((c for c in named[0].cells if c.stems == stems), None) if len(named) == 1 else None
             if pair is not heading and cell is not None:
-                judged.append((pair, cell, _is_value(pair.text, cell, named[0], records, values)))
-        if judged and len(judged) == len(pairs) - 1:
-            found.append((group.passage, rows[0], [(heading, judged[0][1], True), *judged]))
+                compared.append((pair, cell, _has_value(pair.text, cell, named[0], records, values)))
+        if compared and len(compared) == len(pairs) - 1:
+            found.append((group.passage, rows[0], [(heading, compared[0][1], True), *compared]))
     return found
 
 
@@ -124,7 +123,7 @@ def _pairs_of(text: str) -> list[_Pair]:
     at = 0
     while at < len(text.rstrip()):
         match = _PAIR.match(text, at)
-        if match is None or len(found) == MOST_PAIRS:
+        if match is None or len(found) == _MOST_PAIRS:
             return []
         start, end = match.span("value")
         while start < end and text[start] in _MARKS:
@@ -141,19 +140,20 @@ def _pairs_of(text: str) -> list[_Pair]:
     return found
 
 
-def _looked_up(
+def _look_up(
     pair: _Pair, record: Record, records: Records, values: CellValues
 ) -> Iterator[tuple[_Pair, Cell, bool | None]]:
     """The field of a record that a label names, with whether it has the label's value."""
     own = [cell for cell in record.cells if pair.needed <= cell.stems and cell.needed <= pair.stems]
     if len(own) == 1:
-        yield pair, own[0], _is_value(pair.text, own[0], record, records, values)
+        yield pair, own[0], _has_value(pair.text, own[0], record, records, values)
 
 
 def _is_meant(found: Sequence[tuple[_Pair, Cell, bool | None]], group: Group, pairs: Sequence[_Pair]) -> bool:
-    """Whether a record is the one that a claim mentions: by its name, or because no other has such fields.
+    """Whether a claim is about a record: it names it, or no other record has such fields.
 
-    One label alone means a record that stands by itself; of several, one has to be right where there are other records.
+    A single label is only about a record without siblings. Of several labels all but one have to be right where the
+    record has siblings.
     """
     if any(cell.naming and same for _, cell, same in found):
         return True
@@ -165,7 +165,7 @@ def _is_meant(found: Sequence[tuple[_Pair, Cell, bool | None]], group: Group, pa
     return len(pairs) > 1 and right >= 1 and right >= len(found) - 1
 
 
-def _settled(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequence[_Meant]) -> Labelled | None:
+def _decide(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Sequence[_Meant]) -> Labelled | None:
     agreeing = [one for one in meant if len(one[2]) == len(pairs) and all(same for _, _, same in one[2])]
     differing = [one for one in meant if any(same is False for _, _, same in one[2])]
     if agreeing and not differing:
@@ -182,23 +182,15 @@ def _settled(claim: Claim, index: ExactIndex, pairs: Sequence[_Pair], meant: Seq
 
 
 def _finding(claim: Claim, index: ExactIndex, passage: int, pair: _Pair, cell: Cell, confidence: float) -> ExactFinding:
-    source = index.passages[passage]
-    span = EvidenceSpan(
-        evidence_id=source.evidence_id,
-        start=cell.start,
-        end=cell.end,
-        text=source.text[cell.start : cell.end],
-        relation="contradicts",
-        score=confidence,
-    )
+    span = index.passage_span(passage, cell.start, cell.end, "contradicts", confidence)
     shown = "empty" if cell.kind == "none" else f'"{cell.text[:80]}"'
     message = f'The claim says "{claim.text[pair.start : pair.end]}", but the record\'s "{cell.name}" is {shown}.'
     return ExactFinding("record.mismatch", message, pair.start, pair.end, span, "contradicts", confidence)
 
 
-def _is_value(text: str, cell: Cell, record: Record, records: Records, values: CellValues) -> bool | None:
-    """Whether a field has the value that a claim gives it; none where the two cannot be compared."""
-    kind, number = typed(text, "en")
+def _has_value(text: str, cell: Cell, record: Record, records: Records, values: CellValues) -> bool | None:
+    """Whether a field has the value that a claim gives; none where the two cannot be compared."""
+    kind, number = cell_kind(text, "en")
     if cell.kind == "none" or (cell.kind == "array" and cell.number == 0):
         return _is_nothing(text, kind)
     if kind == "none":
@@ -213,7 +205,7 @@ def _is_value(text: str, cell: Cell, record: Record, records: Records, values: C
     if cell.number is not None and number is not None:
         return number == cell.number
     compared = [
-        relation_of(value, cell, values, alone=False, record=record, records=records) for value in _values(text)
+        relation_of(value, cell, values, alone=False, record=record, records=records) for value in _typed_values(text)
     ]
     if compared:
         return None if None in compared else all(compared)
@@ -225,9 +217,9 @@ def _is_value(text: str, cell: Cell, record: Record, records: Records, values: C
 
 
 def _is_nothing(text: str, kind: Kind) -> bool | None:
-    """Whether the value of a label says that there is none; none where it is a word that may mean that.
+    """Whether the value of a label means that there is nothing; none where it is a word that may mean that.
 
-    A number, a name and a "yes" do not, whatever the language.
+    A number, a name and a "yes" do not mean it, whatever the language.
     """
     words = find_words(text).lexemes
     if kind == "none" or (words and words[0].fold in NEGATIONS | _NOTHING):
@@ -236,7 +228,7 @@ def _is_nothing(text: str, kind: Kind) -> bool | None:
     return False if other else None
 
 
-def _values(text: str) -> list[DateMention | Quantity]:
+def _typed_values(text: str) -> list[DateMention | Quantity]:
     dates = list(find_dates(text))
     taken = [(date.start, date.end) for date in dates]
     return [*dates, *find_quantities(text, skip=taken)]

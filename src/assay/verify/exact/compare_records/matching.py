@@ -1,4 +1,4 @@
-"""A statement matched with a record: which of its words are values, names of fields, or the record's title."""
+"""Matches a statement with a record: which of its words are values, names of fields, or the record's title."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.records import Cell, Group, Record, Records
 
 _MOST_CELLS_READ: Final = 80
-"""Cells of one record whose names and values are looked for; wider records are left alone."""
+"""The most cells of a record; wider records are not matched."""
 
 _SHORTEST_DOER: Final = 6
-"""Letters of a stem that may be that of a doer; shorter ones only happen to end so ("order")."""
+"""The fewest letters of a stem that may be an agent noun ("director"); shorter ones end so by chance ("order")."""
 
 _SHORTEST_DEED: Final = 5
-"""Letters of a stem that may be that of a doer's deed."""
+"""The fewest letters of the stem of a verb that may have an agent noun."""
 
 _FEWEST_IN_TITLE: Final = 2
-"""Words of a title that is known as a whole; a single word may as well be a value."""
+"""The fewest words of a title that is matched as a whole; a single word may as well be a value."""
 
 _FEWEST_IN_OTHER_TITLE: Final = 3
 _OTHER_TITLE_SHARE: Final = 3
-"""Words of a title for each figure in which a claim's may differ and still be meant for it."""
+"""How many words a title needs for each figure that differs in the claim, for the claim still to mean that title."""
 
 _MONEY: Final = "money:"
-"""How the dimension of an amount in a known currency begins."""
+"""The prefix of the dimension of an amount in a known currency."""
 
 Role = Literal["value", "key", "title", "negation"]
 """What explains a word of a statement; "key" is the name of a field."""
@@ -37,20 +37,20 @@ Role = Literal["value", "key", "title", "negation"]
 
 @dataclass(slots=True)
 class Mention:
-    """A run of a statement's words that is the value of cells."""
+    """A range of a statement's words that is the value of cells."""
 
     first: int
     last: int
     cells: tuple[int, ...]
     """Indices of the record's cells that have this value."""
     whole: bool
-    """Whether it is all of the value and not an item or a part."""
+    """Whether it is the whole value and not an item or a part."""
 
 
 class Match:
-    """One statement matched with one record, as far as names and values are in it as they are.
+    """One statement matched with one record, as far as it contains names and values exactly as they are.
 
-    Cells are named by their index in `cells`. Those who decide what is left take up more of it.
+    Cells are referred to by their index in `cells`. `Placement` and the decision explain further words.
     """
 
     def __init__(
@@ -64,28 +64,28 @@ class Match:
         self.values = values
         own = self.record.cells
         self.cells: list[Cell] = list(own)
-        """Of the record and then of those it lies in."""
-        self.own = len(own)
+        """The cells of the record and then those of the records around it."""
+        self.own_count = len(own)
         names = {cell.stems for cell in own}
         parent = self.record.parent
         while parent is not None:
             self.cells += [c for c in records.records[parent].cells if c.stems not in names and c.kind != "array"]
             parent = records.records[parent].parent
         self.roles: list[Role | None] = [None] * len(statement)
-        """What explains each word; none for what nothing does yet."""
+        """The role of each word; none for words that nothing explains yet."""
         self.folds = tuple(w.fold for w in statement.lexemes)
-        self.named: dict[int, tuple[int, ...]] = {}
-        """The fields that the statement names, with the words that name them."""
-        self.unvalued: dict[int, tuple[int, ...]] = {}
-        """Those of them that it gives no value of yet."""
-        self.valued: dict[int, list[Mention]] = {}
-        """The values of the others."""
-        self.unnamed: list[Mention] = []
-        """Values that no field's name goes with."""
-        self.retitled: tuple[tuple[int, int], ...] = ()
-        """The words in which the statement has another title than the record's: another year, another number."""
+        self.named_fields: dict[int, tuple[int, ...]] = {}
+        """The fields that the statement names, with the indices of the words that name them."""
+        self.fields_without_value: dict[int, tuple[int, ...]] = {}
+        """Those of the named fields for which no value is found yet."""
+        self.field_values: dict[int, list[Mention]] = {}
+        """The values of the other named fields."""
+        self.nameless_values: list[Mention] = []
+        """Values of fields that the statement does not name."""
+        self.other_title_words: tuple[tuple[int, int], ...] = ()
+        """The ranges of words in which a title in the statement differs from the record's: another year or number."""
         self.own_title = ""
-        """That title."""
+        """The record's title, where the statement has another one."""
 
     @property
     def too_wide(self) -> bool:
@@ -93,40 +93,46 @@ class Match:
         return len(self.cells) > _MOST_CELLS_READ
 
     def match(self) -> None:
-        """Finds the values, the names of fields and the title, and puts values and names together."""
-        if not any(self.places_of(words) for words in self._titles()):
-            self._retitled()
-        values = self._values()
-        self.named = keys = self._keys()
-        self._title()
-        self.unvalued = unvalued = dict(keys)
+        """Finds the values, the names of fields and the title, and assigns values to named fields."""
+        if not any(self.word_ranges(words) for words in self._titles_above()):
+            self._mark_other_title()
+        values = self._find_values()
+        self.named_fields = keys = self._find_keys()
+        self._mark_title()
+        self.fields_without_value = fields_without_value = dict(keys)
         for mention in values:
             fits = [cell for cell in mention.cells if cell in keys]
             if fits:
-                best = min(fits, key=lambda cell: (cell not in unvalued, self._distance(mention, keys[cell])))
+                best = min(
+                    fits, key=lambda cell: (cell not in fields_without_value, self._distance(mention, keys[cell]))
+                )
                 for cell in fits:
-                    unvalued.pop(cell, None)
-                self.valued.setdefault(best, []).append(mention)
+                    fields_without_value.pop(cell, None)
+                self.field_values.setdefault(best, []).append(mention)
             else:
-                self.unnamed.append(mention)
-        at_keys = {at for cell in keys if cell not in unvalued for at in keys[cell]}
-        for cell in list(unvalued):
+                self.nameless_values.append(mention)
+        at_keys = {at for cell in keys if cell not in fields_without_value for at in keys[cell]}
+        for cell in list(fields_without_value):
             short = self.cells[cell].needed != self.cells[cell].stems
             subject = short and (
                 self.cells[cell].naming or all(self.statement.lexemes[at].stem in self.group.title for at in keys[cell])
             )
             if at_keys.issuperset(keys[cell]) or subject:
-                del unvalued[cell]
-        for cell in list(unvalued):
+                del fields_without_value[cell]
+        for cell in list(fields_without_value):
             mine = self.cells[cell]
-            if any(keys[o] == keys[cell] and len(self.cells[o].stems) < len(mine.stems) for o in unvalued if o != cell):
-                del unvalued[cell]
+            if any(
+                keys[o] == keys[cell] and len(self.cells[o].stems) < len(mine.stems)
+                for o in fields_without_value
+                if o != cell
+            ):
+                del fields_without_value[cell]
 
     def _distance(self, mention: Mention, place: tuple[int, ...]) -> int:
         """How many words away from a value the nearest is that names a field."""
         return min(min(abs(mention.first - at), abs(mention.last - 1 - at)) for at in place)
 
-    def _values(self) -> list[Mention]:
+    def _find_values(self) -> list[Mention]:
         """The values of the record that are in the statement, the longest first, none within another."""
         found: dict[tuple[int, int], dict[int, bool]] = {}
         places: dict[str, list[int]] = {}
@@ -142,13 +148,13 @@ class Match:
                     end = at + len(words)
                     if (
                         self.folds[at:end] == words
-                        and self._same_number(cell, at, end)
-                        and not self.other_currency(cell, at, end)
+                        and self._is_same_number(cell, at, end)
+                        and not self.is_in_other_currency(cell, at, end)
                     ):
                         spot = found.setdefault((at, at + len(words)), {})
                         spot[number] = spot.get(number, False) or whole
         mentions: list[Mention] = []
-        titles = [place for place in self._captions() if not any(found.get(place, {}).values())]
+        titles = [place for place in self._caption_places() if not any(found.get(place, {}).values())]
         for first, last in sorted({*found, *titles}, key=lambda p: (p[0] - p[1], p[0])):
             if any(self.roles[first:last]):
                 continue
@@ -162,24 +168,24 @@ class Match:
             mentions.append(Mention(first, last, tuple(cells), any(cells.values())))
         return sorted(mentions, key=lambda m: m.first)
 
-    def _titles(self) -> list[tuple[str, ...]]:
-        """The words of what stands above the record: a line of text, or what names the record that it lies in."""
-        above = [cell.words for cell in self.cells[self.own :] if cell.naming and cell.kind == "text"]
+    def _titles_above(self) -> list[tuple[str, ...]]:
+        """The words of the titles above the record: a line of text, or the name of a record around it."""
+        above = [cell.words for cell in self.cells[self.own_count :] if cell.naming and cell.kind == "text"]
         return [words for words in (self.group.caption, *above) if len(words) >= _FEWEST_IN_TITLE]
 
-    def places_of(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
-        """Where the statement has the words in a row."""
+    def word_ranges(self, words: tuple[str, ...]) -> list[tuple[int, int]]:
+        """The ranges at which the statement has the words."""
         ends = range(len(words), len(self.folds) + 1)
         return [(end - len(words), end) for end in ends if self.folds[end - len(words) : end] == words]
 
-    def _captions(self) -> list[tuple[int, int]]:
-        """Where the statement has all of the title, whose words are then no values of other fields."""
+    def _caption_places(self) -> list[tuple[int, int]]:
+        """The ranges at which the statement has the whole title; its words are then no values of other fields."""
         words = self.group.caption
-        return self.places_of(words) if len(words) >= _FEWEST_IN_TITLE else []
+        return self.word_ranges(words) if len(words) >= _FEWEST_IN_TITLE else []
 
-    def _retitled(self) -> None:
-        """Marks the words that are a title but for its figures, where the statement has no title as it is."""
-        for words in self._titles():
+    def _mark_other_title(self) -> None:
+        """Marks the words that are a title except for its figures, where the statement has no title exactly."""
+        for words in self._titles_above():
             if len(words) < _FEWEST_IN_OTHER_TITLE:
                 continue
             for first in range(len(self.folds) - len(words) + 1):
@@ -188,18 +194,18 @@ class Match:
                 figures = all(_is_figure(mine[at]) and _is_figure(words[at]) for at in differing)
                 if differing and figures and len(words) >= _OTHER_TITLE_SHARE * len(differing):
                     self.roles[first : first + len(words)] = ["title"] * len(words)
-                    self.retitled = tuple((first + at, first + at + 1) for at in differing)
+                    self.other_title_words = tuple((first + at, first + at + 1) for at in differing)
                     self.own_title = " ".join(words)
                     return
 
     def _is_cited(self, first: int, last: int) -> bool:
-        """Whether the words are the number of a piece of evidence, and of nothing that the record has: "passage 2"."""
+        """Whether the words are the number of a piece of evidence ("passage 2") and not of anything in the record."""
         before = self.statement.lexemes[first - 1] if first else None
         if before is None or before.fold not in CITED or last - first > 1 or not self.statement.lexemes[first].digit:
             return False
         return not any(before.stem in cell.stems or before.fold in cell.words for cell in self.cells)
 
-    def _same_number(self, cell: Cell, first: int, last: int) -> bool:
+    def _is_same_number(self, cell: Cell, first: int, last: int) -> bool:
         """Whether a number in the statement has the sign and the scale of the cell's."""
         if cell.number is None or cell.kind != "number":
             return True
@@ -212,7 +218,7 @@ class Match:
                 return quantity.value == abs(cell.number) and signed == (cell.number < 0) and quantity.exact
         return True
 
-    def other_currency(self, cell: Cell, first: int, last: int) -> bool:
+    def is_in_other_currency(self, cell: Cell, first: int, last: int) -> bool:
         """Whether an amount among the words is in another currency than all that the cell has."""
         start, end = self.statement.starts[first], self.statement.ends[last - 1]
         for _, _, quantity in self.statement.quantities:
@@ -223,42 +229,42 @@ class Match:
         return False
 
     def absorb(self, first: int, last: int, number: int) -> bool:
-        """Takes words for one value of a field, and away from what else was found in them; false where they cannot be.
+        """Makes words one value of a field and removes other values found in them; false where that is not allowed.
 
-        Names of fields stay as they are, and so does the only value that another field's name goes with, or that names
-        the record.
+        It is not allowed for names of fields, for the only value of another named field, and for a value that names the
+        record.
         """
         if any(role not in (None, "value") for role in self.roles[first:last]):
             return False
-        mentioned = [*self.unnamed, *(m for mentions in self.valued.values() for m in mentions)]
+        mentioned = [*self.nameless_values, *(m for mentions in self.field_values.values() for m in mentions)]
         inside = [m for m in mentioned if m.first < last and first < m.last]
         if any(m.first < first or last < m.last for m in inside):
             return False
-        kept = {cell: [m for m in mentions if m not in inside] for cell, mentions in self.valued.items()}
+        kept = {cell: [m for m in mentions if m not in inside] for cell, mentions in self.field_values.items()}
         if any(not mentions for cell, mentions in kept.items() if cell != number):
             return False
-        if any(m.whole and any(self.cells[c].naming for c in m.cells) for m in inside if m in self.unnamed):
+        if any(m.whole and any(self.cells[c].naming for c in m.cells) for m in inside if m in self.nameless_values):
             return False
-        self.unnamed[:] = [m for m in self.unnamed if m not in inside]
-        self.valued.clear()
-        self.valued.update({cell: mentions for cell, mentions in kept.items() if mentions})
-        self.unvalued.pop(number, None)
+        self.nameless_values[:] = [m for m in self.nameless_values if m not in inside]
+        self.field_values.clear()
+        self.field_values.update({cell: mentions for cell, mentions in kept.items() if mentions})
+        self.fields_without_value.pop(number, None)
         self.roles[first:last] = ["value"] * (last - first)
         return True
 
     def in_slot(self, number: int, first: int, last: int) -> bool:
-        """Whether words stand where a value of a field would: "the mayor is X", "X is the mayor"."""
+        """Whether words are where a value of a field would be: "the mayor is X", "X is the mayor"."""
         folds = self.folds
         before = folds[first - 1] if first else ""
         after = folds[last] if last < len(folds) else ""
-        behind = max(self.named[number]) < first
+        behind = max(self.named_fields[number]) < first
         if behind:
             return before in PRESENTING
-        ahead = min(self.named[number]) >= last
+        ahead = min(self.named_fields[number]) >= last
         return ahead and (before in PRESENTING or (first == 0 and after in PRESENTING))
 
     def _splits_amount(self, first: int, last: int) -> bool:
-        """Whether the words are a part of a number, so that "5" is no value in "5.2"."""
+        """Whether the words are only part of a number: "5" is no value in "5.2"."""
         start, end = self.statement.starts[first], self.statement.ends[last - 1]
         for _, _, quantity in self.statement.quantities:
             if quantity.number_start < end and start < quantity.number_end:
@@ -267,42 +273,42 @@ class Match:
                     return True
         return False
 
-    def _keys(self) -> dict[int, tuple[int, ...]]:
-        """The fields that the statement names, with the words that name them."""
+    def _find_keys(self) -> dict[int, tuple[int, ...]]:
+        """The fields that the statement names, with the indices of the words that name them."""
         stems: dict[str, list[int]] = {}
-        numbering = self._numbering()
+        numbering = self._numbering_words()
         for at, word in enumerate(self.statement.lexemes):
             if self.roles[at] is None and (word.fold not in NEGATIONS or at in numbering):
                 for stem in _doer_forms(word.stem):
                     stems.setdefault(stem, []).append(at)
-        named: dict[int, tuple[int, ...]] = {}
+        named_fields: dict[int, tuple[int, ...]] = {}
         synonyms: list[int] = []
         for number, cell in enumerate(self.cells):
-            places = [self._places(stem, stems) for stem in cell.needed]
+            places = [self._places_of(stem, stems) for stem in cell.needed]
             if not places or not all(places):
                 synonyms.append(number)
                 continue
-            named[number] = tuple(sorted({at for place in places for at in place}))
-        used = {at for place in named.values() for at in place}
+            named_fields[number] = tuple(sorted({at for place in places for at in place}))
+        used = {at for place in named_fields.values() for at in place}
         for number in synonyms:
             alike = [
                 [at for s in SYNONYMS.get(stem, ()) for at in stems.get(s, ()) if at not in used]
                 for stem in self.cells[number].needed
             ]
             if len(alike) == 1 and alike[0]:
-                named[number] = tuple(sorted(set(alike[0])))
-        named = self._narrowed(named, stems)
-        for place in named.values():
+                named_fields[number] = tuple(sorted(set(alike[0])))
+        named_fields = self._without_shorter_names(named_fields, stems)
+        for place in named_fields.values():
             for at in place:
                 self.roles[at] = "key"
-        optional = {stem for number in named for stem in self.cells[number].stems}
+        optional = {stem for number in named_fields for stem in self.cells[number].stems}
         for at, word in enumerate(self.statement.lexemes):
             if self.roles[at] is None and word.stem in optional:
                 self.roles[at] = "key"
-        return named
+        return named_fields
 
-    def _numbering(self) -> set[int]:
-        """The words "no" that are short for a number, since they stand so in the name of a field: "no in series"."""
+    def _numbering_words(self) -> set[int]:
+        """The indices of words "no" that mean "number", as in the name of a field: "no in series"."""
         found: set[int] = set()
         for at, fold in enumerate(self.folds):
             if fold == "no" and any(
@@ -312,21 +318,23 @@ class Match:
                 found.add(at)
         return found
 
-    def _places(self, stem: str, stems: dict[str, list[int]]) -> list[int]:
-        """The words of the statement that may be a stem of a field's name."""
+    def _places_of(self, stem: str, stems: dict[str, list[int]]) -> list[int]:
+        """The indices of the statement's words that may be a stem of a field's name."""
         found: list[int] = []
         for form in _doer_forms(stem):
             found += stems.get(form, [])
         return found
 
-    def _narrowed(self, named: dict[int, tuple[int, ...]], stems: dict[str, list[int]]) -> dict[int, tuple[int, ...]]:
-        """Without the fields whose words all belong to a fuller name: "home team" beside "home team score"."""
+    def _without_shorter_names(
+        self, named_fields: dict[int, tuple[int, ...]], stems: dict[str, list[int]]
+    ) -> dict[int, tuple[int, ...]]:
+        """The fields without those whose words all belong to a longer name: "home team" beside "home team score"."""
         kept: dict[int, tuple[int, ...]] = {}
         content = {
             number: frozenset(at for at in place if self.folds[at] not in FUNCTION_WORDS) or frozenset(place)
-            for number, place in named.items()
+            for number, place in named_fields.items()
         }
-        for number, place in named.items():
+        for number, place in named_fields.items():
             mine = content[number]
             depth = len([s for s in self.cells[number].stems if s in stems])
             rivals = [
@@ -336,7 +344,7 @@ class Match:
                 and mine <= theirs
                 and (
                     len(theirs) > len(mine)
-                    or len(named[other]) > len(place)
+                    or len(named_fields[other]) > len(place)
                     or len([s for s in self.cells[other].stems if s in stems]) > depth
                 )
             ]
@@ -344,8 +352,8 @@ class Match:
                 kept[number] = place
         return kept
 
-    def _title(self) -> None:
-        """Marks the words of the title, and what may stand for it."""
+    def _mark_title(self) -> None:
+        """Marks the words of the title, and pronouns and generic nouns that may refer to the record."""
         title = self.group.title
         alone = not self.group.table
         for at, word in enumerate(self.statement.lexemes):
@@ -363,7 +371,7 @@ def _is_figure(word: str) -> bool:
 
 
 def _doer_forms(stem: str) -> Iterator[str]:
-    """A stem with that of the deed behind a doer, or with those of a deed's doers: "director" and "directed"."""
+    """A stem and those of the verb of an agent noun or the agent nouns of a verb: "director" and "directed"."""
     yield stem
     if len(stem) >= _SHORTEST_DOER and stem.endswith(("or", "er")):
         yield stem[:-2]

@@ -1,35 +1,34 @@
-"""What one record says of a statement, and how sure that is."""
+"""What one record says about a statement, and with what confidence."""
 
 from dataclasses import dataclass
 
 from assay.verify.exact.records import Cell
 
 SURE, LIKELY, DOUBTFUL = 0.9, 0.75, 0.55
-"""Confidences, by how often what is decided so was right where it was measured (ADR 25)."""
+"""Confidences, by the measured share of such decisions that were right (ADR 25)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one record says of a statement."""
+    """What one record says about a statement."""
 
-    verdict: bool
-    """Whether it states it; otherwise it says otherwise."""
+    agrees: bool
+    """Whether the record supports the statement; otherwise it contradicts it."""
     confidence: float
     cell: Cell
     passage: int
     first: int
-    """The words of the claim that are right or wrong."""
+    """The statement's words that are right or wrong, up to before `last`."""
     last: int
-    naming: bool
-    """Whether the record was found by what names it."""
+    by_name: bool
+    """Whether the statement names the record."""
     code: str = "record.mismatch"
     group: int = 0
-    alike: int = 1
-    """How many records of the group fit what the statement says right."""
+    alike_count: int = 1
+    """How many records of the group have the values that the statement has right."""
     wrong: tuple[tuple[int, int], ...] = ()
-    """The words that are wrong, from the first to before the last of each run; all of the others are right. Empty where
-    it states the claim."""
-    right: int = 0
+    """The ranges of wrong words; all others are right. Empty where the record agrees."""
+    right_count: int = 0
     """How many values of the record the statement has right."""
-    instead: str = ""
-    """What the evidence has, where it is not the text of the cell: a title, a total."""
+    shown_instead: str = ""
+    """What a message shows as the evidence's value where that is not the text of the cell: a title, a total."""

@@ -1,4 +1,4 @@
-"""Whether words of a claim stand for another text than the one that a cell has."""
+"""Whether words of a claim mean another text than the one in a cell."""
 
 from typing import Final
 
@@ -8,16 +8,16 @@ from assay.verify.exact.compare_records.outcome import DOUBTFUL, SURE
 from assay.verify.exact.records import Cell
 
 _ENUMERATED: Final = 2
-"""Words that a state or a kind has at most: "in production"."""
+"""The most words of a state or a kind: "in production"."""
 
 _LONGEST_TEXT: Final = 8
-"""Words that may be another value of a field; longer runs are a statement of their own."""
+"""The most words that may be another value of a field; longer ranges are statements of their own."""
 
 _MOST_ROWS_OF_COLUMN: Final = 500
-"""Rows in which a value of the same column is looked for."""
+"""The most rows in which a value of the same column is looked for."""
 
 _SHORTEST_NAME: Final = 4
-"""Letters of a word that has to be a capital one in a name; "von" and "of" need not be."""
+"""The fewest letters of a word that has to be capitalised in a name; "von" and "of" need not be."""
 
 _PEOPLE: Final = frozenset(
     lexeme(word).stem
@@ -31,7 +31,7 @@ _PEOPLE: Final = frozenset(
 
 
 def overlaps(match: Match, cell: Cell, first: int, last: int) -> bool:
-    """Whether words of the claim share a word with a cell, or mean the same as one of its words."""
+    """Whether words of the claim share a word with a cell or include a synonym of one of its words."""
     joined = "".join(match.folds[first:last])
     if joined in "".join(cell.words) or "".join(cell.words) in joined:
         return True
@@ -45,11 +45,11 @@ def overlaps(match: Match, cell: Cell, first: int, last: int) -> bool:
 
 
 def text_differs(match: Match, cell: Cell, number: int, first: int, last: int) -> float:
-    """How sure it is that the words stand for another value of the field; 0 where they may say the same."""
+    """The confidence that the words are another value of the field; 0 where they may mean the same."""
     if cell.kind != "text":
         return 0.0
     folds = match.folds[first:last]
-    if match.group.table and number < match.own and _in_column(match, folds, number):
+    if match.group.table and number < match.own_count and _in_column(match, folds, number):
         return SURE
     lexemes = match.statement.lexemes[first:last]
     code = len(folds) == 1 and _is_code(folds[0])
@@ -69,7 +69,7 @@ def text_differs(match: Match, cell: Cell, number: int, first: int, last: int) -
 
 
 def _in_column(match: Match, folds: tuple[str, ...], number: int) -> bool:
-    """Whether another row of the table has the words as its value of the column."""
+    """Whether a row of the table has the words as its value of the column."""
     group, column = match.group, match.cells[number].stems
     for record in match.records.records[group.first : min(group.last, group.first + _MOST_ROWS_OF_COLUMN)]:
         for cell in record.cells:
@@ -79,7 +79,7 @@ def _in_column(match: Match, folds: tuple[str, ...], number: int) -> bool:
 
 
 def _is_code(word: str) -> bool:
-    """Whether a word has figures and letters, such as "qx71bd"."""
+    """Whether a word has digits and letters, such as "qx71bd"."""
     return any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
 
 

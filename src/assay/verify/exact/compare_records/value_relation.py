@@ -1,4 +1,4 @@
-"""Numbers and dates of a claim checked against the value of a cell."""
+"""How a number or a date of a claim relates to the value of a cell."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,13 +10,13 @@ from assay.text.quantities import CURRENCY_CODES, Quantity, Relation, find_quant
 from assay.verify.exact.records import Cell, Record, Records
 
 _LISTED: Final = frozenset(lexeme(word).stem for word in word_set("entry item value name"))
-"""What a list is said to have so and so many of, whatever it lists."""
+"""Stems of nouns that count the members of any list."""
 
 _MONEY: Final = frozenset(
     lexeme(word).stem
     for word in word_set("price cost fee fare amount total balance budget salary revenue paid payment")
 )
-"""Stems of the names of fields whose bare numbers are sums of money."""
+"""Stems of names of fields whose numbers without a currency are sums of money."""
 
 _CURRENCY: Final = frozenset(lexeme(word).stem for word in word_set("currency ccy"))
 _ENDS: Final = frozenset(
@@ -25,20 +25,20 @@ _ENDS: Final = frozenset(
 _BEGINS: Final = frozenset(lexeme(word).stem for word in word_set("since from start starts started begin begins"))
 """Stems of the names of fields whose dates are the end or the beginning of something."""
 _DEEPEST: Final = 4
-"""Records around a value in which its currency is looked for."""
+"""How many records around a value are searched for its currency."""
 _SCALES: Final = {"billion": 10**9, "million": 10**6, "thousand": 1000}
-"""What a word in the name of a field says its bare numbers are counted in."""
+"""The factors of stems in the names of fields."""
 
 
 class CellValues:
-    """The numbers and the dates of cells, each cell read once for all that one claim says."""
+    """The numbers and dates of cells, each cell parsed once for a claim."""
 
     def __init__(self) -> None:
         self._quantities: dict[tuple[str, str], Sequence[Quantity]] = {}
         self._dates: dict[str, Sequence[DateMention]] = {}
 
     def quantities(self, cell: Cell) -> Sequence[Quantity]:
-        """The numbers of a cell, read with the name of its field and placed as if it stood before the text."""
+        """The numbers of a cell, parsed with the name of its field before the text; positions include the name."""
         key = (cell.name, cell.text)
         if key not in self._quantities:
             self._quantities[key] = find_quantities(f"{cell.name}: {cell.text}")
@@ -62,15 +62,15 @@ def relation_of(
 ) -> bool | None:
     """Whether a cell has a number or a date of a claim; none where the two cannot be compared.
 
-    Args:
-        value: of the claim.
-        cell: of the record.
-        values: of the cells.
-        alone: whether the record is no row of a table, so that "two children" counts what a cell lists.
-        record: the record of the cell, whose currency its sums of money have.
-        records: all records, for those that it lies in.
+    A cell is parsed with the name of its field, which may contain its unit: "eta days: 3".
 
-    A cell is read with the name of its field, which may hold its unit: "eta days: 3".
+    Args:
+        value: the number or date of the claim.
+        cell: a cell of the record.
+        values: the parsed cells.
+        alone: whether the record is no row of a table, so that "two children" counts the items of a cell.
+        record: the record of the cell, which may state the currency of its sums of money.
+        records: all records, for those around it.
     """
     if cell.kind == "array":
         if isinstance(value, Quantity) and value.dimension == "count" and value.exact and cell.number is not None:
@@ -82,31 +82,31 @@ def relation_of(
         if cell.number is not None and value.month is None and value.last_year is None and value.year is not None:
             return value.year == cell.number if value.bound == "exact" else None
         dates = values.dates(cell)
-        found = [_relate(value, other, cell) for other in dates]
+        found = [_relate_date(value, other, cell) for other in dates]
         relations = [one for one in found if one is not DateRelation.INCOMPARABLE]  # the time beside a day
         if DateRelation.SAME in relations:
             return True
         return False if relations and all(r is DateRelation.DIFFERENT for r in relations) else None
     quantities = values.quantities(cell)
-    others = [q for q in quantities if q.start >= len(cell.name)]
-    relations_q = [relate(value, other) for other in others]
-    if Relation.SAME in relations_q:
-        if value.bound == "range" and len(others) > 1:
+    quantities_of_value = [q for q in quantities if q.start >= len(cell.name)]
+    quantity_relations = [relate(value, other) for other in quantities_of_value]
+    if Relation.SAME in quantity_relations:
+        if value.bound == "range" and len(quantities_of_value) > 1:
             return None
         return (
             True
-            if len(others) == 1
+            if len(quantities_of_value) == 1
             or any(
                 r is Relation.SAME and o.value == value.value and o.bound == value.bound
-                for o, r in zip(others, relations_q, strict=True)
+                for o, r in zip(quantities_of_value, quantity_relations, strict=True)
             )
             else None
         )
     plain = cell.number
-    if plain is not None and record is not None and _other_currency(value, cell, record, records):
+    if plain is not None and record is not None and _is_in_other_currency(value, cell, record, records):
         return False
     if plain is not None and value.exact:
-        if value.value in (plain, plain * _scale_of(cell.name)):
+        if value.value in (plain, plain * _scale_of(cell)):
             return True
         money = value.dimension.startswith("money") and not _MONEY.isdisjoint(cell.stems)
         return False if value.dimension == "count" or money else None
@@ -118,16 +118,16 @@ def relation_of(
             return None
         if not cell.stems.isdisjoint(value.nouns):
             return same or None
-    if len(others) == 1 and relations_q[0] is Relation.DIFFERENT:
+    if len(quantities_of_value) == 1 and quantity_relations[0] is Relation.DIFFERENT:
         return False
     return None
 
 
-def _relate(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
-    """How a date of a claim stands to that of a cell, which may itself be the end or the beginning of something.
+def _relate_date(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
+    """The relation of a date of a claim to that of a cell, which may itself be the end or the beginning of something.
 
-    What holds "until 2028" does not hold "until" what a field of that name gives as 2027, though 2027 comes before
-    2028; and of a field with another name it is not known whether its date has to do with the end.
+    "Until 2028" contradicts a field "until" with 2027, although 2027 is before 2028. Of a field with another name it is
+    not known whether its date is an end.
     """
     if value.bound not in {"until", "since"} or other.bound != "exact":
         return relate_dates(value, other)
@@ -137,8 +137,8 @@ def _relate(value: DateMention, other: DateMention, cell: Cell) -> DateRelation:
     return DateRelation.COMPATIBLE
 
 
-def _other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:
-    """Whether a sum of money names another currency than the field beside it, or around it, that states one."""
+def _is_in_other_currency(value: Quantity, cell: Cell, record: Record, records: Records | None) -> bool:
+    """Whether a sum of money has another currency than a field of its record, or of a record around it, states."""
     code = value.dimension.removeprefix("money:")
     if code == value.dimension:
         return False
@@ -154,23 +154,23 @@ def _other_currency(value: Quantity, cell: Cell, record: Record, records: Record
     return False
 
 
-def _scale_of(name: str) -> int:
-    """What the name of a field says its numbers are counted in: "viewers (millions)"."""
-    return next((scale for word, scale in _SCALES.items() if word in name.lower()), 1)
+def _scale_of(cell: Cell) -> int:
+    """The factor in the name of a cell's field: "viewers (millions)", not "millionaires"; 1 without one."""
+    return next((scale for stem, scale in _SCALES.items() if stem in cell.stems), 1)
 
 
 def is_as_written(value: DateMention | Quantity, cell: Cell, values: CellValues) -> bool:
-    """Whether a value that fits a cell is the cell's own, and not merely within its bounds or rounded."""
+    """Whether a value that fits a cell is exactly the cell's, and not only within its bounds or rounded."""
     if isinstance(value, DateMention):
         return value.bound == "exact"
     if value.bound != "exact":
         return False
     if cell.number is not None:
-        return value.value in (cell.number, cell.number * _scale_of(cell.name))
+        return value.value in (cell.number, cell.number * _scale_of(cell))
     others = [q for q in values.quantities(cell) if q.dimension == value.dimension]
     return not others or any(value.low == other.low for other in others)
 
 
 def states_one_value(value: DateMention | Quantity) -> bool:
-    """Whether it states one value and no bound, so that only its own field is likely to have it."""
+    """Whether a value is exact, so that only the field it is meant for is likely to have it."""
     return value.exact if isinstance(value, Quantity) else value.day is not None or value.bound == "exact"

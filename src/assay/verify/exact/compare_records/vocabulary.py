@@ -1,4 +1,4 @@
-"""Words that a statement about a record is made of, besides names of fields and values."""
+"""Words of statements about records, besides names of fields and values."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ FRAME: Final = frozenset(
         comprises show follows sure certainly short brief course okay"""
     )
 )
-"""Words of phrases that present a value and say nothing of it."""
+"""Stems of words that present a value and state nothing about it."""
 
 BLOCKERS: Final = word_set(
     """more most less least fewer than only just every each any some several both either neither nor or if unless
@@ -25,17 +25,17 @@ BLOCKERS: Final = word_set(
     while although however should would could might may must can than another other same such too also again further
     against same when who whose which where because though yet per all one"""
 )
-"""Function words that turn a statement of a value into another statement."""
+"""Function words that make a statement of a value another kind of statement."""
 
 NEGATIONS: Final = word_set(
     """not no never none don't doesn't didn't isn't aren't wasn't weren't won't can't couldn't hasn't haven't hadn't
     cannot"""
 )
 PLAIN_NEGATIONS: Final = frozenset({"not", "isn't", "aren't", "wasn't", "weren't", "doesn't", "didn't", "don't"})
-"""Those that deny the whole of a plain sentence."""
+"""The negations that deny a whole plain sentence."""
 
 _DOING: Final = word_set("do does did")
-"""Verbs that stand before a negation for the sake of the verb behind it."""
+"""Auxiliary verbs before the negation of another verb."""
 
 CITED: Final = word_set("passage source document page section step text")
 """Words before the number of a piece of evidence: "passage 2"."""
@@ -44,18 +44,18 @@ PRESENTING: Final = word_set("is are was were be by as has have had lists list g
 """Words between the name of a field and its value."""
 
 FUNCTION_WORDS: Final = word_set("a an the of in on at to for from by with is are was were and as its it has have had")
-"""Words that are too common to find a record, or to be a value by themselves."""
+"""Words that are too common to find a record or to be a value alone."""
 
 
 def negating_words(folds: Sequence[str], at: int) -> tuple[int, int]:
-    """The words that a negation adds to a sentence or changes in it, from the first to before the last.
+    """The range of words that a negation adds to a sentence or changes in it.
 
     >>> negating_words(("it", "is", "not", "4"), 2), negating_words(("it", "does", "not", "cost", "4"), 2)
     ((2, 3), (1, 4))
 
     Args:
         folds: the words of the sentence.
-        at: the word that negates.
+        at: the index of the word that negates.
     """
     doing = folds[at - 1] if at and folds[at - 1] in _DOING else ""
     changed = doing in ("does", "did")

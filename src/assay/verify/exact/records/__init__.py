@@ -1,7 +1,7 @@
-"""Evidence that is no prose, read into records: JSON, "key: value" lines, and tables of cells.
+"""Reads structured evidence into records: JSON, "key: value" lines, and tables.
 
-What cannot be read safely is not read at all: broken or ambiguous JSON, rows of unequal length, and whatever exceeds
-the bounds of `reader`, so that nothing is said of a record that was seen in part.
+What cannot be read safely is not read at all: broken or ambiguous JSON, rows of unequal length, and anything beyond the
+limits of `reader`, so that no record is read in part.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What a cell holds: a number and nothing else, yes, no, nothing, or a text and what it lists."""
+"""Interprets the text of a cell: a number, yes, no, nothing, or a text with the items that it lists."""
 
 import re
 from decimal import Decimal
@@ -19,7 +19,7 @@ _YES, _NO, _NONE = word_set("yes true"), word_set("no false"), frozenset({"none"
 
 
 def whole_number(text: str, locale: str) -> Decimal | None:
-    """The number that a cell is, sign included; none where it is anything else.
+    """The number that is the whole text of a cell, with its sign; none for anything else.
 
     >>> whole_number("- 41", "en"), whole_number("$1,200.50", "en"), whole_number("9 May", "en")
     (Decimal('-41'), Decimal('1200.50'), None)
@@ -30,37 +30,37 @@ def whole_number(text: str, locale: str) -> Decimal | None:
     match = _NUMBER.fullmatch(stripped) if stripped[:1] in "-−–+$€£¥0123456789" else None
     if match is None:
         return None
-    read = decode_number(match[2].replace(" , ", ",").strip(), locale)
-    if read is None:
+    decoded = decode_number(match[2].replace(" , ", ",").strip(), locale)
+    if decoded is None:
         return None
-    return -read[0] if match[1] in ("-", "−", "–") else read[0]
+    return -decoded[0] if match[1] in ("-", "−", "–") else decoded[0]
 
 
-def typed(text: str, locale: str) -> tuple[Kind, Decimal | None]:
-    """What kind of value a text is, and the number where it is one.
+def cell_kind(text: str, locale: str) -> tuple[Kind, Decimal | None]:
+    """The kind of value of a text, and the number if it is one.
 
-    >>> typed("Yes", "en"), typed("n/a", "en"), typed("12", "en")
+    >>> cell_kind("Yes", "en"), cell_kind("n/a", "en"), cell_kind("12", "en")
     (('yes', None), ('none', None), ('number', Decimal('12')))
     """
-    low = text.strip().lower()
-    if low in _YES:
+    folded = text.strip().lower()
+    if folded in _YES:
         return "yes", None
-    if low in _NO:
+    if folded in _NO:
         return "no", None
-    if low in _NONE:
+    if folded in _NONE:
         return "none", None
     number = whole_number(text, locale)
     return ("text" if number is None else "number"), number
 
 
-def items_of(text: str, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """The folded words of what a text lists, without figures alone; empty where it is no list.
+def list_items(text: str, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The folded words of each item that a text lists, without items of figures alone; empty where it is not a list.
 
-    >>> items_of("red, green and blue", ("red", "green", "and", "blue"))
+    >>> list_items("red, green and blue", ("red", "green", "and", "blue"))
     (('red',), ('green',), ('blue',))
     """
     listed = [
         tuple(word.fold for word in find_words(part).lexemes) for part in _ITEM_END.split(BRACKETS.sub(" ", text))
     ]
-    worded = [part for part in listed if any(not word[0].isdigit() for word in part)]
-    return tuple(part for part in worded if part != words)
+    with_words = [part for part in listed if any(not word[0].isdigit() for word in part)]
+    return tuple(part for part in with_words if part != words)

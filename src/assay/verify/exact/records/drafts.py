@@ -1,4 +1,4 @@
-"""Cells and groups while they are being read, before their words are."""
+"""Raw cells and groups of records, before their words are analysed."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -8,7 +8,7 @@ from assay.verify.exact.records.model import Kind
 
 @dataclass(frozen=True, slots=True)
 class RawCell:
-    """A cell as it stands."""
+    """A cell as it is written."""
 
     name: str
     path: tuple[str, ...]
@@ -27,9 +27,9 @@ class GroupDraft:
 
     title: str = ""
     named: bool = False
-    """Whether the title names the one record."""
+    """Whether the title names the only record."""
     table: bool = False
     rows_are_lines: bool = False
-    """Whether it is a table of lines, whose first column names the rows whatever it is called."""
+    """Whether it is a table of text lines, whose first column names the rows regardless of its head."""
     rows: list[list[RawCell]] = field(default_factory=list)
     parents: list[int | None] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Names of fields: taken apart into words, and the stems that a claim names a field by."""
+"""Splits the names of fields into words, and gives the stems by which a claim names a field."""
 
 import re
 from collections.abc import Iterator
@@ -7,18 +7,18 @@ from typing import Final
 from assay.text.lexicon import find_words, lexeme, word_set
 
 LONGEST_NAME: Final = 60
-"""Characters of a field's name; what is longer is a sentence before a colon, or is cut off in JSON."""
+"""Characters of the longest name; a longer text before a colon is a sentence, and a longer JSON key is truncated."""
 
-# A border within a name in camelCase, and the words of such a name.
-_HUMP: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+# A boundary within a name in camelCase, and the words of such a name.
+_CAMEL_BOUNDARY: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
 BRACKETS: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-"""What is in brackets, which a name or a list can do without."""
+"""Text in brackets, which is not essential to a name or a list."""
 
 GENERIC: Final = frozenset(
     lexeme(word).stem for word in word_set("date name number no nr id ids code type value the of s at on by in is and")
 )
-"""Words of a field's name that a claim may leave out where others remain: "released" for "release date"."""
+"""Words of a field's name that a claim may omit if others remain: "released" for "release date"."""
 
 _LONG_FORMS: Final = {
     short: lexeme(long).stem
@@ -40,45 +40,45 @@ _LONG_FORMS: Final = {
         "temp": "temperature",
     }.items()
 }
-"""What the short names of fields stand for."""
+"""The long forms of abbreviated field names."""
 
 _NAMING: Final = word_set("name title id key label code sku number")
 """Last words of the names of fields that name their record."""
 
 
 def split_name(name: str) -> str:
-    """A field's name as words: camelCase and snake_case taken apart.
+    """A field's name as words, with camelCase and snake_case split.
 
     >>> split_name("releaseDate"), split_name("zip_code"), split_name("HTTPStatus")
     ('release Date', 'zip code', 'HTTP Status')
     """
-    if "_" in name or (" " not in name and _HUMP.search(name)):
+    if "_" in name or (" " not in name and _CAMEL_BOUNDARY.search(name)):
         return " ".join(piece for word in re.split(r"[\s_]+", name) for piece in _PART.findall(word))
     return name
 
 
-def stems_of(text: str) -> Iterator[str]:
-    """The stems of the words of a name or a title, function words too."""
+def name_stems(text: str) -> Iterator[str]:
+    """The stems of the words of a name or a title, including function words."""
     for word in find_words(split_name(text)).lexemes:
         yield _LONG_FORMS.get(word.stem, word.stem)
 
 
 def key_stems(name: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems that name a field, and all of its name.
+    """The stems that a claim needs to name a field, and all stems of its name.
 
     >>> sorted(key_stems("Number of nights (2019)")[0])
     ['night']
     """
-    every = frozenset(stems_of(name))
-    outer = frozenset(stems_of(BRACKETS.sub(" ", name))) or every
+    all_stems = frozenset(name_stems(name))
+    outer = frozenset(name_stems(BRACKETS.sub(" ", name))) or all_stems
     needed = outer - GENERIC
-    return (needed or outer - {"of", "the", "by", "s"} or outer), every
+    return (needed or outer - {"of", "the", "by", "s"} or outer), all_stems
 
 
-def names_record(name: str) -> bool:
-    """Whether the name of a field says that it names its record.
+def is_naming_field(name: str) -> bool:
+    """Whether a field names its record, judged by the last word of its name.
 
-    >>> names_record("booking id"), names_record("nights")
+    >>> is_naming_field("booking id"), is_naming_field("nights")
     (True, False)
     """
     return name.lower().rpartition(" ")[2] in _NAMING

@@ -1,4 +1,4 @@
-"""JSON taken apart into records: an object is one, with the objects in it, and each object in an array is its own."""
+"""Splits JSON into records: an object with its nested objects is one, and each object in an array is one of its own."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -10,12 +10,12 @@ from assay.verify.exact.records.field_names import LONGEST_NAME, split_name
 from assay.verify.exact.records.model import Kind
 
 _LONGEST_TITLE: Final = 200
-"""Characters above the JSON that are taken for its title."""
+"""The most characters above the JSON that are its title."""
 
 
 def read_json(text: str) -> Iterator[GroupDraft]:
-    """The groups of the JSON in a text; none where it is broken, or a key of it comes twice."""
-    body, offset, title = _json_in(text)
+    """The groups of the JSON in a text; none where it is broken or has a duplicate key."""
+    body, offset, title = _extract_json(text)
     try:
         parsed = parse(body)
     except (JsonTextError, RecursionError, ValueError):
@@ -25,8 +25,8 @@ def read_json(text: str) -> Iterator[GroupDraft]:
     yield from _JsonReader(parsed, offset, title).drafts()
 
 
-def _json_in(text: str) -> tuple[str, int, str]:
-    """The JSON of a text, where it begins, and what stands above it."""
+def _extract_json(text: str) -> tuple[str, int, str]:
+    """The JSON of a text, its offset, and the title above it."""
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped[:1] in ("{", "[") or "```" in text:
         return text, 0, ""
@@ -35,7 +35,7 @@ def _json_in(text: str) -> tuple[str, int, str]:
 
 
 class _JsonReader:
-    """Takes objects apart into records: an object in an array is a record of its own."""
+    """Splits objects into records; an object in an array is a record of its own."""
 
     def __init__(self, parsed: Parsed, offset: int, title: str) -> None:
         self.parsed = parsed
@@ -45,15 +45,15 @@ class _JsonReader:
         self.parents: list[int | None] = []
         self.paths: list[tuple[str, ...]] = []
         self.with_text: set[int] = set()
-        """The records that have had a text; the first may name them."""
+        """The records that already have a text cell; the first text may name the record."""
 
     def drafts(self) -> Iterator[GroupDraft]:
         places = dict(walk(self.parsed))
-        self._value(self.parsed.value, (), (), None, places)
+        self._add_value(self.parsed.value, (), (), None, places)
         groups: dict[tuple[str, ...], list[int]] = {}
         for number, path in enumerate(self.paths):
             groups.setdefault(path, []).append(number)
-        # Groups are written one behind the other, so records change their numbers.
+        # The groups are output one after the other, so the records are renumbered.
         order = {number: at for at, number in enumerate(n for numbers in groups.values() for n in numbers)}
         for path, numbers in groups.items():
             draft = GroupDraft(" ".join((self.title, *path)), table=len(numbers) > 1)
@@ -63,51 +63,51 @@ class _JsonReader:
                 draft.parents.append(None if parent is None else order[parent])
             yield draft
 
-    def _value(
+    def _add_value(
         self, value: object, path: Path, names: tuple[str, ...], parent: int | None, places: dict[Path, Place]
     ) -> None:
         if isinstance(value, list):
             for number, item in enumerate(value):
                 if isinstance(item, dict | list):
-                    self._value(item, (*path, number), names, parent, places)
+                    self._add_value(item, (*path, number), names, parent, places)
             return
         if not isinstance(value, dict):
             return
-        own = len(self.records)
+        record = len(self.records)
         cells: list[RawCell] = []
         self.records.append(cells)
         self.parents.append(parent)
         self.paths.append(names)
-        self._members(value, path, names, (), own, cells, places)
+        self._add_members(value, path, names, (), record, cells, places)
 
-    def _members(
+    def _add_members(
         self,
         value: dict[str, object],
         path: Path,
         names: tuple[str, ...],
         inner: tuple[str, ...],
-        own: int,
+        record: int,
         cells: list[RawCell],
         places: dict[Path, Place],
     ) -> None:
-        keyed_alike = _keyed_alike(value)
+        is_record_map = _is_record_map(value)
         for key, item in value.items():
-            here = (*path, key)
+            member_path = (*path, key)
             name = split_name(key)[:LONGEST_NAME]
             if isinstance(item, dict):
-                if keyed_alike:
-                    self._value(item, here, (*names, *inner), own, places)
+                if is_record_map:
+                    self._add_value(item, member_path, (*names, *inner), record, places)
                 else:
-                    self._members(item, here, names, (*inner, name), own, cells, places)
+                    self._add_members(item, member_path, names, (*inner, name), record, cells, places)
             elif isinstance(item, list) and any(isinstance(part, dict | list) for part in item):
-                cells.append(self._raw(name, inner, len(item), "array", places[here], own))
-                self._value(item, here, (*names, *inner, name), own, places)
-            elif isinstance(item, list):
-                cells.append(self._raw(name, inner, item, "text", places[here], own))
+                cells.append(self._raw_cell(name, inner, len(item), "array", places[member_path], record))
+                self._add_value(item, member_path, (*names, *inner, name), record, places)
             else:
-                cells.append(self._raw(name, inner, item, "text", places[here], own))
+                cells.append(self._raw_cell(name, inner, item, "text", places[member_path], record))
 
-    def _raw(self, name: str, inner: tuple[str, ...], item: object, kind: Kind, place: Place, own: int) -> RawCell:
+    def _raw_cell(
+        self, name: str, inner: tuple[str, ...], item: object, kind: Kind, place: Place, record: int
+    ) -> RawCell:
         start, end = place.start + self.offset, place.end + self.offset
         if kind == "array" and isinstance(item, int):
             return RawCell(name, inner, "", start, end, "array", Decimal(item))
@@ -120,15 +120,15 @@ class _JsonReader:
             return RawCell(name, inner, listed, start, end, "array", Decimal(len(item)))
         if isinstance(item, str):
             quoted = self.parsed.text[place.start - self.parsed.start] == '"'
-            first = own not in self.with_text
-            self.with_text.add(own)
+            first = record not in self.with_text
+            self.with_text.add(record)
             return RawCell(name, inner, item, start + quoted, end - quoted, first=first)
         literal = self.parsed.text[place.start - self.parsed.start : place.end - self.parsed.start]
         return RawCell(name, inner, literal, start, end)
 
 
-def _keyed_alike(value: dict[str, object]) -> bool:
-    """Whether an object is a map from names to records: its members are all objects with the same fields."""
+def _is_record_map(value: dict[str, object]) -> bool:
+    """Whether an object maps names to records: all of its members are objects with the same fields."""
     members = list(value.values())
     if len(members) < 2 or not all(isinstance(member, dict) and member for member in members):
         return False

@@ -1,4 +1,4 @@
-"""Lines taken apart into records: tables of cells by pipes, tabs or commas, and "key: value" lines under a title."""
+"""Splits lines into records: tables with pipes, tabs or commas, and "key: value" lines under a title."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -10,26 +10,26 @@ from assay.verify.exact.records.drafts import GroupDraft, RawCell
 from assay.verify.exact.records.field_names import LONGEST_NAME, split_name
 
 FEWEST_FIELDS: Final = 2
-"""Of a record of lines; one "key: value" line is a sentence with a colon."""
+"""The fewest fields of a record of lines; a single "key: value" line is a sentence with a colon."""
 
-_LONGEST_VALUE_LOOKED_AT: Final = 400
-"""Characters of a value that are looked at for whether it is a sentence."""
+_LONGEST_EXAMINED_VALUE: Final = 400
+"""Characters of a value that are examined to see whether it is a sentence."""
 
 _MOST_KEY_WORDS: Final = 8
 _KEYED_SHARE: Final = 0.8
-"""Of the lines but the title that have to be "key: value"."""
+"""The least share of "key: value" lines among the lines without the title."""
 
 _LONGEST_RECORD_TITLE: Final = 200
 _LONGEST_TABLE_TITLE: Final = 1000
 _MOST_TITLE_LINES: Final = 3
 _FEWEST_ROWS: Final = 2
-"""Of a table, its head among them."""
+"""The fewest rows of a table, including its head."""
 
 _FEWEST_COMMA_ROWS: Final = 3
-"""The same where commas part the cells, which prose has too."""
+"""The same with commas as separators, which prose has too."""
 
 _MOST_SENTENCES: Final = 0.4
-"""The share of values that may be sentences, before "key: value" lines are taken for a dialogue."""
+"""The greatest share of values that are sentences; with more, "key: value" lines are a dialogue."""
 
 KEY_LINE: Final = re.compile(
     r"^[ \t]*(?:[-*•]\s+)?(?:\*\*)?((?:[^\W\d_]|\d{4}(?!\d))[^:|=\n]{0,59}?)(?:\*\*)?\s*[:=](?:\*\*)?[ \t]+(\S.*)$"
@@ -40,36 +40,41 @@ _SENTENCE: Final = re.compile(r"(?:\S+\s+){4,}\S+[.?!]$")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line with the place of its first character in the evidence."""
+    """A line with its offset in the evidence."""
 
     start: int
     text: str
 
 
 def read_lines(text: str) -> Iterator[GroupDraft]:
-    """The blocks of a text of lines, each a table or a record under its title."""
+    """The blocks of a text, each a table or a record with its title."""
     lines: list[_Line] = []
     at = 0
     for raw in text.split("\n"):
         if raw.strip():
             lines.append(_Line(at, raw.rstrip("\r")))
         elif lines:
-            yield from _block(lines)
+            yield from _read_block(lines)
             lines = []
         at += len(raw) + 1
     if lines:
-        yield from _block(lines)
+        yield from _read_block(lines)
 
 
-def _block(lines: Sequence[_Line]) -> Iterator[GroupDraft]:
-    """The one table or record of lines without an empty line among them, if they are either."""
-    # Values have commas as well, so that lines are "key: value" rather than cells by commas where they may be both.
-    draft = _table(lines, _cut_pipes) or _table(lines, _cut_tabs) or _pairs(lines) or _table(lines, _cut_commas)
+def _read_block(lines: Sequence[_Line]) -> Iterator[GroupDraft]:
+    """The table or record in consecutive lines without an empty line, if they are either."""
+    # Values have commas too, so lines that may be both are "key: value" lines rather than comma-separated cells.
+    draft = (
+        _read_table(lines, _cut_pipes)
+        or _read_table(lines, _cut_tabs)
+        or _read_pairs(lines)
+        or _read_table(lines, _cut_commas)
+    )
     if draft is not None:
         yield draft
 
 
-# Cuts a line into cells, each from its first character to before its last; none where the line is no row.
+# Splits a line into the half-open ranges of its cells; none where the line is not a row.
 _Cut = Callable[[str], list[tuple[int, int]] | None]
 
 
@@ -112,8 +117,8 @@ def _split(line: str, mark: str) -> list[tuple[int, int]]:
         begin = at + 1
 
 
-def _table(lines: Sequence[_Line], cut: _Cut) -> GroupDraft | None:
-    """The table that ends the block; lines above it are its title."""
+def _read_table(lines: Sequence[_Line], cut: _Cut) -> GroupDraft | None:
+    """The table at the end of a block; the lines above it are its title."""
     cuts = [cut(line.text) for line in lines]
     first = next((i for i, cells in enumerate(cuts) if cells is not None), None)
     if first is None or first > _MOST_TITLE_LINES:
@@ -151,25 +156,25 @@ def _table(lines: Sequence[_Line], cut: _Cut) -> GroupDraft | None:
 
 
 def _trim(line: str, start: int, end: int) -> tuple[int, int]:
-    """The place of a cell without the space and the quotation marks around it."""
+    """The range of a cell without the spaces and quotation marks around it."""
     part = line[start:end]
     left = len(part) - len(part.lstrip(' \t"'))
     right = len(part.rstrip(' \t"'))
     return start + left, max(start + left, start + right)
 
 
-def _pairs(lines: Sequence[_Line]) -> GroupDraft | None:
-    """The record that "key: value" lines make, under the title that may stand above them."""
-    found = [KEY_LINE.match(line.text) for line in lines]
-    title = "" if found[0] else lines[0].text.strip()
-    matched = [(line, m) for line, m in zip(lines, found, strict=True) if m]
-    rest = len(lines) - (not found[0])
+def _read_pairs(lines: Sequence[_Line]) -> GroupDraft | None:
+    """The record of "key: value" lines, with an optional title above them."""
+    matches = [KEY_LINE.match(line.text) for line in lines]
+    title = "" if matches[0] else lines[0].text.strip()
+    matched = [(line, m) for line, m in zip(lines, matches, strict=True) if m]
+    rest = len(lines) - (not matches[0])
     if len(matched) < FEWEST_FIELDS or len(matched) < _KEYED_SHARE * rest or len(title) > _LONGEST_RECORD_TITLE:
         return None
     keys = [m[1].strip().lower() for _, m in matched]
     if len(set(keys)) < len(keys) or any(len(k.split()) > _MOST_KEY_WORDS for k in keys):
         return None
-    sentences = sum(_SENTENCE.search(m[2][:_LONGEST_VALUE_LOOKED_AT]) is not None for _, m in matched)
+    sentences = sum(_SENTENCE.search(m[2][:_LONGEST_EXAMINED_VALUE]) is not None for _, m in matched)
     if sentences > _MOST_SENTENCES * len(matched):
         return None
     row = []

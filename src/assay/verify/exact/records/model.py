@@ -1,7 +1,7 @@
-"""Records as they are compared: cells, the records they make, and the groups of records that share their fields.
+"""The values of structured evidence: cells, records, and groups of records with the same fields.
 
-A record is a set of cells, each with the name of its field and its place in the text. Records that share their fields
-(the items of an array, the rows of a table) make a group.
+A record is a set of cells, each with the name of its field and its place in the text. Records with the same fields (the
+items of an array, the rows of a table) are a group.
 """
 
 from dataclasses import dataclass, field
@@ -16,51 +16,53 @@ class Cell:
     """One value of a record."""
 
     name: str
-    """Its field as people would write it: "release date"."""
+    """The name of its field in words: "release date"."""
     needed: frozenset[str]
-    """Stems that a claim has to have to name the field."""
+    """The stems that a claim needs to name the field."""
     stems: frozenset[str]
-    """All stems of the field's name, and of those it lies in."""
+    """All stems of the field's name, and of the fields that contain it."""
     text: str
     start: int
-    """Its place in the evidence's text."""
+    """Start of its value in the evidence text."""
     end: int
     kind: Kind
     words: tuple[str, ...]
     """The value's folded words."""
     items: tuple[tuple[str, ...], ...]
-    """The folded words of what it lists, where it is a list."""
+    """The folded words of each item, where it is a list."""
     number: Decimal | None
-    """The value, where it is one number and nothing else; the number of items of an array."""
+    """The value, where the whole text is a number; for an array the number of its items."""
     naming: bool
     """Whether it names its record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record, alone or one of a group."""
+    """One record of a group."""
 
     group: int
+    """Index of its group."""
     cells: tuple[Cell, ...]
     parent: int | None
-    """The record that it lies in."""
+    """Index of the record that contains it, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Records that share their fields."""
+    """Records with the same fields."""
 
     passage: int
     """Index of its evidence."""
     title: frozenset[str]
-    """Stems of what stands above it: a title, a caption, the names of the fields that it lies in."""
+    """Stems of the title of the evidence, of the caption, and of the names of the fields that contain it."""
     titled: tuple[str, ...]
-    """Folded words of the title that names a single record; empty for none."""
+    """Folded words of a title that names a single record; else empty."""
     caption: tuple[str, ...]
-    """Folded words of what stands above it, whatever it names."""
+    """Folded words of the caption above it."""
     first: int
+    """Index of its first record."""
     last: int
-    """Its records, from the first to before the last."""
+    """Index after its last record."""
     table: bool
 
 
@@ -71,9 +73,9 @@ class Records:
     groups: tuple[Group, ...] = ()
     records: tuple[Record, ...] = ()
     postings: dict[str, list[int]] = field(default_factory=dict)
-    """The records that have a value or an item that begins with a word."""
+    """For each word the records with a value or an item that begins with it."""
     passages: frozenset[int] = frozenset()
-    """Evidence that was read as records."""
+    """Indices of the evidence that was read as records."""
 
     def __bool__(self) -> bool:
         return bool(self.records)

@@ -1,29 +1,30 @@
-"""Reads pieces of evidence into the records of a check, within bounds."""
+"""Reads pieces of evidence into the records of a check, within limits."""
 
 from typing import Final
 
 from assay.text.lexicon import find_words
-from assay.verify.exact.records.cell_values import items_of, typed
+from assay.verify.exact.records.cell_values import cell_kind, list_items
 from assay.verify.exact.records.drafts import GroupDraft, RawCell
-from assay.verify.exact.records.field_names import key_stems, names_record, stems_of
+from assay.verify.exact.records.field_names import is_naming_field, key_stems, name_stems
 from assay.verify.exact.records.json_reading import read_json
 from assay.verify.exact.records.line_reading import read_lines
 from assay.verify.exact.records.model import Cell, Group, Record, Records
-from assay.verify.exact.records.shape import shape_of
+from assay.verify.exact.records.shape import guess_shape
 
 MOST_CHARACTERS: Final = 300_000
-"""Longer evidence is not read as records: a megabyte of JSON is data for a query, not for a claim."""
+"""Characters of the longest evidence that is read as records: a megabyte of JSON is data for a query, not for a
+claim."""
 
 MOST_CELLS: Final = 12_000
-"""Cells of all evidence of a check; evidence that would exceed it is not read as records."""
+"""The most cells of all evidence of a check; evidence that would exceed it is not read as records."""
 
 MOST_NAME_CHARACTERS: Final = 1_000_000
-"""Characters of the names that the cells and the groups of one piece of evidence lie in, counted again for each of
-them; evidence that would exceed it is not read as records. Each cell knows the stems of all these names, so that long
-names around many cells would take a thousand times the room of their text."""
+"""The most characters of the names that contain the cells and groups of one piece of evidence, counted for each of
+them; evidence that would exceed it is not read as records. Each cell has the stems of all these names, so long names
+around many cells would take a thousand times the memory of their text."""
 
 LONGEST_CELL: Final = 400
-"""Characters; a longer cell is a text, which the other comparisons read."""
+"""Characters of the longest cell whose words are compared; a longer one is prose for the other comparisons."""
 
 
 class RecordReader:
@@ -38,12 +39,12 @@ class RecordReader:
         self._cells = 0
         self._paths: dict[tuple[str, ...], frozenset[str]] = {}
 
-    def add(self, passage: int, text: str, about: str = "") -> None:
-        """Read one piece of evidence, if it is records; `about` is what is known of it beside its text."""
-        shape = shape_of(text)
+    def add(self, passage: int, text: str, title: str = "") -> None:
+        """Read one piece of evidence, if it is structured; `about` is its title."""
+        shape = guess_shape(text)
         if shape is None or len(text) > MOST_CHARACTERS:
             return
-        stems = frozenset(stems_of(about))
+        stems = frozenset(name_stems(title))
         drafts: list[GroupDraft] = []
         count = names = 0
         for draft in read_json(text) if shape == "json" else read_lines(text):
@@ -63,34 +64,34 @@ class RecordReader:
     def _add_group(self, draft: GroupDraft, passage: int, stems: frozenset[str], base: int) -> None:
         first, number = len(self._records), len(self._groups)
         for row, parent in zip(draft.rows, draft.parents, strict=True):
-            named = not draft.rows_are_lines and any(names_record(raw.name) for raw in row)
+            named = not draft.rows_are_lines and any(is_naming_field(raw.name) for raw in row)
             cells = tuple(self._cell(raw, named) for raw in row)
             at = len(self._records)
             self._records.append(Record(number, cells, None if parent is None else base + parent))
             for head in {words[0] for cell in cells for words in (cell.words, *cell.items) if words}:
                 self._postings.setdefault(head, []).append(at)
-        title = stems | frozenset(stems_of(draft.title))
+        title = stems | frozenset(name_stems(draft.title))
         caption = tuple(w.fold for w in find_words(draft.title).lexemes)
         titled = caption if not draft.table and draft.named else ()
         self._groups.append(Group(passage, title, titled, caption, first, len(self._records), draft.table))
 
     def _cell(self, raw: RawCell, named: bool) -> Cell:
-        """Reads one cell; `named` says whether its row has a field that is known to name the record."""
+        """Interpret one cell; `named` is whether its row has a field that names the record."""
         text = raw.text
         words = tuple(word.fold for word in find_words(text).lexemes) if len(text) <= LONGEST_CELL else ()
-        kind, number = typed(text, self._locale) if raw.kind == "text" else (raw.kind, raw.count)
-        items = items_of(text, words) if kind in ("text", "array") and len(words) > 1 else ()
+        kind, number = cell_kind(text, self._locale) if raw.kind == "text" else (raw.kind, raw.count)
+        items = list_items(text, words) if kind in ("text", "array") and len(words) > 1 else ()
         needed, stems = key_stems(raw.name)
-        naming = names_record(raw.name) or (raw.first and not named)
-        stems |= self._stems_of_path(raw.path)
+        naming = is_naming_field(raw.name) or (raw.first and not named)
+        stems |= self._path_stems(raw.path)
         return Cell(raw.name, needed, stems, text, raw.start, raw.end, kind, words, items, number, naming)
 
-    def _stems_of_path(self, path: tuple[str, ...]) -> frozenset[str]:
-        """The stems of the fields that a cell lies in; remembered, since a long path may lead to many cells."""
+    def _path_stems(self, path: tuple[str, ...]) -> frozenset[str]:
+        """The stems of the fields that contain a cell; cached, since a long path may contain many cells."""
         if path not in self._paths:
-            self._paths[path] = frozenset(stems_of(" ".join(path)))
+            self._paths[path] = frozenset(name_stems(" ".join(path)))
         return self._paths[path]
 
     def build(self) -> Records:
-        """What was read."""
+        """The records that were read."""
         return Records(tuple(self._groups), tuple(self._records), self._postings, frozenset(self._passages))

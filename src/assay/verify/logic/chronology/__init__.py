@@ -1,1 +1,1 @@
-"""Dates and orders that a text states, checked against each other."""
+"""Checks the dates and orders of a text for consistency."""

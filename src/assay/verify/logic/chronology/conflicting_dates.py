@@ -1,8 +1,8 @@
-"""Two dates for one event within one text: "The bridge opened in 1932. ... Since its opening in 1934 ...".
+"""Finds events with two dates in one text: "The bridge opened in 1932. ... Since its opening in 1934 ...".
 
-One of the two is wrong, whatever the evidence says. It must be one event: the same thing, called by the same words, by
-its last word where the text has no other such thing, or by a pronoun of an unbroken run of sentences about it; limited
-by the same words; and nothing in between that says that it happened again.
+One of the two is wrong, whatever the evidence says. It must be the same event: the same thing, named by the same words,
+by its last word if the text has no other such thing, or by a pronoun in an unbroken run of sentences about it; with the
+same qualifiers; and without words in between which state that it happened again.
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import Final
 from assay.text.dates import DateRelation, find_dates, relate_dates
 from assay.text.lexicon import word_set
 from assay.text.sentences import Sentence
-from assay.verify.logic.chronology.events import Dated, has_event, read_events
+from assay.verify.logic.chronology.events import DatedEvent, has_event, read_events
 from assay.verify.logic.findings import LogicFinding
 
 _SOURCES_DIFFER: Final = re.compile(
@@ -26,8 +26,8 @@ _SOURCES_DIFFER: Final = re.compile(
     r"information|records?)\b|\bon\sthe\sother\shand\b|\bmeanwhile\b",
     re.IGNORECASE,
 )
-"""Words of a text that knows of two dates and says so."""
-_ONCE_MORE: Final = re.compile(
+"""Words of a text that itself reports different dates."""
+_REPETITION: Final = re.compile(
     r"\b(?:again|anew|second\stime|re-?(?:open|buil|establish|found|launch|issu|publish|form|releas|start|construct|"
     r"incorporat|creat|introduc|instat|sign|appoint|elect|hir|store|unif|locat|nam|brand|discover|submit|sent|sched|mak)\w*|"
     r"restor\w+|renovat\w+|revive\w*|(?:was|were)\sreplaced|replacement|burn\w*|fires?|expanded|extended|extension|successor|sequel|remake|remaster\w*)\b",
@@ -39,9 +39,9 @@ _OPENING: Final = re.compile(
     r"[^,.;]{1,90},\s)?",
     re.IGNORECASE,
 )
-"""What may stand before the subject of a sentence."""
+"""What may come before the subject of a sentence."""
 _PRONOUN: Final = re.compile(r"(it|its|he|his|she|her|they|their)\b", re.IGNORECASE)
-_FAMILY: Final = {
+_PRONOUN_FAMILY: Final = {
     "it": "it",
     "its": "it",
     "he": "he",
@@ -52,169 +52,169 @@ _FAMILY: Final = {
     "their": "they",
 }
 _ARTICLE: Final = re.compile(r"(?:the|this|our|your)\s", re.IGNORECASE)
-_PLAIN: Final = word_set(
+_FUNCTION_WORDS: Final = word_set(
     "the a an this that its our your their his her my and of or to in on at for by with as from is was"
 )
 _CONTRASTING: Final = word_set(
     """old new first second third last original previous current present former later next other main upper lower north
     south east west northern southern eastern western big small great little"""
 )
-"""Words that tell one thing from another of the same noun."""
-_FAR_BACK: Final = 4
-"""Sentences that a pronoun may be away from the name that it stands for."""
-_COMPARED: Final = 6
-"""Earlier mentions of the same event that one is checked against."""
+"""Words that distinguish things with the same noun."""
+_PRONOUN_REACH: Final = 4
+"""The most sentences between a pronoun and the name that it refers to."""
+_MOST_COMPARED: Final = 6
+"""The most earlier mentions of an event that are compared with a mention."""
 MOST_EVENTS: Final = 400
-"""Dated events of a text that are read at most."""
+"""The most dated events of a text that are read."""
 _CONFIDENCE: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _TextIndex:
     text: str
     sentences: Sequence[Sentence]
-    more: tuple[int, ...]
-    """Places at which something is said to happen once more."""
+    repetitions: tuple[int, ...]
+    """Offsets of words which state that something happened again, ascending."""
     sections: tuple[int, ...]
-    """Of each sentence, the number of headings up to it."""
+    """For each sentence, the number of headings up to it."""
     modifiers: dict[str, frozenset[str]]
-    """What stands before the last words of things: "harbour" before "bridge"."""
+    """The words before the last words of things: "harbour" before "bridge"."""
 
     def sentence(self, number: int) -> str:
         one = self.sentences[number]
         return self.text[one.start : one.end]
 
 
-def twice_dated(text: str, sentences: Sequence[Sentence]) -> list[LogicFinding]:
-    """Events that a text gives two dates.
+def conflicting_date_findings(text: str, sentences: Sequence[Sentence]) -> list[LogicFinding]:
+    """The events to which a text gives two dates.
 
     Args:
         text: the text.
-        sentences: those of the text.
+        sentences: the sentences of the text.
 
     >>> from assay.text.sentences.splitting import split_sentences
     >>> text = "The bridge opened in 1932. Since its opening in 1934, the bridge has carried trams."
-    >>> [found.message for found in twice_dated(text, split_sentences(text))]
+    >>> [found.message for found in conflicting_date_findings(text, split_sentences(text))]
     ['“opened in 1932” and “opening in 1934”: one event has two dates.']
     """
     events = list(islice(_events(text, sentences), MOST_EVENTS))
     if len(events) < 2 or _SOURCES_DIFFER.search(text) is not None:
         return []
-    heads = {event.subject[-1] for event in events if event.subject}
+    heads = {other.subject[-1] for other in events if other.subject}
     sections = tuple(accumulate(sentence.block == "heading" for sentence in sentences))
-    more = tuple(match.start() for match in _ONCE_MORE.finditer(text))
-    known = _Text(text, sentences, more, sections, _modifiers(text, heads))
-    resolved: list[Dated] = []
-    by_event: dict[str, list[Dated]] = defaultdict(list)
-    found = []
-    for read in events:
-        later = _resolved(read, resolved, known)
-        for earlier in reversed(by_event[later.event][-_COMPARED:]):
-            if _same_event(earlier, later, known):
+    repetitions = tuple(match.start() for match in _REPETITION.finditer(text))
+    index = _TextIndex(text, sentences, repetitions, sections, _modifiers(text, heads))
+    resolved: list[DatedEvent] = []
+    by_event: dict[str, list[DatedEvent]] = defaultdict(list)
+    findings = []
+    for event in events:
+        later = _resolve_pronoun(event, resolved, index)
+        for earlier in reversed(by_event[later.event][-_MOST_COMPARED:]):
+            if _same_event(earlier, later, index):
                 if relate_dates(later.date, earlier.date) is DateRelation.DIFFERENT:
-                    found.append(_finding(text, earlier, later))
+                    findings.append(_finding(text, earlier, later))
                 break
         by_event[later.event].append(later)
         resolved.append(later)
-    return found
+    return findings
 
 
-def _resolved(event: Dated, before: Sequence[Dated], known: _Text) -> Dated:
-    """An event with the thing that its pronoun stands for, where an event before it names that."""
+def _resolve_pronoun(event: DatedEvent, before: Sequence[DatedEvent], index: _TextIndex) -> DatedEvent:
+    """An event with the thing that its pronoun refers to, if an earlier event names it."""
     if not event.pronoun:
         return event
-    for earlier in reversed(before[-_COMPARED:]):
-        if earlier.subject and _stands_for(earlier, event, known):
+    for earlier in reversed(before[-_MOST_COMPARED:]):
+        if earlier.subject and _refers_to(earlier, event, index):
             return replace(event, subject=earlier.subject, named=earlier.named)
     return event
 
 
-def _events(text: str, sentences: Sequence[Sentence]) -> Iterator[Dated]:
-    for number, one in enumerate(sentences):
-        if one.block in {"code", "table_row", "heading"} or one.end - one.start > 1000:
+def _events(text: str, sentences: Sequence[Sentence]) -> Iterator[DatedEvent]:
+    for number, indexed in enumerate(sentences):
+        if indexed.block in {"code", "table_row", "heading"} or indexed.end - indexed.start > 1000:
             continue
-        sentence = text[one.start : one.end]
+        sentence = text[indexed.start : indexed.end]
         if has_event(sentence) and any(c.isdigit() for c in sentence):
-            yield from read_events(sentence, one.start, number, find_dates(sentence))
+            yield from read_events(sentence, indexed.start, number, find_dates(sentence))
 
 
 def _modifiers(text: str, heads: set[str]) -> dict[str, frozenset[str]]:
-    """The words before each of some nouns, wherever they are in a text; the plural counts as one of them."""
-    found: dict[str, set[str]] = {head: set() for head in heads}
-    before = ""
+    """The words before each of some nouns in a text; the plural of a noun counts as one of them."""
+    modifiers: dict[str, set[str]] = {head: set() for head in heads}
+    previous = ""
     for match in re.finditer(r"[^\W_]+(?:['’-][^\W_]+)*", text.lower()):
         word = match.group().removesuffix("'s").removesuffix("’s")
-        if word in found and before not in _PLAIN:
-            found[word].add(before)
-        if word.endswith("s") and word[:-1] in found:
-            found[word[:-1]].add(word)
-        before = word
-    return {head: frozenset(words) for head, words in found.items()}
+        if word in modifiers and previous not in _FUNCTION_WORDS:
+            modifiers[word].add(previous)
+        if word.endswith("s") and word[:-1] in modifiers:
+            modifiers[word[:-1]].add(word)
+        previous = word
+    return {head: frozenset(words) for head, words in modifiers.items()}
 
 
-def _same_event(first: Dated, second: Dated, known: _Text) -> bool:
+def _same_event(first: DatedEvent, second: DatedEvent, index: _TextIndex) -> bool:
     if first.qualifiers != second.qualifiers or (first.date.year is None) != (second.date.year is None):
         return False
-    more = bisect_left(known.more, first.span.start)
-    if more < len(known.more) and known.more[more] <= second.span.end + 80:
+    repetitions = bisect_left(index.repetitions, first.span.start)
+    if repetitions < len(index.repetitions) and index.repetitions[repetitions] <= second.span.end + 80:
         return False
-    if known.sections[first.sentence] != known.sections[second.sentence]:
+    if index.sections[first.sentence] != index.sections[second.sentence]:
         return False
     if first.subject and second.subject:
-        return _same_thing(first, second, known)
-    return not first.subject and not second.subject and _stands_for(first, second, known)
+        return _same_thing(first, second, index)
+    return not first.subject and not second.subject and _refers_to(first, second, index)
 
 
-def _same_thing(first: Dated, second: Dated, known: _Text) -> bool:
-    """The same name; or the same noun, where the text has no other thing of that noun."""
-    named, short = first.subject[-1], second.subject[-1]
-    if named != short:
+def _same_thing(first: DatedEvent, second: DatedEvent, index: _TextIndex) -> bool:
+    """Whether two events have the same name, or the same noun of which the text has no other thing."""
+    first_noun, second_noun = first.subject[-1], second.subject[-1]
+    if first_noun != second_noun:
         return False
     if first.subject == second.subject and first.named:
         return True
     if not _CONTRASTING.isdisjoint(set(first.subject) ^ set(second.subject)):
         return False
-    others = known.modifiers[short] - set(first.subject) - set(second.subject)
+    others = index.modifiers[second_noun] - set(first.subject) - set(second.subject)
     if len(first.subject) > 1 and len(second.subject) > 1 and first.subject != second.subject:
         longer, shorter = sorted((first.subject, second.subject), key=len, reverse=True)
         return first.named and second.named and longer[-len(shorter) :] == shorter and not others
     return not others
 
 
-def _stands_for(first: Dated, second: Dated, known: _Text) -> bool:
-    """Whether a pronoun stands for the thing of an earlier event: every sentence between mentions it."""
-    if first.pronoun == "gerund" or second.sentence - first.sentence > _FAR_BACK:
+def _refers_to(first: DatedEvent, second: DatedEvent, index: _TextIndex) -> bool:
+    """Whether a pronoun refers to the thing of an earlier event: every sentence in between mentions it."""
+    if first.pronoun == "gerund" or second.sentence - first.sentence > _PRONOUN_REACH:
         return False
     family = second.pronoun
-    own = second.main or known.sentence(second.sentence)
+    own_clause = second.main or index.sentence(second.sentence)
     if second.sentence == first.sentence:
         return False
-    speaks = _speaks_of(own, first, family, known)
+    kind = _subject_kind(own_clause, first, family, index)
     for number in range(second.sentence - 1, first.sentence, -1):
-        if speaks == "thing":
+        if kind == "thing":
             return True
-        if speaks != "pronoun":
+        if kind != "pronoun":
             return False
-        if known.text.count("\n\n", known.sentences[number].end, known.sentences[number + 1].start):
+        if index.text.count("\n\n", index.sentences[number].end, index.sentences[number + 1].start):
             return False
-        speaks = _speaks_of(known.sentence(number), first, family, known)
-    return speaks in {"thing", "pronoun"} and (speaks == "thing" or _is_about(first, known))
+        kind = _subject_kind(index.sentence(number), first, family, index)
+    return kind in {"thing", "pronoun"} and (kind == "thing" or _is_about(first, index))
 
 
-def _is_about(first: Dated, known: _Text) -> bool:
-    """Whether the thing of an event is also what its sentence is about."""
-    return _speaks_of(known.sentence(first.sentence), first, first.pronoun, known) in {"thing", "pronoun"} or bool(
-        first.subject and first.span.start - known.sentences[first.sentence].start < 60
+def _is_about(first: DatedEvent, index: _TextIndex) -> bool:
+    """Whether the thing of an event is also the subject of its sentence."""
+    return _subject_kind(index.sentence(first.sentence), first, first.pronoun, index) in {"thing", "pronoun"} or bool(
+        first.subject and first.span.start - index.sentences[first.sentence].start < 60
     )
 
 
-def _speaks_of(sentence: str, thing: Dated, family: str, known: _Text) -> str:
-    """What the subject of a sentence is: the thing, a pronoun, or something else."""
-    for at in sorted({0, _OPENING.match(sentence).end()}, reverse=True):  # type: ignore[union-attr]
-        rest = sentence[at : at + 120]
+def _subject_kind(sentence: str, thing: DatedEvent, family: str, index: _TextIndex) -> str:
+    """The subject of a sentence: `thing`, `pronoun` or `other`."""
+    for start in sorted({0, _OPENING.match(sentence).end()}, reverse=True):  # type: ignore[union-attr]
+        rest = sentence[start : start + 120]
         pronoun = _PRONOUN.match(rest)
         if pronoun is not None:
-            same = family == "gerund" or _FAMILY[pronoun.group().lower()] == family
+            same = family == "gerund" or _PRONOUN_FAMILY[pronoun.group().lower()] == family
             return "pronoun" if same else "other"
         article = _ARTICLE.match(rest)
         words = [w.lower() for w in re.findall(r"[\w'’&.-]+", rest[article.end() if article is not None else 0 :])]
@@ -222,16 +222,16 @@ def _speaks_of(sentence: str, thing: Dated, family: str, known: _Text) -> str:
         if size and tuple(words[:size]) == thing.subject:
             return "thing"
         if thing.subject and article is not None and words[:1] == [thing.subject[-1]]:
-            return "thing" if not known.modifiers[thing.subject[-1]] - set(thing.subject) else "other"
+            return "thing" if not index.modifiers[thing.subject[-1]] - set(thing.subject) else "other"
     return "other"
 
 
-def _finding(text: str, earlier: Dated, later: Dated) -> LogicFinding:
-    first, second = (text[one.span.start : one.span.end] for one in (earlier, later))
-    message = f"“{_short(first)}” and “{_short(second)}”: one event has two dates."
+def _finding(text: str, earlier: DatedEvent, later: DatedEvent) -> LogicFinding:
+    first, second = (text[event.span.start : event.span.end] for event in (earlier, later))
+    message = f"“{_shorten(first)}” and “{_shorten(second)}”: one event has two dates."
     return LogicFinding("logic.two_dates", message, later.span, (earlier.span,), _CONFIDENCE)
 
 
-def _short(words: str) -> str:
+def _shorten(words: str) -> str:
     flat = " ".join(words.split())
     return flat if len(flat) <= 80 else f"{flat[:40]}…{flat[-38:]}"

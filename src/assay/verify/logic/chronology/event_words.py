@@ -1,6 +1,6 @@
-"""Words of events that happen once: "opened", "was opened", "the opening of"; each with its event.
+"""Words of events that happen only once: "opened", "was opened", "the opening of"; each with its event.
 
-Left out is what comes again by its nature (held, won, elected, met): two dates of such a thing are two things.
+Events that recur by their nature (held, won, elected, met) are left out: two dates of such an event are two events.
 """
 
 from typing import Final
@@ -132,4 +132,4 @@ NEEDS_PASSIVE: Final = frozenset(
         "set up",
     }
 )
-"""Events that befall what "was" follows; without it the subject does them to something else."""
+"""Events whose verb needs the passive: "the bridge was built"; in the active voice the subject does it to something."""

@@ -1,4 +1,4 @@
-"""Checks the dates and the orders that a text states: weekdays, spans of time, before and after, more and less."""
+"""Checks the dates and orders that a text states: weekdays, durations, before and after, more and less."""
 
 import calendar
 import re
@@ -13,14 +13,15 @@ from assay.schema import Span
 from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import word_set
 from assay.text.quantities import Quantity, find_quantities
-from assay.verify.arithmetic.expressions import Amount, Reader, Spoiled, UnitClash
+from assay.verify.arithmetic.expressions import Amount, ExpressionReader, UnitClash, Unreadable
+from assay.verify.logic.chronology.date_bounds import bounds_of, day_of, mention_after_verb
 from assay.verify.logic.chronology.periods import period_findings
 from assay.verify.logic.findings import LogicFinding
 
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MORE: Final = word_set("greater more larger higher bigger longer heavier older later faster taller warmer")
 _LESS: Final = word_set("less fewer smaller lower shorter lighter younger earlier slower colder cooler")
-_COMPARED: Final = re.compile(
+_COMPARATIVE: Final = re.compile(
     rf"\s(?:is|are|was|were)\s(?:much\s|slightly\s|far\s|still\s)?({'|'.join(sorted(_MORE | _LESS))})\sthan\s",
     re.IGNORECASE,
 )
@@ -31,9 +32,9 @@ _LASTING: Final = re.compile(
     r"(?:,?\s(?:for|lasting|spanning|totalling|totaling|or|that is|which is)\s(?:a\s(?:total|period)\sof\s)?|\s\()$",
     re.IGNORECASE,
 )
-_LATER: Final = re.compile(r"\s(after|before|later than|from)\s$", re.IGNORECASE)
-_FALLS: Final = re.compile(r",?\s(?:is|was|=|falls on|fell on|will be|gives)\s", re.IGNORECASE)
-_LIFE: Final = (
+_RELATION_TO_DATE: Final = re.compile(r"\s(after|before|later than|from)\s$", re.IGNORECASE)
+_RESULT: Final = re.compile(r",?\s(?:is|was|=|falls on|fell on|will be|gives)\s", re.IGNORECASE)
+_BEGIN_AND_END: Final = (
     ("born", "died"),
     ("founded", "dissolved"),
     ("established", "dissolved"),
@@ -43,34 +44,34 @@ _LIFE: Final = (
     ("launched", "discontinued"),
     ("departed", "arrived"),
 )
-_AGED: Final = re.compile(
+_AGE: Final = re.compile(
     r"\b(?:at\s(?:the\s)?age\s(?:of\s)?|aged\s|at\s)(\d{1,3})\b(?!\s?[:%°]|\s(?:am|pm)\b)", re.IGNORECASE
 )
 _REACH: Final = 60
-"""Characters between a verb and the date that belongs to it."""
-_SEPARATED: Final = re.compile(r"[;.!?]")
+"""The most characters between a verb and its date."""
+_SEPARATOR: Final = re.compile(r"[;.!?]")
 _SIDE: Final = (
     r"((?:the\s)?[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,3}|"
     r"[Tt]he\s[a-z][\w'’-]{0,40}(?:\s(?!is\b|was\b|are\b|were\b|and\b|or\b|than\b|of\b|in\b|on\b)[a-z][\w'’-]{0,40}){0,2})"
 )
-"""One side of an order: a name, or "the" with a noun and what describes it."""
+"""One side of an order: a name, or "the" with a noun and its adjectives."""
 _DEGREE: Final = (
     r"(?:much\s|far\s|slightly\s|even\s|still\s|also\s|a\slittle\s|a\slot\s|clearly\s|somewhat\s|"
     r"(?:\d{1,6}(?:\.\d{1,3})?|one|two|three|four|five|six|seven|eight|nine|ten)\s[a-z]{1,12}\s){0,2}"
 )
-_RELATED: Final = re.compile(
+_ORDER: Final = re.compile(
     rf"{_SIDE}\s(?:(?P<verb>is|was|are|were)\s{_DEGREE}"
     r"(?:(?P<comparative>[a-z]{3,14}er)|(?P<much>more|less)\s(?P<quality>[a-z]{4,16}))\sthan|"
     r"(?:happened|came|occurred|took\splace|was\s(?:built|founded|published|released|opened|completed|born)|"
     rf"were\s(?:built|founded)|ended|began|opened)\s(?P<order>before|after))\s{_SIDE}"
     r"(?=[.,;!)]|\s(?:and|but|so|while)\b|$)"
 )
-_LEADING: Final = re.compile(
+_LEADING_WORD: Final = re.compile(
     r"(?:Therefore|Thus|Hence|So|Then|Consequently|Accordingly|Ergo|And|But|Also|Now|However|Moreover|Similarly|"
     r"Likewise|Finally|Clearly|Obviously|Plainly|Indeed|Yet|Because|Since|As|Given\sthat|It\sfollows\sthat|Conversely|"
     r"Overall|Still|Further|Furthermore|Additionally|First|Second|Third|Next|Step)\s+(?=\S)"
 )
-"""Words that a sentence may begin with before the name that it is about; they are no part of that name."""
+"""Capitalised words at the beginning of a sentence that are not a part of the name after them."""
 _NOT_STATED: Final = re.compile(
     r"\b(?:if|whether|suppose|assume|assuming|imagine|unless|would|could|might|may|perhaps|not|no|never|nor|neither|"
     r"wrong|false|incorrect|claims?|claimed|says|said|thinks?|believes?|believed|according|per|once|used\sto|until|"
@@ -79,7 +80,7 @@ _NOT_STATED: Final = re.compile(
     r"\d{4}|yesterday|today|tomorrow|last|next|previously|formerly|originally)\b|\?",
     re.IGNORECASE,
 )
-"""Words with which an order is not stated outright, or holds for a time or in a respect only."""
+"""Words with which an order is not stated outright, or holds only at a time or in one respect."""
 _PART_OF: Final = re.compile(
     r"(?:\b(?:of|in|on|for|with|at|from|to|by|between|both|either|neither|or|than|and|without|under|over|about|like)|[’']s)\s$",
     re.IGNORECASE,
@@ -102,7 +103,7 @@ _OPPOSITES: Final[Mapping[str, str]] = {
     "farther": "nearer",
     "closer": "nearer",
 }
-_TURNED: Final = frozenset(
+_REVERSED: Final = frozenset(
     {
         "shorter",
         "smaller",
@@ -118,100 +119,84 @@ _TURNED: Final = frozenset(
         "farther",
     }
 )
-"""Comparatives whose two sides change places when their opposite is put in."""
+"""Comparatives whose sides are exchanged when the word is replaced by its opposite."""
 _ARTICLE: Final = re.compile(r"^[Tt]he\s")
 _AND_THEN: Final = re.compile(r"[,;]\s(?:and|or)\s$|\sthan\s$|[^\W\d_]\sand\s$")
-_FAR: Final = 200
-"""Characters around a stated order in which words are looked for that take it back."""
+_SEARCHED_AROUND: Final = 200
+"""Characters around a stated order that are searched for words of `_NOT_STATED`."""
 MOST_RELATIONS: Final = 400
-"""Stated orders that are put together into one."""
+"""The most stated orders that are combined."""
 
 
 def date_findings(text: str, start: int, end: int) -> list[LogicFinding]:
-    """What one sentence says of dates that cannot be.
+    """The impossible statements of one sentence about dates.
 
     >>> [found.message for found in date_findings("The board met on Monday, 5 March 2024.", 0, 38)]
     ['5 March 2024 is a Tuesday, not a Monday.']
     """
     sentence = text[start:end]
-    every = find_dates(sentence)
-    backwards = period_findings(sentence, every, start)
-    dates = [d for d in every if d.minute is None]
+    mentions = find_dates(sentence)
+    backwards = period_findings(sentence, mentions, start)
+    dates = [d for d in mentions if d.minute is None]
     if not dates:
         return backwards
     times = [q for q in find_quantities(sentence) if q.dimension == "time" and q.exact]
     return [
         *backwards,
         *(_weekdays(sentence, start, dates)),
-        *(_spans(sentence, start, dates, times)),
-        *(_moved(sentence, start, dates, times)),
-        *(_lives(sentence, start, dates)),
+        *(_stated_durations(sentence, start, dates, times)),
+        *(_shifted_dates(sentence, start, dates, times)),
+        *(_lifetimes(sentence, start, dates)),
     ]
-
-
-def _day(mention: DateMention) -> date | None:
-    """The one day that a date names."""
-    if mention.year is None or mention.month is None or mention.day is None or mention.other is not None:
-        return None
-    if not 1 <= mention.year <= 9999 or mention.day > calendar.monthrange(mention.year, mention.month)[1]:
-        return None
-    return date(mention.year, mention.month, mention.day)
 
 
 def _written(sentence: str, mention: DateMention) -> str:
     return sentence[mention.start : mention.end]
 
 
-def _place(offset: int, start: int, end: int) -> Span:
+def _span(offset: int, start: int, end: int) -> Span:
     return Span(start=offset + start, end=offset + end)
 
 
 def _weekdays(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator[LogicFinding]:
-    for before, mention in zip((None, *dates), dates, strict=False):
-        day = _day(mention)
+    for previous, mention in zip((None, *dates), dates, strict=False):
+        day = day_of(mention) if mention.other is None else None
         if day is None:
             continue
         weekday, start = mention.weekday, mention.start
-        if weekday is None and before is not None and before.weekday is not None and before.month is None:
-            gap = sentence[before.end : mention.start]
-            weekday, start = (before.weekday, before.start) if gap in {", ", " ", ", the ", " the "} else (None, start)
+        if weekday is None and previous is not None and previous.weekday is not None and previous.month is None:
+            gap = sentence[previous.end : mention.start]
+            weekday, start = (
+                (previous.weekday, previous.start) if gap in {", ", " ", ", the ", " the "} else (None, start)
+            )
         if weekday is not None and weekday != day.weekday():
             plain = f"{day.day} {calendar.month_name[day.month]} {day.year}"
             message = f"{plain} is a {_WEEKDAYS[day.weekday()]}, not a {_WEEKDAYS[weekday]}."
-            yield LogicFinding("logic.date", message, _place(offset, start, mention.end))
+            yield LogicFinding("logic.date", message, _span(offset, start, mention.end))
 
 
-def _spans(
+def _stated_durations(
     sentence: str, offset: int, dates: Sequence[DateMention], times: Sequence[Quantity]
 ) -> Iterator[LogicFinding]:
-    """ "from 2010 to 2015, for seven years"."""
+    """Check "from 2010 to 2015, for seven years"."""
     for first, second in pairwise(dates):
-        framed = _FROM.search(sentence[max(0, first.start - 12) : first.start])
-        if framed is None or _TO.fullmatch(sentence[first.end : second.start]) is None:
+        lead = _FROM.search(sentence[max(0, first.start - 12) : first.start])
+        if lead is None or _TO.fullmatch(sentence[first.end : second.start]) is None:
             continue
         earliest, latest = _bounds(first), _bounds(second)
         if earliest is None or latest is None:
             continue
-        for stated in times if latest[1] >= earliest[0] else ():  # what runs backwards, `periods` finds
+        for stated in times if latest[1] >= earliest[0] else ():  # `periods` reports a span that runs backwards
             if 0 <= stated.start - second.end <= 20 and _LASTING.fullmatch(sentence[second.end : stated.start]):
-                yield from _lasted(sentence, offset, (first, second), stated)
+                yield from _check_duration(sentence, offset, (first, second), stated)
 
 
 def _bounds(mention: DateMention) -> tuple[date, date] | None:
-    """The first and the last day that a date may mean."""
-    if mention.year is None or not 1 <= mention.year <= 9999 or mention.bound != "exact" or mention.other is not None:
-        return None
-    last_year = mention.last_year or mention.year
-    if mention.month is None:
-        return date(mention.year, 1, 1), date(min(last_year, 9999), 12, 31)
-    day = _day(mention)
-    if mention.day is not None:
-        return None if day is None else (day, day)
-    month = mention.last_month or mention.month
-    return date(mention.year, mention.month, 1), date(last_year, month, calendar.monthrange(last_year, month)[1])
+    """The first and the last day that a mention may mean; none unless it is exact."""
+    return bounds_of(mention) if mention.bound == "exact" and mention.other is None else None
 
 
-def _lasted(
+def _check_duration(
     sentence: str, offset: int, ends: tuple[DateMention, DateMention], stated: Quantity
 ) -> Iterator[LogicFinding]:
     first, second = _bounds(ends[0]), _bounds(ends[1])
@@ -221,32 +206,32 @@ def _lasted(
     days = stated.low / 86400
     slack = stated.step / 86400 + Decimal("0.02") * days
     if not least - slack <= days <= most + slack:
-        said = sentence[stated.start : stated.end]
+        stated_duration = sentence[stated.start : stated.end]
         span = f"{_written(sentence, ends[0])} to {_written(sentence, ends[1])}"
-        message = f"The time from {span} is not {said}."
-        yield LogicFinding("logic.date", message, _place(offset, stated.start, stated.end), (), 0.9)
+        message = f"The time from {span} is not {stated_duration}."
+        yield LogicFinding("logic.date", message, _span(offset, stated.start, stated.end), (), 0.9)
 
 
-def _moved(
+def _shifted_dates(
     sentence: str, offset: int, dates: Sequence[DateMention], times: Sequence[Quantity]
 ) -> Iterator[LogicFinding]:
-    """ "30 days after 1 March 2024 is 31 March 2024"."""
+    """Check "30 days after 1 March 2024 is 31 March 2024"."""
     for first, second in pairwise(dates):
-        begun, stated = _day(first), _day(second)
-        if begun is None or stated is None or _FALLS.fullmatch(sentence[first.end : second.start]) is None:
+        start, stated = (day_of(one) if one.other is None else None for one in (first, second))
+        if start is None or stated is None or _RESULT.fullmatch(sentence[first.end : second.start]) is None:
             continue
         for amount in times:
-            joint = _LATER.fullmatch(sentence[amount.end : first.start])
+            joint = _RELATION_TO_DATE.fullmatch(sentence[amount.end : first.start])
             if joint is None or amount.low is None or amount.unit not in {"d", "wk", "mo", "yr"}:
                 continue
             sign = -1 if joint.group(1).lower() == "before" else 1
-            wanted = _after(begun, sign * int(amount.value), amount.unit)
-            if wanted is not None and abs((wanted - stated).days) > 1:
-                message = f"{sentence[amount.start : first.end]} is {wanted.day} {wanted:%B %Y}."
-                yield LogicFinding("logic.date", message, _place(offset, second.start, second.end), (), 0.95)
+            expected = _add_time(start, sign * int(amount.value), amount.unit)
+            if expected is not None and abs((expected - stated).days) > 1:
+                message = f"{sentence[amount.start : first.end]} is {expected.day} {expected:%B %Y}."
+                yield LogicFinding("logic.date", message, _span(offset, second.start, second.end), (), 0.95)
 
 
-def _after(day: date, number: int, unit: str) -> date | None:
+def _add_time(day: date, number: int, unit: str) -> date | None:
     try:
         if unit in {"d", "wk"}:
             return day + timedelta(days=number * (7 if unit == "wk" else 1))
@@ -257,11 +242,11 @@ def _after(day: date, number: int, unit: str) -> date | None:
         return None
 
 
-def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator[LogicFinding]:
-    """ "born in 1950 and died in 1940", and "born in 1950 ... died in 2001 aged 45"."""
+def _lifetimes(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator[LogicFinding]:
+    """Check "born in 1950 and died in 1940", and "born in 1950 ... died in 2001 aged 45"."""
     lower = sentence.lower()
-    for begin, end in _LIFE:
-        first, last = _dated(lower, begin, dates), _dated(lower, end, dates)
+    for begin, end in _BEGIN_AND_END:
+        first, last = (mention_after_verb(lower, verb, dates, _REACH, _SEPARATOR) for verb in (begin, end))
         if first is None or last is None or first is last:
             continue
         earliest, latest = _bounds(first), _bounds(last)
@@ -272,54 +257,43 @@ def _lives(sentence: str, offset: int, dates: Sequence[DateMention]) -> Iterator
         if latest[1] < earliest[0]:
             message = f"What {begin} in {_written(sentence, first)} cannot have {end} in {_written(sentence, last)}."
             if begin in {"born", "founded", "established"}:
-                dates_said = f"{begin.capitalize()} in {_written(sentence, first)}, {end} in {_written(sentence, last)}"
-                message = f"{dates_said}: the end is before the beginning."
-            yield LogicFinding("logic.order", message, _place(offset, last.start, last.end), (), 0.95)
+                stated_dates = (
+                    f"{begin.capitalize()} in {_written(sentence, first)}, {end} in {_written(sentence, last)}"
+                )
+                message = f"{stated_dates}: the end is before the beginning."
+            yield LogicFinding("logic.order", message, _span(offset, last.start, last.end), (), 0.95)
         elif begin == "born":
-            yield from _aged(sentence, offset, (earliest, latest), last)
+            yield from _check_age(sentence, offset, (earliest, latest), last)
 
 
-def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
-    """The first date behind the only mention of a verb, in the same clause."""
-    places = [match.end() for match in re.finditer(rf"\b{verb}\b", lower)]
-    if len(places) != 1:
-        return None
-    after = places[0]
-    for mention in dates:
-        gap = lower[after : mention.start]
-        if mention.start >= after:
-            return mention if len(gap) <= _REACH and _SEPARATED.search(gap) is None else None
-    return None
-
-
-def _aged(
+def _check_age(
     sentence: str, offset: int, ends: tuple[tuple[date, date], tuple[date, date]], died: DateMention
 ) -> Iterator[LogicFinding]:
-    match = _AGED.search(sentence, died.end, died.end + 30)
+    match = _AGE.search(sentence, died.end, died.end + 30)
     if match is None:
         return
     age = int(match.group(1))
     born, dead = ends
-    least, most = _years(born[1], dead[0]), _years(born[0], dead[1])
+    least, most = _age_on(born[1], dead[0]), _age_on(born[0], dead[1])
     if not least <= age <= most:
         span = f"{least}" if least == most else f"{least} or {most}" if most - least == 1 else f"{least} to {most}"
         message = f"By the dates that the sentence gives the age is {span}, not {age}."
-        yield LogicFinding("logic.date", message, _place(offset, match.start(1), match.end(1)), (), 0.9)
+        yield LogicFinding("logic.date", message, _span(offset, match.start(1), match.end(1)), (), 0.9)
 
 
-def _years(born: date, day: date) -> int:
+def _age_on(born: date, day: date) -> int:
     return day.year - born.year - ((day.month, day.day) < (born.month, born.day))
 
 
 def comparison_findings(text: str, start: int, end: int) -> list[LogicFinding]:
-    """Comparisons of two numbers that do not hold.
+    """The wrong comparisons of two numbers.
 
     >>> [found.message for found in comparison_findings("Note that 9.11 is greater than 9.9.", 0, 35)]
     ['9.11 is not greater than 9.9.']
     """
     sentence = text[start:end]
-    found = []
-    for match in (*_COMPARED.finditer(sentence), *_SIGNS.finditer(sentence)):
+    findings = []
+    for match in (*_COMPARATIVE.finditer(sentence), *_SIGNS.finditer(sentence)):
         word = match.group(1).lower()
         left, right = _side_before(sentence, match.start()), _side_after(sentence, match.end())
         if left is None or right is None or left.dimension != right.dimension or left.dimension == "?":
@@ -327,49 +301,53 @@ def comparison_findings(text: str, start: int, end: int) -> list[LogicFinding]:
         more = word in _MORE or word in ">≥"
         wrong = left.value < right.value if more else left.value > right.value
         if wrong or (left.value == right.value and word not in "≤≥" and left.unit == right.unit):
-            said = sentence[left.start : right.end]
+            comparison = sentence[left.start : right.end]
             message = f"{sentence[left.start : left.end]} is not {word} than {sentence[right.start : right.end]}."
             if word in "<>≤≥":
-                message = f"{said} does not hold."
-            found.append(LogicFinding("logic.order", message, _place(start, left.start, right.end), (), 0.95))
-    return found
+                message = f"{comparison} does not hold."
+            findings.append(LogicFinding("logic.order", message, _span(start, left.start, right.end), (), 0.95))
+    return findings
 
 
-def _side_after(sentence: str, at: int) -> Amount | None:
-    """The number at a place, if nothing goes on behind it that would make it something else."""
-    tail = sentence[at : at + 60]
-    reader = Reader(tail)
+def _side_after(sentence: str, offset: int) -> Amount | None:
+    """The number at an offset, unless something after it makes it a part of another expression."""
+    tail = sentence[offset : offset + 60]
+    reader = ExpressionReader(tail)
     try:
         amount, after = reader.expression(0)
-    except (Spoiled, UnitClash):
+    except (Unreadable, UnitClash):
         return None
-    if reader.kind(after) in {"operator", "percent", "number", "of"} or amount.start != 0 or _nouned(tail, amount):
+    if (
+        reader.kind(after) in {"operator", "percent", "number", "of"}
+        or amount.start != 0
+        or _counts_things(tail, amount)
+    ):
         return None
-    return _shifted(amount, at)
+    return _shift(amount, offset)
 
 
-def _side_before(sentence: str, at: int) -> Amount | None:
-    begin = max(0, at - 60)
-    head = sentence[begin:at]
-    reader = Reader(head)
+def _side_before(sentence: str, offset: int) -> Amount | None:
+    start = max(0, offset - 60)
+    head = sentence[start:offset]
+    reader = ExpressionReader(head)
     for token in range(max(0, len(reader.tokens) - 4), len(reader.tokens)):
-        if not reader.begins(token):
+        if not reader.may_begin(token):
             continue
         try:
             amount, after = reader.expression(token)
-        except (Spoiled, UnitClash):
+        except (Unreadable, UnitClash):
             continue
-        if after == len(reader.tokens) and not _nouned(head, amount):
-            return _shifted(amount, begin)
+        if after == len(reader.tokens) and not _counts_things(head, amount):
+            return _shift(amount, start)
     return None
 
 
-def _nouned(text: str, amount: Amount) -> bool:
-    """Whether a bare number counts something: "3 apples" is more than "2 pears" in no order of its own."""
+def _counts_things(text: str, amount: Amount) -> bool:
+    """Whether a number without a unit counts something: "3 apples" and "2 pears" cannot be compared."""
     return amount.dimension == "count" and any(c.isalpha() for c in text[amount.start : amount.end])
 
 
-def _shifted(amount: Amount, by: int) -> Amount:
+def _shift(amount: Amount, by: int) -> Amount:
     return Amount(
         amount.value,
         amount.error,
@@ -385,26 +363,26 @@ def _shifted(amount: Amount, by: int) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """One stated order: the first has more of it, or came before, than the second."""
+    """One stated order: the first has more of a quality than the second, or came before it."""
 
     first: str
     second: str
     place: Span
     order: str
-    """What it is an order of, such as `older`, or `before`."""
+    """The comparative, such as `older`, or `before`."""
     tense: str
-    """Who was taller once may be shorter now: orders of two tenses are not put together."""
+    """`past` or `present`; orders of different tenses are not combined."""
 
 
 def order_findings(text: str) -> list[LogicFinding]:
-    """Stated orders that run in a circle: A is taller than B, B than C, and C than A.
+    """The stated orders that form a cycle: A is taller than B, B than C, and C than A.
 
     >>> text = "Ada is taller than Ben. Ben is taller than Cleo. Cleo is taller than Ada."
     >>> [found.message for found in order_findings(text)]
     ['By the sentences before it, Ada is taller than Cleo, not the other way round.']
     """
     graphs: dict[tuple[str, str], list[_Relation]] = {}
-    found = []
+    findings = []
     for stated in stated_orders(text):
         known = graphs.setdefault((stated.order, stated.tense), [])
         path = _path(known, stated.second, stated.first)
@@ -414,24 +392,26 @@ def order_findings(text: str) -> list[LogicFinding]:
                 relation = f"was {stated.order} than"
             message = f"By the sentences before it, {stated.second} {relation} {stated.first}, not the other way round."
             others = tuple(step.place for step in path)
-            found.append(LogicFinding("logic.order", message, stated.place, others, 0.95))
+            findings.append(LogicFinding("logic.order", message, stated.place, others, 0.95))
         else:
             known.append(stated)
-    return found
+    return findings
 
 
 def stated_orders(text: str) -> Iterator[_Relation]:
-    """The orders that a text states outright, in reading order and each brought into one direction.
+    """The orders that a text states outright, in reading order, each normalised to one direction.
 
     >>> [(one.first, one.second, one.order) for one in stated_orders("So Ada is younger than Ben.")]
     [('Ben', 'Ada', 'older')]
     """
-    at = 0
+    offset = 0
     for _ in range(MOST_RELATIONS):
-        match = _RELATED.search(text, at)
+        match = _ORDER.search(text, offset)
         if match is None:
             return
-        at = match.start(match.lastindex or 1)  # "A is taller than B and B is taller than C": B may begin the next one
+        offset = match.start(
+            match.lastindex or 1
+        )  # "A is taller than B and B is taller than C": B may begin the next one
         relation = _relation(text, match)
         if relation is not None:
             yield relation
@@ -439,35 +419,35 @@ def stated_orders(text: str) -> Iterator[_Relation]:
 
 def _relation(text: str, match: re.Match[str]) -> _Relation | None:
     first, second = match.group(1), match.group(match.lastindex or 1)
-    begun = match.start(1)
-    lead = _LEADING.match(first)
+    start = match.start(1)
+    lead = _LEADING_WORD.match(first)
     while lead is not None:
-        first, begun = first[lead.end() :], begun + lead.end()
-        lead = _LEADING.match(first)
-    before = text[max(0, begun - 16) : begun]
+        first, start = first[lead.end() :], start + lead.end()
+        lead = _LEADING_WORD.match(first)
+    before = text[max(0, start - 16) : start]
     if not first or (_PART_OF.search(before) is not None and _AND_THEN.search(before) is None):
         return None
-    if _NOT_STATED.search(_around(text, begun, match.end())) is not None:
+    if _NOT_STATED.search(_sentence_around(text, start, match.end())) is not None:
         return None
     first, second = (_ARTICLE.sub("", side) for side in (first, second))
     word = match.group("comparative") or match.group("order") or match.group("quality")
     base = _OPPOSITES.get(word, word)
-    if (word in _TURNED) != (match.group("much") == "less") or word == "after":
+    if (word in _REVERSED) != (match.group("much") == "less") or word == "after":
         first, second = second, first
     base = "before" if word in {"before", "after"} else base if match.group("comparative") else f"more {base}"
     tense = "past" if match.group("order") or match.group("verb") in {"was", "were"} else "present"
-    return _Relation(first, second, Span(start=begun, end=match.end()), base, tense)
+    return _Relation(first, second, Span(start=start, end=match.end()), base, tense)
 
 
-def _around(text: str, start: int, end: int) -> str:
-    """The sentence, or the part between semicolons, that holds a place."""
-    begun = max(text.rfind(mark, 0, start) for mark in (". ", "; ", "! ", "? ", "\n", ": "))
+def _sentence_around(text: str, start: int, end: int) -> str:
+    """The sentence, or the part between semicolons, that contains a range."""
+    sentence_start = max(text.rfind(mark, 0, start) for mark in (". ", "; ", "! ", "? ", "\n", ": "))
     stops = [at for mark in (". ", "; ", "! ", "?", "\n") if (at := text.find(mark, end)) >= 0]
-    return text[max(begun, start - _FAR) : min([*stops, end + _FAR, len(text)]) + 1]
+    return text[max(sentence_start, start - _SEARCHED_AROUND) : min([*stops, end + _SEARCHED_AROUND, len(text)]) + 1]
 
 
 def _path(relations: Sequence[_Relation], start: str, goal: str) -> list[_Relation]:
-    """The stated orders that lead from one name to another; none where there are none."""
+    """The stated orders that lead from one name to another; empty where there is no path."""
     reached: dict[str, list[_Relation]] = {start: []}
     waiting = [start]
     while waiting:

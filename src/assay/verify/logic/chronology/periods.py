@@ -1,20 +1,19 @@
-"""Spans of time whose end is before their start: "open from 15:00 to 14:00", "from 12 May to 3 May 2024".
+"""Finds periods whose end is before their start: "open from 15:00 to 14:00", "from 12 May to 3 May 2024".
 
-A span past midnight or past the end of a year is none of them: "22:00 to 06:00" is a night, "from 12 December to 3
-January 2025" a winter. Nor is a change: "moved from 15:00 to 14:00" names an old time and a new one. What is said of
-both is decided by the words around the two; where these leave open whether a span is meant, nothing is said.
+A period over midnight or over the end of a year is valid: "22:00 to 06:00" is a night, "from 12 December to 3 January
+2025" a winter. So is a change: "moved from 15:00 to 14:00" gives an old time and a new one. The words around the two
+dates show whether they are a period; where that is not clear, nothing is reported.
 """
 
-import calendar
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
 from itertools import pairwise
 from typing import Final
 
 from assay.schema import Span
 from assay.text.dates import DateMention
-from assay.verify.logic.clause_of_place import clause_around
+from assay.verify.logic.chronology.date_bounds import bounds_of, mention_after_verb
+from assay.verify.logic.clauses import clause_around
 from assay.verify.logic.findings import LogicFinding
 
 _FROM: Final = re.compile(r"\b(from|between)\s(?:about\s|the\s)?$", re.IGNORECASE)
@@ -22,7 +21,7 @@ _TO: Final = re.compile(
     r"\s(?:to|until|till|through|and)\s(?:about\s|the\s)?|\s?[–—]\s?|\s?-\s?|\s->\s|\s→\s", re.IGNORECASE
 )
 _DASH: Final = re.compile(r"\s?[-–—]\s?")
-_CHANGED: Final = re.compile(
+_CHANGE: Final = re.compile(
     r"\b(?:mov\w+|chang\w+|shift\w+|brought|bring\w*|push\w*|put|postpon\w+|reschedul\w+|advanc\w+|delay\w+|adjust\w+|"
     r"correct\w+|extend\w+|shorten\w+|cut|reduc\w+|slip\w*|switch\w*|edit\w*|updat\w+|amend\w*|revis\w+|set\sback|"
     r"go(?:es)?\sback|went\sback|turn\w*\sback|back\sfrom|earlier|later|instead|rather|not|compar\w+|versus|vs|fell|falls?|rose|"
@@ -31,10 +30,10 @@ _CHANGED: Final = re.compile(
     r"backwards?|count\w*|revert\w*|roll\w*|renam\w+|migrat\w+|downgrad\w+|upgrad\w+|rank\w*|order\w*)\b",
     re.IGNORECASE,
 )
-"""Words with which "from A to B" is a change, a journey or a comparison rather than a span of time."""
+"""Words with which "from A to B" is a change, a journey or a comparison rather than a period."""
 _ZONE: Final = re.compile(r"\s?(?:UTC|GMT|[CEMPWK]?E?[SD]T|CET|CEST|BST|JST|IST|Z)\b")
 _ZONED: Final = re.compile(rf"{_ZONE.pattern}|[+-]\d{{2}}:?\d{{2}}\b")
-_LASTS: Final = re.compile(
+_PERIOD: Final = re.compile(
     r"\b(?:open\w*|clos\w+|run|runs|ran|running|last\w*|hours?|available|valid|tak\w+\splace|took\splace|held|is|are|was|"
     r"were|be|operat\w*|work\w*|serv\w*|book\w*|reserv\w*|block\w*|schedul\w*|staffed|session|shift|daily|every|"
     r"weekdays?|weekends?|mon\w*|tue\w*|wed\w*|thu\w*|fri\w*|sat\w*|sun\w*|takes|stays?|meets?|starts?|trades?|"
@@ -42,16 +41,16 @@ _LASTS: Final = re.compile(
     r"permitted|forbidden|quiet|reception|desk|office|shop|store|library|museum|lessons?|training|workshop)\b",
     re.IGNORECASE,
 )
-"""Words with which it is a span."""
-_NEXT: Final = re.compile(
+"""Words with which "from A to B" is a period."""
+_INTO_NEXT_DAY: Final = re.compile(
     r"\b(?:next|following|overnight|round\sthe\sclock|24\shours|day\safter|nights?|nightly|midnight|tomorrow|later|"
     r"previous|same\stime|\+1)\b|\+1",
     re.IGNORECASE,
 )
-"""Words with which a span goes on into another day."""
+"""Words with which a period continues into another day."""
 _NOON: Final = 720
 _ONE_PM: Final = 780
-_BEGINS: Final = (
+_BEGIN_AND_END: Final = (
     ("opens", "closes"),
     ("starts", "ends"),
     ("begins", "ends"),
@@ -70,18 +69,18 @@ _BEGINS: Final = (
     ("valid from", "expires"),
     ("took office", "left office"),
 )
-"""Verbs of beginning and of ending, beside those of a life (`ordering`)."""
+"""Verbs of beginning and of ending, in addition to those of `ordering`."""
 _REACH: Final = 40
-"""Characters between a verb and the date that belongs to it."""
-_SEPARATED: Final = re.compile(r"[;!?]|\.\s")
-_OTHERWISE: Final = re.compile(
+"""The most characters between a verb and its date."""
+_SEPARATOR: Final = re.compile(r"[;!?]|\.\s")
+_SEVERAL_PERIODS: Final = re.compile(
     r"\b(?:next|following|again|reopen\w*|each|every|another|second|other|previous|last|old|new|former|either|or)\b",
     re.IGNORECASE,
 )
 
 
 def period_findings(sentence: str, dates: Sequence[DateMention], offset: int = 0) -> list[LogicFinding]:
-    """Spans of one sentence that end before they start.
+    """The periods of one sentence that end before they start.
 
     Args:
         sentence: the sentence.
@@ -93,8 +92,8 @@ def period_findings(sentence: str, dates: Sequence[DateMention], offset: int = 0
     >>> [found.message for found in period_findings(text, find_dates(text))]
     ['14:00 is before 15:00.']
     """
-    found = [*_from_to(sentence, dates, offset), *_verbs(sentence, dates, offset)]
-    return list({(one.span.start, one.span.end): one for one in found}.values())
+    findings = [*_from_to(sentence, dates, offset), *_begin_and_end(sentence, dates, offset)]
+    return list({(finding.span.start, finding.span.end): finding for finding in findings}.values())
 
 
 def _from_to(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator[LogicFinding]:
@@ -102,14 +101,14 @@ def _from_to(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterat
         gap = sentence[first.end : second.start]
         if _TO.fullmatch(gap) is None:
             continue
-        framed = _FROM.search(sentence[max(0, first.start - 16) : first.start]) is not None
-        if not framed and (_DASH.fullmatch(gap) is None or _is_year_alone(first) or _is_year_alone(second)):
+        has_from = _FROM.search(sentence[max(0, first.start - 16) : first.start]) is not None
+        if not has_from and (_DASH.fullmatch(gap) is None or _is_year_alone(first) or _is_year_alone(second)):
             continue  # "2026-1184" is a number of something
-        around = _clause(sentence, first.start, second.end)
-        if _CHANGED.search(around) is not None:
+        clause = _clause(sentence, first.start, second.end)
+        if _CHANGE.search(clause) is not None:
             continue
-        if _runs_backwards(first, second, sentence, around):
-            yield _backwards(sentence, first, second, (first.start, second.end), offset)
+        if _runs_backwards(first, second, sentence, clause):
+            yield _finding(sentence, first, second, (first.start, second.end), offset)
 
 
 def _is_year_alone(mention: DateMention) -> bool:
@@ -117,61 +116,45 @@ def _is_year_alone(mention: DateMention) -> bool:
 
 
 def _runs_backwards(first: DateMention, second: DateMention, sentence: str, around: str) -> bool:
-    """Whether a span from the first to the second ends before it starts, by the clock or by the calendar."""
+    """Whether a period from the first to the second ends before it starts, by the clock or by the calendar."""
     if first.minute is not None and second.minute is not None:
         zoned = _ZONED.match(sentence, second.end) or _ZONE.match(sentence, first.end)
-        return zoned is None and _LASTS.search(around) is not None and _clock_backwards(first, second, around)
+        return zoned is None and _PERIOD.search(around) is not None and _clock_backwards(first, second, around)
     if first.minute is not None or second.minute is not None:
         return False
     return _days_backwards(first, second)
 
 
 def _clock_backwards(first: DateMention, second: DateMention, around: str) -> bool:
-    """Both before noon, or both after it: a night runs from the evening into the morning."""
+    """Whether the second time is before the first and both are on the same side of noon, unlike those of a night."""
     if first.minute is None or second.minute is None or not first.half_day:
         return False
     if not second.half_day and (first.minute < _ONE_PM or first.end - first.start != len("15:00")):
-        return False  # "from 10:00 to 9:00" may be by a clock of twelve hours; behind 15:00 it is not
-    if second.minute == 0 or _NEXT.search(around) is not None:  # midnight ends a day as well as it begins one
+        return False  # "from 10:00 to 9:00" may be on a 12-hour clock; after 15:00 it is not
+    if second.minute == 0 or _INTO_NEXT_DAY.search(around) is not None:  # midnight ends a day as well as it begins one
         return False
     return second.minute < first.minute and (first.minute < _NOON) == (second.minute < _NOON)
 
 
 def _days_backwards(first: DateMention, second: DateMention) -> bool:
-    """Both with a year, the end before the start; or two days of one month in which the year can be no other."""
-    if any(one.other is not None or one.bound not in {"exact", "until"} for one in (first, second)):
+    """Whether the second date is before the first: both have a year, or both are days of the same month."""
+    if any(mention.other is not None or mention.bound not in {"exact", "until"} for mention in (first, second)):
         return False
     if first.year is not None and second.year is not None:
-        begun, ended = _bounds(first), _bounds(second)
-        return begun is not None and ended is not None and ended[1] < begun[0]
+        first_bounds, second_bounds = bounds_of(first), bounds_of(second)
+        return first_bounds is not None and second_bounds is not None and second_bounds[1] < first_bounds[0]
     if first.month is None or first.month != second.month or first.day is None or second.day is None:
         return False
     return first.weekday is None and second.weekday is None and second.day < first.day
 
 
-def _bounds(mention: DateMention) -> tuple[date, date] | None:
-    """The first and the last day that a date with a year may mean."""
-    if mention.year is None or not 1 <= mention.year <= 9999 or (mention.last_year or 0) > 9999:
-        return None
-    last_year = mention.last_year or mention.year
-    if mention.month is None:
-        return date(mention.year, 1, 1), date(last_year, 12, 31)
-    if mention.day is not None:
-        if mention.day > calendar.monthrange(mention.year, mention.month)[1]:
-            return None
-        day = date(mention.year, mention.month, mention.day)
-        return day, day
-    month = mention.last_month or mention.month
-    return date(mention.year, mention.month, 1), date(last_year, month, calendar.monthrange(last_year, month)[1])
-
-
-def _verbs(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator[LogicFinding]:
-    """ "opens at 15:00 and closes at 14:00", "starts on 12 May 2024 and ends on 3 May 2024"."""
+def _begin_and_end(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator[LogicFinding]:
+    """Check "opens at 15:00 and closes at 14:00", "starts on 12 May 2024 and ends on 3 May 2024"."""
     lower = sentence.lower()
-    if _OTHERWISE.search(lower) is not None:
+    if _SEVERAL_PERIODS.search(lower) is not None:
         return
-    for begin, end in _BEGINS:
-        first, second = _dated(lower, begin, dates), _dated(lower, end, dates)
+    for begin, end in _BEGIN_AND_END:
+        first, second = (mention_after_verb(lower, verb, dates, _REACH, _SEPARATOR) for verb in (begin, end))
         if first is None or second is None or first is second:
             continue
         clocks = first.minute is not None and second.minute is not None
@@ -181,27 +164,15 @@ def _verbs(sentence: str, dates: Sequence[DateMention], offset: int) -> Iterator
         else:
             backwards = days and lower.find(begin) < first.start and _days_backwards(first, second)
         if backwards:
-            yield _backwards(sentence, first, second, (second.start, second.end), offset)
-
-
-def _dated(lower: str, verb: str, dates: Sequence[DateMention]) -> DateMention | None:
-    """The first date behind the only mention of a verb, in the same clause."""
-    places = [match.end() for match in re.finditer(rf"\b{verb}\b", lower)]
-    if len(places) != 1:
-        return None
-    for mention in dates:
-        if mention.start >= places[0]:
-            gap = lower[places[0] : mention.start]
-            return mention if len(gap) <= _REACH and _SEPARATED.search(gap) is None else None
-    return None
+            yield _finding(sentence, first, second, (second.start, second.end), offset)
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
-    """The stretch between full stops and semicolons that holds a place."""
-    return clause_around(sentence, start, end, _SEPARATED)
+    """The text between full stops and semicolons around a range."""
+    return clause_around(sentence, start, end, _SEPARATOR)
 
 
-def _backwards(
+def _finding(
     sentence: str, first: DateMention, second: DateMention, place: tuple[int, int], offset: int
 ) -> LogicFinding:
     message = f"{sentence[second.start : second.end]} is before {sentence[first.start : first.end]}."

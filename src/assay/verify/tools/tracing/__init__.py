@@ -1,1 +1,1 @@
-"""Where the arguments of a tool call come from."""
+"""Traces the arguments of a tool call to the sources of the run."""

@@ -1,4 +1,4 @@
-"""Days that people name: Christmas Eve, Easter Monday, the last day of the month, mid-December."""
+"""Recognises days by their names: Christmas Eve, Easter Monday, the last day of the month, mid-December."""
 
 import re
 from calendar import monthrange
@@ -46,8 +46,8 @@ _NTH: Final = (
     (r"father['’]?s day", 6, 6, 3),
     (r"martin luther king(?: jr\.?)? day|mlk day", 1, 0, 3),
 )
-"""A month, a day of the week (0 is Monday) and which one of them."""
-_EDGE: Final = re.compile(
+"""Month, day of the week (0 is Monday), and its number within the month."""
+_PERIOD_EDGE: Final = re.compile(
     r"\b(?P<edge>first|last|end|start|beginning|middle|mid)(?:\sday)?[\s-](?:of\s)?(?:the\s)?"
     rf"(?P<which>this\s|next\s|coming\s)?(?P<period>month|year|week|{'|'.join(_MONTHS)})\b"
 )
@@ -74,7 +74,7 @@ _NTH_WEEKDAY: Final = re.compile(
 _WEEKDAYS: Final = word_list("monday tuesday wednesday thursday friday saturday sunday")
 _FIRST_DAYS, _MIDDLE = 5, (10, 20)
 _EARLIEST, _LATEST = 1583, 4099
-"""Years of the Gregorian calendar for which Easter is computed."""
+"""The range of years for which Easter is computed."""
 
 
 def easter(year: int) -> date:
@@ -94,31 +94,31 @@ def easter(year: int) -> date:
     return date(year, month, day + 1)
 
 
-def names_of(day: date, low: str, now: date | None) -> Iterator[tuple[int, int]]:
-    """The places of a text in lower case that name a day.
+def find_day_names(day: date, lowercase: str, now: date | None) -> Iterator[tuple[int, int]]:
+    """The spans of a lower-case text that name a day.
 
-    >>> [low[a:b] for low in ["we arrive on christmas eve"] for a, b in names_of(date(2026, 12, 24), low, None)]
+    >>> [low[a:b] for low in ["we arrive on christmas eve"] for a, b in find_day_names(date(2026, 12, 24), low, None)]
     ['christmas eve']
     """
-    for pattern, is_it in _feasts(day):
-        if is_it:
-            for match in re.finditer(rf"\b(?:{pattern})(?!\w)", low):
+    for pattern, is_day in _holiday_matches(day):
+        if is_day:
+            for match in re.finditer(rf"\b(?:{pattern})(?!\w)", lowercase):
                 yield match.span()
-    for match in _EDGE.finditer(low):
-        if _at_edge(day, match, now):
+    for match in _PERIOD_EDGE.finditer(lowercase):
+        if _is_at_edge(day, match, now):
             yield match.span()
-    for match in _NTH_WEEKDAY.finditer(low):
+    for match in _NTH_WEEKDAY.finditer(lowercase):
         if _is_nth(day, match, now):
             yield match.span()
-    for match in _FROM_WEEKDAY.finditer(low) if now is not None else ():
+    for match in _FROM_WEEKDAY.finditer(lowercase) if now is not None else ():
         weeks = {"a": 1, "one": 1, "1": 1, "two": 2, "2": 2, "three": 3, "3": 3}.get(match["weeks"] or "a", 1)
         weekday = _WEEKDAYS.index(match["day"] or match["only"])
-        # The Friday that it is counted from may be this one or the next.
-        if now is not None and day in {_next(now, weekday) + timedelta(weeks=weeks + more) for more in (0, 1)}:
+        # "A week from Friday" may count from this Friday or from the next.
+        if now is not None and day in {_next_weekday(now, weekday) + timedelta(weeks=weeks + more) for more in (0, 1)}:
             yield match.span()
 
 
-def _feasts(day: date) -> Iterator[tuple[str, bool]]:
+def _holiday_matches(day: date) -> Iterator[tuple[str, bool]]:
     for pattern, month, number in _FIXED:
         yield pattern, (day.month, day.day) == (month, number)
     if _EARLIEST <= day.year <= _LATEST:
@@ -129,45 +129,45 @@ def _feasts(day: date) -> Iterator[tuple[str, bool]]:
         yield pattern, day.month == month and day.weekday() == weekday and (day.day - 1) // 7 == number - 1
 
 
-def feasts_in(low: str, now: date) -> Iterator[date]:
-    """The feasts that a text in lower case names, each on its next day from a day on.
+def named_holidays(lowercase: str, now: date) -> Iterator[date]:
+    """The holidays that a lower-case text names, each at its next date from `now` on.
 
     >>> [str(day) for day in feasts_in("three nights from christmas day", date(2026, 11, 3))]
     ['2026-12-25']
     """
     for pattern, month, number in _FIXED:
-        if re.search(rf"\b(?:{pattern})(?!\w)", low):
-            this = date(now.year, month, number)
-            yield this if this >= now else date(now.year + 1, month, number)
+        if re.search(rf"\b(?:{pattern})(?!\w)", lowercase):
+            this_year = date(now.year, month, number)
+            yield this_year if this_year >= now else date(now.year + 1, month, number)
     for pattern, shift in _EASTER if _EARLIEST <= now.year < _LATEST else ():
-        if re.search(rf"\b(?:{pattern})(?!\w)", low):
-            this = easter(now.year) + timedelta(days=shift)
-            yield this if this >= now else easter(now.year + 1) + timedelta(days=shift)
+        if re.search(rf"\b(?:{pattern})(?!\w)", lowercase):
+            this_year = easter(now.year) + timedelta(days=shift)
+            yield this_year if this_year >= now else easter(now.year + 1) + timedelta(days=shift)
 
 
 def _is_nth(day: date, match: re.Match[str], now: date | None) -> bool:
-    """Whether a day is the day of the week in its month that is named: the last Friday of the month."""
+    """Whether a day is the named weekday of its month, such as the last Friday of the month."""
     if _WEEKDAYS.index(match["day"]) != day.weekday():
         return False
     if match["period"] in _MONTHS:
         if day.month != _MONTHS[match["period"]]:
             return False
-    elif now is None or _month(day) != _month_from(now, int((match["which"] or "").strip() in {"next", "coming"})):
+    elif now is None or _month_of(day) != _month_from(now, int((match["which"] or "").strip() in {"next", "coming"})):
         return False
     number = _ORDINALS[match["nth"]]
     last = day.day + 7 > monthrange(day.year, day.month)[1]
     return last if number == 0 else (day.day - 1) // 7 == number - 1
 
 
-def _next(now: date, weekday: int) -> date:
+def _next_weekday(now: date, weekday: int) -> date:
     return now + timedelta(days=(weekday - now.weekday()) % 7)
 
 
-def _at_edge(day: date, match: re.Match[str], now: date | None) -> bool:
-    """Whether a day is the first or last of the period that is named, or in the middle of it."""
+def _is_at_edge(day: date, match: re.Match[str], now: date | None) -> bool:
+    """Whether a day is at the named end of a period, or in its middle."""
     period, edge = match["period"], match["edge"]
     if period in _MONTHS:
-        first, last = _month(day) if day.month == _MONTHS[period] else (None, None)
+        first, last = _month_of(day) if day.month == _MONTHS[period] else (None, None)
     elif now is None:
         return False
     else:
@@ -175,21 +175,21 @@ def _at_edge(day: date, match: re.Match[str], now: date | None) -> bool:
     if first is None or last is None or not first <= day <= last:
         return False
     length = (last - first).days + 1
-    at = (day - first).days + 1
+    position = (day - first).days + 1
     if edge in {"middle", "mid"}:
-        return length * _MIDDLE[0] <= at * 30 <= length * _MIDDLE[1]
+        return length * _MIDDLE[0] <= position * 30 <= length * _MIDDLE[1]
     exact = "day" in match.group() or edge in {"first", "last"}
-    near = 1 if exact else min(_FIRST_DAYS, max(1, length // 4))
-    return at <= near if edge in {"first", "start", "beginning"} else length - at < near
+    tolerance = 1 if exact else min(_FIRST_DAYS, max(1, length // 4))
+    return position <= tolerance if edge in {"first", "start", "beginning"} else length - position < tolerance
 
 
-def _month(day: date) -> tuple[date, date]:
+def _month_of(day: date) -> tuple[date, date]:
     return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
 
 
 def _month_from(now: date, shift: int) -> tuple[date, date]:
     index = now.year * 12 + now.month - 1 + shift
-    return _month(date(index // 12, index % 12 + 1, 1))
+    return _month_of(date(index // 12, index % 12 + 1, 1))
 
 
 def _year_from(now: date, shift: int) -> tuple[date, date]:

@@ -1,9 +1,9 @@
-"""Follows a number of an argument back: to the same number, or through what an honest caller does with numbers.
+"""Traces a number of an argument to the same number in a source, or through a derivation that honest callers use.
 
-In order: the same number; a percentage written otherwise; a word; another unit; rounding; the length of a list; the
-parts of a date, the days between two and the time between two times of day; a part of a known whole; a sum, difference,
-product or quotient of two numbers, or a sum of up to three that are about the records that the call names
-(`calculations`); a constant.
+In order: the same number; a percentage in another form; a word, a headcount, a duration or a bound; another unit;
+rounding; the length of a list; the parts of a date, the days between two dates and the time between two times of day; a
+part of a known total; a sum, difference, product or quotient of two numbers, or a sum of up to three numbers of the
+call's records (`calculations`); a constant.
 """
 
 import re
@@ -18,26 +18,26 @@ from assay.text.quantities import KEY_UNITS, UNIT_SYMBOLS, UNIT_WORDS, Quantity,
 from assay.verify.tools.tracing.calculations import (
     LARGEST,
     NumberContext,
-    added,
     first_place,
+    from_records,
+    from_two_numbers,
     last_place,
-    of_records,
-    of_two_numbers,
     part_of_total,
     plain_digits,
     same_number,
+    sum_with_another,
 )
-from assay.verify.tools.tracing.sources import Found, Sources, SourceText
-from assay.verify.tools.tracing.spoken_numbers import headcounts, times_said
+from assay.verify.tools.tracing.sources import SourcePlace, Sources, SourceText
+from assay.verify.tools.tracing.spoken_numbers import headcounts, spoken_durations
 from assay.verify.tools.tracing.trace import Trace, chosen, derived
 
 _MOST_PEOPLE: Final = 40
 _PERCENT: Final = r"\s?(?:%|percent\b|per cent\b|pct\b)"
-_YEAR_OF_TWO: Final = re.compile(r"['’](\d\d)\b")
+_SHORT_YEAR: Final = re.compile(r"['’](\d\d)\b")
 _RATE_NAMES: Final = re.compile(
     r"rate|percent|pct|ratio|fraction|probab|discount|interest|tax|share|yield|growth|prob\b"
 )
-_WORDS_FOR: Final = {
+_IMPLYING_WORDS: Final = {
     Decimal(0): r"zero|none|no|nothing|never|rest|stationary|origin|free|without|empty|ground",
     Decimal("0.25"): r"quarter",
     Decimal("0.5"): r"half|halve",
@@ -62,11 +62,11 @@ _WORDS_FOR: Final = {
     Decimal(1_000_000): r"an? million",
     Decimal(500): r"half a grand",
 }
-"""Numbers that everyone knows behind a word: of calendars, of common games, of how often."""
+"""Well-known numbers that a word implies: of calendars, of common games, of frequency."""
 
 _JOINED: Final = re.compile(r"[\s,]{0,3}(?:and\s)?")
 _RARE: Final = frozenset({"quarter", "fortnight", "decade", "century"})
-_UNITS_OF: Final[dict[str, tuple[Unit, ...]]] = {
+_UNITS_BY_DIMENSION: Final[dict[str, tuple[Unit, ...]]] = {
     dimension: tuple(
         {
             unit.name: unit
@@ -77,7 +77,7 @@ _UNITS_OF: Final[dict[str, tuple[Unit, ...]]] = {
     for dimension in {unit.dimension for unit in [*UNIT_WORDS.values(), *UNIT_SYMBOLS.values()]}
 }
 _FEET: Final = re.compile(r"(\d)\s?(?:ft\.?|feet|foot|['’])\s?(?:and\s)?(\d{1,2})\s?(?:in\b|inch(?:es)?|[\"”]|'')?")
-_OF_AN_INCH: Final = (Decimal(1), 1 / Decimal(12), Decimal("2.54"), Decimal("0.0254"))
+_INCH_SIZES: Final = (Decimal(1), 1 / Decimal(12), Decimal("2.54"), Decimal("0.0254"))
 _PREFIXES: Final = {
     "p": Decimal("1e-12"),
     "n": Decimal("1e-9"),
@@ -137,24 +137,24 @@ _CONSTANTS: Final = tuple(
         "360",
     )
 )
-"""Constants of mathematics and of nature, and factors between units, that everyone knows."""
+"""Well-known constants of mathematics and physics, and factors between units."""
 _MONTHS: Final = Decimal(12)
-_OF_TODAY: Final = re.compile(r"day|date|month|when|time|start|end|from|until|since", re.IGNORECASE)
-"""Names of arguments that today's day or month may be: "3" guests are not the third of the month."""
+_DAY_NAMES: Final = re.compile(r"day|date|month|when|time|start|end|from|until|since", re.IGNORECASE)
+"""Names of arguments that may hold today's day or month: "3" guests are not the third of the month."""
 _YEARS: Final = re.compile(r"(?:^|(?<!per)_)(?:years?|yrs?)$", re.IGNORECASE)
-"""Names of arguments that count years: "annual" stands for one of these, and for twelve months."""
+"""Names of arguments that count years; for these "annual" does not imply 12."""
 _MONEY: Final = re.compile(r"amount|price|cost|payment|salary|budget|balance|fare", re.IGNORECASE)
-"""Names of arguments that are no constants of nature."""
+"""Names of arguments that cannot hold a constant."""
 _MOTION: Final = re.compile(r"(?:velocity|speed)$", re.IGNORECASE)
 _SQUARED: Final = re.compile(r"\s?(?:\^\s?\d|[²³]|squared|cubed)")
-"""What follows a unit that is not the whole unit: "9.8 m/s^2" is no speed."""
+"""The exponent after a unit, which makes it another unit: "9.8 m/s^2" is not a speed."""
 
 _CONVERSION: Final = Decimal("0.005")
-"""The relative error of a conversion that is still the same quantity."""
+"""The relative error allowed for a conversion."""
 
 
 def trace_number(value: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
-    """Where a number comes from; none where nothing leads to it. The sign is ignored."""
+    """The trace of a number, regardless of its sign; none where it has no source."""
     target = abs(value)
     return same_number(target, sources) or next(
         (trace for derive in _DERIVATIONS if (trace := derive(target, sources, context)) is not None), None
@@ -163,7 +163,7 @@ def trace_number(value: Decimal, sources: Sources, context: NumberContext) -> Tr
 
 def _percentage(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
     for other in (target * 100, target / 100):
-        if other < LARGEST and (found := _as_percentage(other, sources)) is not None:
+        if other < LARGEST and (found := _find_percentage(other, sources)) is not None:
             return derived(f"{plain_digits(other)} as a percentage or a fraction", found)
         found = first_place(sources, other) if _RATE_NAMES.search(context.name.lower()) else None
         if found is not None:
@@ -171,86 +171,88 @@ def _percentage(target: Decimal, sources: Sources, context: NumberContext) -> Tr
     return None
 
 
-def _as_percentage(value: Decimal, sources: Sources) -> Found | None:
+def _find_percentage(value: Decimal, sources: Sources) -> SourcePlace | None:
     pattern = rf"(?<![\d.]){re.escape(plain_digits(value))}(?:\.0+)?{_PERCENT}"
     for text in sources:
-        match = re.search(pattern, text.low)
+        match = re.search(pattern, text.lowercase)
         if match:
-            return Found(text, *match.span())
+            return SourcePlace(text, *match.span())
     return None
 
 
 def _headcount(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
-    """How many people a text lists: four for "me and three friends"."""
+    """The number of people that a text lists: four for "me and three friends"."""
     if target != target.to_integral_value() or not 1 < target <= _MOST_PEOPLE:
         return None
     for text in sources:
-        for start, end, count in headcounts(text.low) if text.has_prose else ():
+        for start, end, count in headcounts(text.lowercase) if text.has_prose else ():
             if count == target:
-                return derived(f'the people of "{text.text[start:end]}"', Found(text, start, end))
+                return derived(f'the people of "{text.text[start:end]}"', SourcePlace(text, start, end))
     return None
 
 
-def _time_said(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
-    """A length of time said with a half or a quarter, in any unit of time."""
+def _spoken_duration(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+    """A duration that a text states with a half or a quarter, in any unit of time."""
     for text in sources:
-        for start, end, seconds in times_said(text.low) if text.has_prose else ():
-            for unit in _UNITS_OF["time"]:
-                if _near(seconds / unit.size, target):
-                    return derived(f'"{text.text[start:end]}" in {unit.name}', Found(text, start, end))
+        for start, end, seconds in spoken_durations(text.lowercase) if text.has_prose else ():
+            for unit in _UNITS_BY_DIMENSION["time"]:
+                if _is_close(seconds / unit.size, target):
+                    return derived(f'"{text.text[start:end]}" in {unit.name}', SourcePlace(text, start, end))
     return None
 
 
-def _bounded(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
+def _within_bound(target: Decimal, sources: Sources, _: NumberContext) -> Trace | None:
     """The first whole number that a bound allows: 6 for "more than 5", 4 for "fewer than 5"."""
     for text in sources:
         for quantity in text.quantities if text.has_prose else ():
             step = {"more": 1, "less": -1}.get(quantity.bound)
             if step is not None and quantity.value + step == target:
-                return derived("the first number within a bound", Found(text, quantity.start, quantity.end))
+                return derived("the first number within a bound", SourcePlace(text, quantity.start, quantity.end))
     return None
 
 
-def _in_words(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
-    pattern = _WORDS_FOR.get(target)
+def _implied_by_word(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+    pattern = _IMPLYING_WORDS.get(target)
     if pattern is None or (target == _MONTHS and _YEARS.search(context.name)):
         return None
     for text in sources:
-        match = re.search(rf"\b(?:{pattern})\b", text.low) if text.has_prose else None
+        match = re.search(rf"\b(?:{pattern})\b", text.lowercase) if text.has_prose else None
         if match:
-            return derived(f'the word "{match.group()}"', Found(text, *match.span()))
+            return derived(f'the word "{match.group()}"', SourcePlace(text, *match.span()))
     return None
 
 
-def _converted(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+def _unit_conversion(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
     motion = _MOTION.search(context.name) is not None
     years = _YEARS.search(context.name) is not None
     for text in sources:
         if not text.has_prose:
             continue
-        for quantity, low, alone in _amounts(text):
-            found = Found(text, quantity.start, quantity.end)
-            if _SQUARED.match(text.low, quantity.end) or (motion and quantity.dimension == "length"):
+        for quantity, low, alone in _single_and_joined(text):
+            found = SourcePlace(text, quantity.start, quantity.end)
+            if _SQUARED.match(text.lowercase, quantity.end) or (motion and quantity.dimension == "length"):
                 continue
-            if quantity.dimension.startswith("money:") and _near(low * 100, target):
+            if quantity.dimension.startswith("money:") and _is_close(low * 100, target):
                 return derived(f'"{found.text[:60]}" in hundredths', found)
-            for unit in _UNITS_OF.get(quantity.dimension, ()):
+            for unit in _UNITS_BY_DIMENSION.get(quantity.dimension, ()):
                 other = (not alone or unit.name != quantity.unit) and (not years or unit.name == "year")
-                if other and _near((low - unit.offset) / unit.size, target):
+                if other and _is_close((low - unit.offset) / unit.size, target):
                     return derived(f'"{found.text[:60]}" in {unit.name}', found)
-        for match in _FEET.finditer(text.low):
+        for match in _FEET.finditer(text.lowercase):
             inches = Decimal(match.group(1)) * 12 + Decimal(match.group(2))
-            if any(_near(inches * size, target) for size in _OF_AN_INCH):
-                return derived("feet and inches in one unit", Found(text, *match.span()))
+            if any(_is_close(inches * size, target) for size in _INCH_SIZES):
+                return derived("feet and inches in one unit", SourcePlace(text, *match.span()))
         for match in _PREFIXED.finditer(text.text):
-            if _near(Decimal(match.group(1)) * _PREFIXES[match.group(2)], target):
-                return derived(f'"{match.group()}" without its prefix', Found(text, *match.span()))
+            if _is_close(Decimal(match.group(1)) * _PREFIXES[match.group(2)], target):
+                return derived(f'"{match.group()}" without its prefix', SourcePlace(text, *match.span()))
     return None
 
 
-def _amounts(text: SourceText) -> Iterator[tuple[Quantity, Decimal, bool]]:
-    """The quantities in base units, and those that two side by side make together ("2 hours 30 minutes"); the last
-    value says which of the two it is."""
+def _single_and_joined(text: SourceText) -> Iterator[tuple[Quantity, Decimal, bool]]:
+    """The quantities with their values in base units, and the sums of two adjacent ones ("2 hours 30 minutes").
+
+    The third value is true for a single quantity and false for a sum.
+    """
     previous: Quantity | None = None
     for quantity in text.quantities:
         if quantity.low is None:
@@ -262,7 +264,7 @@ def _amounts(text: SourceText) -> Iterator[tuple[Quantity, Decimal, bool]]:
         previous = quantity
 
 
-def _near(value: Decimal, target: Decimal) -> bool:
+def _is_close(value: Decimal, target: Decimal) -> bool:
     return abs(value - target) <= max(abs(target) * _CONVERSION, Decimal("1e-9"))
 
 
@@ -280,19 +282,19 @@ def _rounded(target: Decimal, sources: Sources, _: NumberContext) -> Trace | Non
     return None
 
 
-def _counted(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
+def _list_length(target: Decimal, sources: Sources, context: NumberContext) -> Trace | None:
     if target != target.to_integral_value() or target > 100_000:
         return None
     if int(target) in context.lengths:
         return derived("how many items another argument has")
     for text in sources:
         if int(target) in text.list_lengths:
-            return derived("how many items a list of the result has", Found(text, 0, len(text.text)))
+            return derived("how many items a list of the result has", SourcePlace(text, 0, len(text.text)))
     return None
 
 
 def _constant(target: Decimal, _: Sources, context: NumberContext) -> Trace | None:
-    """A constant, to as many digits as the number has, at least two."""
+    """A constant, exactly, or to within 0.1% with at least three digits."""
     if _MONEY.search(context.name):
         return None
     digits = len(target.normalize().as_tuple().digits)
@@ -307,28 +309,28 @@ def _calendar(target: Decimal, sources: Sources, context: NumberContext) -> Trac
         return None
     number = int(target)
     for text in sources:
-        for mention in text.mentions:
+        for mention in text.date_mentions:
             minute = mention.minute
             clock = set() if minute is None else {minute, minute // 60, minute // 60 + 12 * (not mention.half_day)}
             if number in {mention.year, mention.month, mention.day, mention.last_year} | clock:
-                return derived("part of a date or a time", Found(text, mention.start, mention.end))
+                return derived("part of a date or a time", SourcePlace(text, mention.start, mention.end))
         if (place := _short_year(text, number)) is not None:
-            return derived("a year of two digits", Found(text, *place))
+            return derived("a year of two digits", SourcePlace(text, *place))
         if text.has_prose and len(text.minutes) > 1:
             apart = {abs(a - b) for a, b in combinations(list(text.minutes)[:20], 2)} - {0}
             if apart & {number, number // 60} or number * 60 in apart:
-                return derived("the time between two times of day", Found(text, 0, len(text.text)))
+                return derived("the time between two times of day", SourcePlace(text, 0, len(text.text)))
     days = sorted(sources.days | ({sources.now} if sources.now else set()))[-200:]
-    small = {sources.now.month, sources.now.day} if sources.now and _OF_TODAY.search(context.name) else set()
+    small = {sources.now.month, sources.now.day} if sources.now and _DAY_NAMES.search(context.name) else set()
     if sources.now and number in {sources.now.year} | small:
         return derived("part of today's date", source=SourceKind.CLOCK)
     if 0 < number <= 4000 and any(date.fromordinal(day.toordinal() + number) in days for day in days if _can_add(day)):
         return derived("the days between two dates")
-    return _from_epoch(number, frozenset(days))
+    return _epoch_time(number, frozenset(days))
 
 
 def _short_year(text: SourceText, year: int) -> tuple[int, int] | None:
-    match = _YEAR_OF_TWO.search(text.text) if text.has_prose and 1900 <= year < 2100 else None
+    match = _SHORT_YEAR.search(text.text) if text.has_prose and 1900 <= year < 2100 else None
     return match.span() if match and int(match.group(1)) == year % 100 else None
 
 
@@ -336,8 +338,8 @@ def _can_add(day: date) -> bool:
     return day.year < 9900
 
 
-def _from_epoch(number: int, days: frozenset[date]) -> Trace | None:
-    """Seconds or milliseconds since 1970 of a day that was mentioned."""
+def _epoch_time(number: int, days: frozenset[date]) -> Trace | None:
+    """Seconds or milliseconds since 1970 that are on a day of the sources."""
     for seconds in (number, number // 1000):
         if 10**8 <= seconds < 10**10 and datetime.fromtimestamp(seconds, UTC).date() in days:
             return derived("a date in seconds since 1970")
@@ -346,17 +348,17 @@ def _from_epoch(number: int, days: frozenset[date]) -> Trace | None:
 
 _DERIVATIONS: Final = (
     _percentage,
-    _in_words,
+    _implied_by_word,
     _headcount,
-    _time_said,
-    _bounded,
-    _converted,
+    _spoken_duration,
+    _within_bound,
+    _unit_conversion,
     _rounded,
-    _counted,
+    _list_length,
     _calendar,
     part_of_total,
-    added,
-    of_two_numbers,
-    of_records,
+    sum_with_another,
+    from_two_numbers,
+    from_records,
     _constant,
 )

@@ -1,6 +1,6 @@
-"""What an argument may be traced to: the texts that a run has seen so far, each indexed once and only where needed.
+"""The sources to which arguments are traced: the texts of a run so far, each indexed once and only where needed.
 
-Appending shares every index that is already made, so that a run is checked as it grows.
+Appending shares the existing indexes, so that a run can be checked as it grows.
 """
 
 import json
@@ -21,26 +21,27 @@ from assay.text.quantities import Quantity, decode_number, find_quantities
 from assay.verify.tools.tracing.excluded_mentions import find_excluded
 
 MOST_PROSE: Final = 20_000
-"""Characters of one source in which quantities and dates in words are read; beyond it, only digits are."""
+"""Characters of the longest source in which quantities and dates in words are read; in a longer one, only digits
+are."""
 
 MOST_NUMBERS: Final = 5_000
-"""Numbers of one source that are kept."""
+"""The most numbers of one source that are indexed."""
 
 MOST_JSON: Final = 500_000
-"""Characters of a JSON text in which lists are counted."""
+"""Characters of the longest JSON text whose lists are counted."""
 
 _DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)*(?:[eE][+-]?\d{1,3})?")
 _ISO: Final = re.compile(r"(?<!\d)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)")
 _RANKS: Final = {SourceKind.USER: 0, SourceKind.TOOL: 1, SourceKind.PASSAGE: 2}
 _ESCAPES: Final = frozenset({"\\n", "\\t", "\\r"})
-"""White space as JSON writes it: what follows it begins a word."""
+"""White space as JSON escapes it: a word begins after it."""
 
 _TRIES: Final = 200
-"""Places of a text that are tried before a pattern takes over."""
+"""Occurrences of a needle that are examined one by one before a regular expression searches for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourcePlace:
     """A place in a source."""
 
     source: "SourceText"
@@ -49,7 +50,7 @@ class Found:
 
     @property
     def text(self) -> str:
-        """The words that are there."""
+        """The text at the place."""
         return self.source.text[self.start : self.end]
 
     @property
@@ -59,68 +60,69 @@ class Found:
 
 
 class SourceText:
-    """One text that the run has seen, with what was read in it so far. Equal texts give equal answers."""
+    """One text of the run with its lazily computed indexes."""
 
     def __init__(self, kind: SourceKind, id_: str, text: str) -> None:
-        """`id_` is the name by which a provenance refers to it."""
+        """`id_` is the id by which a provenance refers to it."""
         self.kind = kind
         self.id = id_
         self.text = text
-        self._heeded: dict[tuple[tuple[int, int], ...], SourceText] = {}
+        self._excluded: dict[frozenset[str], tuple[tuple[int, int], ...]] = {}
+        self._without_excluded: dict[tuple[tuple[int, int], ...], SourceText] = {}
 
-    def heeded(self, tool_words: AbstractSet[str]) -> "SourceText":
-        """The text with blanks in the place of what lends nothing to a call of a tool with these words in its name."""
-        if len(self.text) > MOST_PROSE * 2:
-            return self
-        ranges = tuple(find_excluded(self.kind, self.text, tool_words))
+    def without_excluded(self, tool_words: AbstractSet[str]) -> "SourceText":
+        """The text with spaces in place of the parts that justify no argument of a tool with these words in its
+        name."""
+        # Only what a user forbids depends on the tool.
+        words = frozenset(tool_words) if self.kind is SourceKind.USER else frozenset()
+        if words not in self._excluded:
+            self._excluded[words] = tuple(find_excluded(self.kind, self.text, words))
+        ranges = self._excluded[words]
         if not ranges:
             return self
-        if ranges not in self._heeded:
-            text = self.text
-            for start, end in ranges:
-                text = text[:start] + " " * (end - start) + text[end:]
-            self._heeded[ranges] = SourceText(self.kind, self.id, text)
-        return self._heeded[ranges]
+        if ranges not in self._without_excluded:
+            self._without_excluded[ranges] = SourceText(self.kind, self.id, _blank(self.text, ranges))
+        return self._without_excluded[ranges]
 
     @cached_property
-    def low(self) -> str:
-        """The text in lower case, character for character as long as the text."""
-        low = self.text.lower()
-        return low if len(low) == len(self.text) else "".join(map(_low_character, self.text))
+    def lowercase(self) -> str:
+        """The text in lower case, with the same length and offsets."""
+        lowercase = self.text.lower()
+        return lowercase if len(lowercase) == len(self.text) else "".join(map(_lowercase_character, self.text))
 
     @cached_property
     def has_prose(self) -> bool:
-        """Whether the text is short enough, and no JSON, so that words in it are read."""
+        """Whether words of the text are read: it is not JSON, and has at most `MOST_PROSE` characters."""
         return len(self.text) <= MOST_PROSE and self.text.lstrip()[:1] not in ("{", "[")
 
     @cached_property
     def numbers(self) -> Mapping[Decimal, tuple[int, int]]:
-        """The numbers written in digits, each with its first place; signs are left out."""
-        found: dict[Decimal, tuple[int, int]] = {}
+        """The numbers in digits, and of prose also those in words, without signs, each with its first span."""
+        numbers: dict[Decimal, tuple[int, int]] = {}
         for match in _DIGITS.finditer(self.text):
-            for value in _readings(match.group()):
-                found.setdefault(value, match.span())
-            if len(found) >= MOST_NUMBERS:
+            for value in _possible_values(match.group()):
+                numbers.setdefault(value, match.span())
+            if len(numbers) >= MOST_NUMBERS:
                 break
         if self.has_prose:
             for quantity in self.quantities:
-                found.setdefault(abs(quantity.value), (quantity.start, quantity.end))
-        return found
+                numbers.setdefault(abs(quantity.value), (quantity.start, quantity.end))
+        return numbers
 
     @cached_property
-    def dated(self) -> frozenset[Decimal]:
-        """The numbers that are in this text only as a part of a day or of a time of day.
+    def date_numbers(self) -> frozenset[Decimal]:
+        """The numbers that occur in this text only as a part of a day or of a time of day.
 
-        The 15 of "15 June" or of "15:30" is no amount that anything could be added to or multiplied with.
+        The 15 of "15 June" or of "15:30" is not an amount that can be added or multiplied.
         """
-        spans = [(m.start, m.end) for m in self.mentions if m.day is not None or m.minute is not None]
+        spans = [(m.start, m.end) for m in self.date_mentions if m.day is not None or m.minute is not None]
         if not spans:
             return frozenset()
         inside: set[Decimal] = set()
         outside: set[Decimal] = set()
         for match in _DIGITS.finditer(self.text):
             within = any(start <= match.start() and match.end() <= end for start, end in spans)
-            (inside if within else outside).update(_readings(match.group()))
+            (inside if within else outside).update(_possible_values(match.group()))
         for quantity in self.quantities:
             if not any(start < quantity.end and quantity.start < end for start, end in spans):
                 outside.add(abs(quantity.value))
@@ -128,112 +130,113 @@ class SourceText:
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
-        """The quantities with their units, in words or digits."""
+        """The quantities in words or digits, with their units; none in a text longer than `MOST_PROSE`."""
         return find_quantities(self.text) if len(self.text) <= MOST_PROSE else ()
 
     @cached_property
-    def mentions(self) -> tuple[DateMention, ...]:
-        """The dates and times of day as far as the text states them."""
+    def date_mentions(self) -> tuple[DateMention, ...]:
+        """The dates and times of day, as completely as the text states them."""
         return find_dates(self.text) if self.has_prose else ()
 
     @cached_property
     def days(self) -> Mapping[date, tuple[int, int]]:
-        """The days that are written with year, month and day, each with its first place."""
-        found: dict[date, tuple[int, int]] = {}
+        """The days that are stated with year, month and day, each with its first span."""
+        days: dict[date, tuple[int, int]] = {}
         for match in _ISO.finditer(self.text):
             day = day_of(int(match.group(1)), int(match.group(2)), int(match.group(3)))
             if day is not None:
-                found.setdefault(day, match.span())
-        for mention in self.mentions:
+                days.setdefault(day, match.span())
+        for mention in self.date_mentions:
             for month, dom in ((mention.month, mention.day), mention.other or (None, None)):
                 if mention.year is not None and month is not None and dom is not None:
                     day = day_of(mention.year, month, dom)
                     if day is not None:
-                        found.setdefault(day, (mention.start, mention.end))
-        for loose in self.loose:
-            if loose.year is not None and loose.month is not None and loose.day is not None:
-                day = day_of(loose.year, loose.month, loose.day)
+                        days.setdefault(day, (mention.start, mention.end))
+        for informal in self.informal_mentions:
+            if informal.year is not None and informal.month is not None and informal.day is not None:
+                day = day_of(informal.year, informal.month, informal.day)
                 if day is not None:
-                    found.setdefault(day, (loose.start, loose.end))
-        return found
+                    days.setdefault(day, (informal.start, informal.end))
+        return days
 
     @cached_property
-    def loose(self) -> tuple[InformalDate, ...]:
-        """The dates as people type them, with all that they leave out."""
-        return tuple(informal_dates(self.low)) if self.has_prose else ()
+    def informal_mentions(self) -> tuple[InformalDate, ...]:
+        """The dates in informal notation, which may be incomplete."""
+        return tuple(informal_dates(self.lowercase)) if self.has_prose else ()
 
     @cached_property
     def minutes(self) -> Mapping[int, tuple[int, int]]:
-        """The times of day in minutes since midnight, each with its first place."""
+        """The times of day in minutes since midnight, each with its first span."""
         if len(self.text) > MOST_PROSE:
             return {}
-        found: dict[int, tuple[int, int]] = {}
+        minutes: dict[int, tuple[int, int]] = {}
         for mention in find_dates(self.text):
             if mention.minute is not None:
-                found.setdefault(mention.minute, (mention.start, mention.end))
+                minutes.setdefault(mention.minute, (mention.start, mention.end))
                 if not mention.half_day:
-                    found.setdefault((mention.minute + 720) % 1440, (mention.start, mention.end))
-        for start, end, minute in informal_clocks(self.low):
-            found.setdefault(minute, (start, end))
-        return found
+                    minutes.setdefault((mention.minute + 720) % 1440, (mention.start, mention.end))
+        for start, end, minute in informal_clocks(self.lowercase):
+            minutes.setdefault(minute, (start, end))
+        return minutes
 
     @cached_property
     def list_lengths(self) -> frozenset[int]:
-        """How many items the lists have that a JSON text holds, at any depth."""
+        """The lengths of the lists in a JSON text, at any depth."""
         if self.text.lstrip()[:1] not in ("{", "[") or len(self.text) > MOST_JSON:
             return frozenset()
         try:
             stack: list[Any] = [json.loads(self.text)]
         except (ValueError, RecursionError):
             return frozenset()
-        found: set[int] = set()
+        lengths: set[int] = set()
         while stack:
             item = stack.pop()
             if isinstance(item, list):
-                found.add(len(item))
+                lengths.add(len(item))
             if isinstance(item, list | dict):
                 stack.extend(item.values() if isinstance(item, dict) else item)
-        return frozenset(found)
+        return frozenset(lengths)
 
     @cached_property
-    def squashed(self) -> str:
-        """The words of the text in a normal form (NFKC, case folded, marks off), one space between them and around."""
-        return f" {squash(self.text)} "
+    def normal_words(self) -> str:
+        """The words of the text in normal form (see `squash`), with one space between them and at both ends."""
+        return f" {normalise_words(self.text)} "
 
-    def find(self, needle: str) -> Found | None:
-        """The first place of a text in lower case that is no part of a longer word or number."""
+    def find(self, needle: str) -> SourcePlace | None:
+        """The first place of a lower-case needle where it is not part of a longer word or number."""
         for form in _written_forms(needle):
-            place = _find_whole(self.low, form)
+            place = _find_whole(self.lowercase, form)
             if place is not None:
-                return Found(self, *place)
+                return SourcePlace(self, *place)
         return None
 
-    def find_words(self, words: str) -> Found | None:
-        """The first place of words in their squashed form, whatever stands between them."""
-        if not words or f" {words} " not in self.squashed:
+    def find_words(self, words: str) -> SourcePlace | None:
+        """The first place of words in normal form, with any punctuation between them."""
+        if not words or f" {words} " not in self.normal_words:
             return None
         parts = words.split(" ")
         pattern = r"[\W_]*".join(re.escape(part) for part in parts[:40])
-        match = re.search(pattern, self.low)
-        # Where marks were taken off the words the place is not found in the text itself: all of it is named.
-        return Found(self, match.start(), match.end()) if match else Found(self, 0, len(self.text))
+        match = re.search(pattern, self.lowercase)
+        # Words whose accents were removed are not found in the text itself: then the place is the whole text.
+        return SourcePlace(self, match.start(), match.end()) if match else SourcePlace(self, 0, len(self.text))
 
 
 class Sources:
-    """The texts of a run in the order in which they came, and the time that counts as now."""
+    """The texts of a run in their order, and the current time of the run."""
 
     def __init__(self, texts: Iterable[SourceText] = (), now: datetime | date | None = None) -> None:
-        """`now` is what relative dates such as "tomorrow" are counted from; without it they lead nowhere."""
+        """`now` is the time from which relative dates such as "tomorrow" are counted; without it they have no trace."""
         self.texts = tuple(texts)
         self.now = now.date() if isinstance(now, datetime) else now
         self.moment = now if isinstance(now, datetime) else None
 
     def append(self, *texts: SourceText) -> Self:
-        """The sources with more texts at the end; what was indexed stays indexed."""
+        """The sources with more texts at the end; existing indexes are shared."""
         return type(self)((*self.texts, *texts), self.moment or self.now)
 
     def __iter__(self) -> Iterator[SourceText]:
-        """The user's words first, then the newest tool results, then the rest: the order in which origins are named."""
+        """The texts in the order in which they are searched: the user's, tool results, passages, the rest; newest
+        first."""
         return iter(self._by_rank)
 
     @cached_property
@@ -248,55 +251,64 @@ class Sources:
 
     @cached_property
     def days(self) -> frozenset[date]:
-        """The days that any source writes out."""
+        """The days that any source states completely."""
         return frozenset(day for text in self.texts for day in text.days)
 
     @cached_property
     def months(self) -> frozenset[tuple[int, int]]:
-        """The months, with their years, that any source names or that now is in."""
-        stated = {(loose.year, loose.month) for text in self.texts for loose in text.loose}
-        stated |= {(mention.year, mention.month) for text in self.texts for mention in text.mentions}
+        """The months, as (year, month), that any source states, and the current one."""
+        stated = {
+            (informal_dates.year, informal_dates.month)
+            for text in self.texts
+            for informal_dates in text.informal_mentions
+        }
+        stated |= {(mention.year, mention.month) for text in self.texts for mention in text.date_mentions}
         known = {(day.year, day.month) for day in self.days | ({self.now} if self.now else set())}
         return frozenset(known | {(year, month) for year, month in stated if year is not None and month is not None})
 
     @cached_property
     def years(self) -> frozenset[int]:
-        """The years that a date without one may be in: those that any source states, and this one and its neighbours.
+        """The years that a date without a year may be in: those of any source, the current one and its neighbours.
 
-        Empty where nothing says when the run takes place.
+        Empty where neither the sources nor `now` give a year.
         """
-        stated = {mention.year for text in self.texts for mention in text.mentions if mention.year is not None}
-        stated |= {loose.year for text in self.texts for loose in text.loose if loose.year is not None}
+        stated = {mention.year for text in self.texts for mention in text.date_mentions if mention.year is not None}
+        stated |= {
+            informal_dates.year
+            for text in self.texts
+            for informal_dates in text.informal_mentions
+            if informal_dates.year is not None
+        }
         stated |= {day.year for day in self.days}
         for words, shift in (("next year", 1), ("last year", -1)):
-            if any(words in text.low for text in self.texts if text.has_prose):
+            if any(words in text.lowercase for text in self.texts if text.has_prose):
                 stated |= {year + shift for year in stated}
         near = {self.now.year - 1, self.now.year, self.now.year + 1} if self.now else set()
         return frozenset(stated | near)
 
-    def heeded(self, tool_words: AbstractSet[str]) -> Self:
-        """The sources without what lends nothing to a call (`assay.verify.tools.tracing.excluded_mentions`)."""
-        texts = tuple(text.heeded(tool_words) for text in self.texts)
-        same = all(one is other for one, other in zip(texts, self.texts, strict=True))
+    def without_excluded(self, tool_words: AbstractSet[str]) -> Self:
+        """The sources without the parts that justify no argument (`assay.verify.tools.tracing.excluded_mentions`)."""
+        texts = tuple(text.without_excluded(tool_words) for text in self.texts)
+        same = all(text is other for text, other in zip(texts, self.texts, strict=True))
         return self if same else type(self)(texts, self.moment or self.now)
 
     def allowed(self, kinds: frozenset[SourceKind] | None) -> Self:
-        """The sources of some kinds only; all of them where none are named."""
+        """The sources of the given kinds; all of them where none."""
         if kinds is None:
             return self
         return type(self)((text for text in self.texts if text.kind in kinds), self.moment or self.now)
 
 
 def day_of(year: int, month: int, day: int) -> date | None:
-    """The day, or none where the calendar has no such day."""
+    """The date; none where the calendar has no such day."""
     try:
         return date(year, month, day)
     except ValueError:
         return None
 
 
-def squash(text: str) -> str:
-    """Words in the form in which two are compared: NFKC, case folded, accents off, only letters and digits.
+def normalise_words(text: str) -> str:
+    """The words of a text in normal form: decomposed (NFKD), case-folded, without accents, only letters and digits.
 
     >>> squash("  Café-Crème_2 ")
     'cafe creme 2'
@@ -307,13 +319,24 @@ def squash(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.lower()))
 
 
-def _low_character(character: str) -> str:
-    low = character.lower()
-    return low if len(low) == 1 else character
+def _blank(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+    """A text with spaces in the place of ranges, which may overlap."""
+    pieces = []
+    at = 0
+    for start, end in sorted(ranges):
+        if end > at:
+            pieces += [text[at:start], " " * (end - max(start, at))]
+            at = end
+    return "".join((*pieces, text[at:]))
 
 
-def _readings(digits: str) -> Iterator[Decimal]:
-    """The values that digits with separators may have: grouped or decimal, as either half of the world writes."""
+def _lowercase_character(character: str) -> str:
+    lowercase = character.lower()
+    return lowercase if len(lowercase) == 1 else character
+
+
+def _possible_values(digits: str) -> Iterator[Decimal]:
+    """The possible values of digits with separators: a comma or a point may group digits or be the decimal sign."""
     if len(digits) > 40:
         return
     if "e" in digits or "E" in digits:
@@ -326,14 +349,14 @@ def _readings(digits: str) -> Iterator[Decimal]:
             seen.add(decoded[0])
             yield decoded[0]
     if "," in digits:
-        # A list without spaces looks like groups of digits: every part may be meant.
+        # A list without spaces looks like grouped digits: each part may be a number of its own.
         yield from (decoded[0] for part in digits.split(",") if (decoded := decode_number(part)) is not None)
     if not seen and digits.count(".") > 1:
         yield from (Decimal(part) for part in re.split(r"[.,]", digits))
 
 
 def _written_forms(needle: str) -> Iterator[str]:
-    """The needle, and the forms in which JSON may have escaped it."""
+    """The needle, and the forms in which JSON may escape it."""
     yield needle
     if not needle.isascii() or any(c in needle for c in '"\\\n\t'):
         yield json.dumps(needle, ensure_ascii=False)[1:-1].lower()
@@ -342,21 +365,26 @@ def _written_forms(needle: str) -> Iterator[str]:
         yield needle.replace("/", "\\/")
 
 
-def _find_whole(low: str, needle: str) -> tuple[int, int] | None:
-    """The first place of the needle with no letter or digit of a longer word beside it."""
+def _find_whole(lowercase: str, needle: str) -> tuple[int, int] | None:
+    """The first span of the needle where it is not part of a longer word or number."""
     if not needle:
         return None
     guard_left, guard_right = needle[0].isalnum(), needle[-1].isalnum()
-    at = low.find(needle)
+    start = lowercase.find(needle)
     for _ in range(_TRIES):
-        if at < 0:
+        if start < 0:
             return None
-        end = at + len(needle)
-        clear_left = not guard_left or at == 0 or not low[at - 1].isalnum() or low[at - 2 : at] in _ESCAPES
-        clear_right = not guard_right or end == len(low) or not low[end].isalnum()
+        end = start + len(needle)
+        clear_left = (
+            not guard_left
+            or start == 0
+            or not lowercase[start - 1].isalnum()
+            or lowercase[start - 2 : start] in _ESCAPES
+        )
+        clear_right = not guard_right or end == len(lowercase) or not lowercase[end].isalnum()
         if clear_left and clear_right:
-            return at, end
-        at = low.find(needle, at + 1)
+            return start, end
+        start = lowercase.find(needle, start + 1)
     left, right = r"(?:(?<![^\W_])|(?<=\\[ntr]))" if guard_left else "", r"(?![^\W_])" if guard_right else ""
-    match = re.search(left + re.escape(needle) + right, low)
+    match = re.search(left + re.escape(needle) + right, lowercase)
     return match.span() if match else None

@@ -1,4 +1,4 @@
-"""Numbers that people say without writing them: "me and three friends" are four, "an hour and a half" 90 minutes."""
+"""Numbers that a text implies: "me and three friends" are four people, "an hour and a half" is 90 minutes."""
 
 import re
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ _MEMBER: Final = re.compile(
     rf"good|close|young|elderly)\s)?(?P<who>{_PERSON})\b"
 )
 _JOINT: Final = re.compile(r",?\s*(?:and|plus|with|as well as|&|,|together with)\s+(?:also\s)?")
-_PAIRS: Final = frozenset({"parents", "grandparents"})
-"""Words that stand for two where no number says otherwise."""
+_COUPLES: Final = frozenset({"parents", "grandparents"})
+"""Words that mean two people unless a number is given."""
 
 _WHOLE: Final = r"(?P<whole>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _TIME_UNIT: Final = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "year": 31_536_000}
@@ -37,55 +37,55 @@ _PART_OF: Final = re.compile(
 _PARTS: Final = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "three quarters": Decimal("0.75")}
 
 
-def headcounts(low: str) -> Iterator[tuple[int, int, int]]:
-    """Groups of people that a text lists, in lower case: the place and how many they are.
+def headcounts(lowercase: str) -> Iterator[tuple[int, int, int]]:
+    """The groups of people that a lower-case text lists: start, end and number of people.
 
     >>> [count for _, _, count in headcounts("a table for me and three friends, please")]
     [4]
     >>> [count for _, _, count in headcounts("book it for my wife, our two kids and me")]
     [4]
     """
-    at = 0
-    while (first := _MEMBER.search(low, at)) is not None:
-        if not _starts_word(low, first.start()):
-            at = first.start() + 1
+    position = 0
+    while (first := _MEMBER.search(lowercase, position)) is not None:
+        if not _starts_word(lowercase, first.start()):
+            position = first.start() + 1
             continue
-        count, last, members = _size(first), first.end(), 1
-        while (joint := _JOINT.match(low, last)) is not None:
-            member = _MEMBER.match(low, joint.end())
+        count, last, members = _people_in(first), first.end(), 1
+        while (joint := _JOINT.match(lowercase, last)) is not None:
+            member = _MEMBER.match(lowercase, joint.end())
             if member is None:
                 break
-            count, last, members = count + _size(member), member.end(), members + 1
+            count, last, members = count + _people_in(member), member.end(), members + 1
         if members > 1:
             yield first.start(), last, count
-        at = last
+        position = last
 
 
-def _starts_word(low: str, at: int) -> bool:
-    return at == 0 or not low[at - 1].isalnum()
+def _starts_word(lowercase: str, position: int) -> bool:
+    return position == 0 or not lowercase[position - 1].isalnum()
 
 
-def _size(member: re.Match[str]) -> int:
+def _people_in(member: re.Match[str]) -> int:
     if member["self"]:
         return 1
-    said = member["us"] or member["count"]
-    if said is None or (member["who"] in _PAIRS and not said.isdigit() and _COUNTS.get(said, 1) == 1):
-        return 2 if member["who"] in _PAIRS else 1
-    return int(said) if said.isdigit() else _COUNTS[said]
+    count = member["us"] or member["count"]
+    if count is None or (member["who"] in _COUPLES and not count.isdigit() and _COUNTS.get(count, 1) == 1):
+        return 2 if member["who"] in _COUPLES else 1
+    return int(count) if count.isdigit() else _COUNTS[count]
 
 
-def times_said(low: str) -> Iterator[tuple[int, int, Decimal]]:
-    """Lengths of time that a text says with a half or a quarter, in lower case: the place and the seconds.
+def spoken_durations(lowercase: str) -> Iterator[tuple[int, int, Decimal]]:
+    """The durations that a lower-case text states with a half or a quarter: start, end and seconds.
 
     >>> [str(seconds) for _, _, seconds in times_said("an hour and a half, or three quarters of an hour")]
     ['5400.0', '2700.00']
     """
     for pattern in (_AND_A_HALF, _HALVES):
-        for match in pattern.finditer(low):
+        for match in pattern.finditer(lowercase):
             whole = match["whole"]
             count = Decimal(whole) if whole.isdigit() else Decimal(_COUNTS[whole])
             yield *match.span(), (count + _PARTS[match["part"]]) * _TIME_UNIT[match["unit"]]
-    for match in _PART_OF.finditer(low):
+    for match in _PART_OF.finditer(lowercase):
         part = re.sub(r"^(?:a|one)\s", "", match["part"]).replace("3 ", "three ")
         if part in _PARTS:
             yield *match.span(), _PARTS[part] * _TIME_UNIT[match["unit"]]

@@ -1,9 +1,9 @@
-"""Statements of the rows that meet a condition: how many they are, what they sum to or average, what they cost.
+"""Checks statements about the rows that meet a condition: their number, sum, average or cost.
 
 "The two orders from Lyon together amount to 208.00", "three orders have an amount above 80", "two tasks are not done",
 "the average salary is 55,125", "the four chairs cost 180 in all". A condition is a value of a column, a truth value by
-the name of its column, or a limit for a column of numbers. As for other statements of records every word of content has
-to be explained, and what is wrong is reported with the working. Lists that say that they go on decide nothing.
+the name of its column, or a limit for a column of numbers. As for other statements about records, every content word
+has to be explained, and a wrong value is reported with the computation. Lists that are said to continue decide nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ from typing import Final
 
 from assay.text.lexicon import lexeme, word_set
 from assay.text.quantities import Quantity, find_quantities, mean, total
+from assay.verify.arithmetic.figures import format_number, has_fraction
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
 from assay.verify.exact.compare_records.tables.row_words import (
     AVERAGE,
     CONTAINERS,
     FIELDS_OF_VERBS,
-    LINKING,
     PER_ONE,
     PRICES,
     QUANTITIES,
@@ -28,9 +28,10 @@ from assay.verify.exact.compare_records.tables.row_words import (
     TELLING,
     TOGETHER,
     WHOLE,
+    is_explained,
     stem_set,
 )
-from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
+from assay.verify.exact.compare_records.vocabulary import BLOCKERS, NEGATIONS
 from assay.verify.exact.records import Cell, Group, Record, Records
 
 _MOST_ROWS: Final = 500
@@ -38,7 +39,7 @@ _FEWEST_ROWS: Final = 2
 _MOST_SHOWN: Final = 6
 _LIMITS: Final = frozenset({"more", "less", "at_least", "at_most"})
 _NAMES: Final = stem_set("name title id ids key label code sku number no nr")
-"""Stems of columns that name a row and do not say what it is."""
+"""Stems of columns that identify a row and do not say what it is."""
 _COUNTED: Final = stem_set("total count number size")
 _SUMMED: Final = stem_set("total sum")
 _GOING_ON: Final = stem_set("more next truncated remaining cursor")
@@ -47,7 +48,7 @@ _ANSWERING: Final = word_set("is are was were be been does do did has have had")
 
 @dataclass(slots=True)
 class _Query:
-    """A statement of a group while it is being read."""
+    """A statement about the rows of a group, while it is being parsed."""
 
     statement: Statement
     group: Group
@@ -57,7 +58,7 @@ class _Query:
     folds: list[str]
     """The statement's words, folded."""
     used: set[int] = field(default_factory=set)
-    """The words that are read."""
+    """The indices of the words that are parsed."""
     tests: list[Callable[[Record], bool]] = field(default_factory=list)
 
     @property
@@ -72,7 +73,7 @@ class _Query:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A number of a statement with its words."""
+    """A number of a statement with the range of its words."""
 
     first: int
     last: int
@@ -85,7 +86,7 @@ class _Number:
 
 
 def judge_query(statement: Statement, records: Records) -> Outcome | None:
-    """What the rows of a group say of a statement about some or all of them; none where it is none, or of several."""
+    """The outcome of a statement about rows of a group; none for other statements and where several groups fit."""
     if not any(one.quantity.exact for one in _numbers(statement)):
         return None
     stems = [word.stem for word in statement.lexemes]
@@ -95,24 +96,24 @@ def judge_query(statement: Statement, records: Records) -> Outcome | None:
         if _FEWEST_ROWS <= group.last - group.first <= _MOST_ROWS:
             rows = records.records[group.first : group.last]
             outcome = _judge(_Query(statement, group, rows, stems, folds), records)
-            if outcome is not None and not goes_on(records, group):
+            if outcome is not None and not is_partial(records, group):
                 found.append(outcome)
     return found[0] if len(found) == 1 else None
 
 
-def goes_on(records: Records, group: Group) -> bool:
-    """Whether the evidence says that a list is only a part: a larger number of them all, a next page, more to come."""
+def is_partial(records: Records, group: Group) -> bool:
+    """Whether the evidence says that a list is incomplete: a larger total number, a next page, a remaining count."""
     priced = any(cell.stems & PRICES for cell in records.records[group.first].cells)
     return any(
-        says_more(record, group.last - group.first, priced=priced)
+        says_partial(record, group.last - group.first, priced=priced)
         for other in records.groups
         if other.passage == group.passage and other is not group
         for record in records.records[other.first : other.last]
     )
 
 
-def says_more(record: Record, size: int, *, priced: bool = False) -> bool:
-    """Whether a record says that a list of a size in it is not the whole; `priced` if its members have prices."""
+def says_partial(record: Record, size: int, *, priced: bool = False) -> bool:
+    """Whether a record says that its list of a given size is incomplete; `priced` if the members have prices."""
     counted = _COUNTED - _SUMMED if priced else _COUNTED  # the total of an invoice is no number of lines
     for cell in record.cells:
         number = cell.number if cell.kind == "number" and cell.stems & counted else None
@@ -133,27 +134,27 @@ def _numbers(statement: Statement) -> list[_Number]:
 
 
 def _judge(query: _Query, records: Records) -> Outcome | None:
-    priced = _priced(query, records)
+    priced = _judge_priced(query, records)
     if priced is not None:
         return priced
-    if _names_row(query):
+    if _is_row_named(query):
         return None
-    if not _conditions(query):
+    if not _parse_conditions(query):
         return None
     numbers = [one for one in _numbers(query.statement) if not _is_used(query, one.first, one.last)]
     limits = [one for one in numbers if one.quantity.bound in _LIMITS]
     exact = [one for one in numbers if one.quantity.exact and one.quantity.bound == "exact"]
     if len(limits) > 1 or len(limits) + len(exact) != len(numbers) or not exact:
         return None
-    counts, all_of = _counts(query, exact)
+    counts, all_of = _row_counts(query, exact)
     stated = [one for one in exact if one not in (*counts, *all_of)]
     for limit in limits:
-        if not _limit(query, limit):
+        if not _parse_limit(query, limit):
             return None
-    return _decided(query, counts, all_of, stated)
+    return _decide(query, counts, all_of, stated)
 
 
-def _decided(
+def _decide(
     query: _Query, counts: Sequence[_Number], all_of: Sequence[_Number], stated: Sequence[_Number]
 ) -> Outcome | None:
     folds = query.folds
@@ -171,7 +172,7 @@ def _decided(
         cells = _field_of(query, kept) if kept and together else None
         if cells is None:
             return None
-    if not _explained(query):
+    if not _is_explained(query):
         return None
     kept = query.kept()
     if all_of and all_of[0].value != len(query.rows):
@@ -184,7 +185,7 @@ def _decided(
             return _outcome(query, True, _shown_cell(query, kept), one, "record.rows", _rows_named(kept))
     if not stated or cells is None:
         return None
-    return _computed(query, cells, stated[0], average=not AVERAGE.isdisjoint(folds))
+    return _judge_computed(query, cells, stated[0], average=not AVERAGE.isdisjoint(folds))
 
 
 _PHRASES: Final = frozenset(
@@ -192,27 +193,29 @@ _PHRASES: Final = frozenset(
 )
 
 
-def _computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average: bool) -> Outcome | None:
+def _judge_computed(query: _Query, cells: Sequence[Cell], stated: _Number, *, average: bool) -> Outcome | None:
     values = [cell.number for cell in cells if cell.number is not None]
     if len(values) != len(cells) or len(values) < _FEWEST_ROWS:
         return None
     parts = " + ".join(cell.text for cell in cells[:_MOST_SHOWN]) + (" + …" if len(cells) > _MOST_SHOWN else "")
     value = mean(values) if average else total(values)
     if average:
-        holds = abs(stated.quantity.value - value) <= (stated.quantity.step if value % 1 else Decimal(0))
-        return _outcome(query, holds, cells[0], stated, "record.total", f"({parts}) ÷ {len(values)} = {_plain(value)}")
+        holds = abs(stated.quantity.value - value) <= (stated.quantity.step if has_fraction(value) else Decimal(0))
+        return _outcome(
+            query, holds, cells[0], stated, "record.total", f"({parts}) ÷ {len(values)} = {format_number(value)}"
+        )
     return _outcome(
-        query, stated.quantity.value == value, cells[0], stated, "record.total", f"{parts} = {_plain(value)}"
+        query, stated.quantity.value == value, cells[0], stated, "record.total", f"{parts} = {format_number(value)}"
     )
 
 
-def _names_row(query: _Query) -> bool:
-    """Whether the statement mentions a row by its name."""
+def _is_row_named(query: _Query) -> bool:
+    """Whether the statement names a row."""
     return any(_place(query, cell.words) is not None for row in query.rows for cell in row.cells if cell.naming)
 
 
 def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
-    """Where words are in a statement; the stem of the last decides, so that "chairs" is "Chair"."""
+    """The first range of a statement whose words have the stems of the given ones, so that "chairs" is "Chair"."""
     if not words:
         return None
     stems, size = query.stems, len(words)
@@ -222,8 +225,8 @@ def _place(query: _Query, words: Sequence[str]) -> tuple[int, int] | None:
     return next(((at, at + size) for at in range(len(stems) - size + 1) if stems[at : at + size] == wanted), None)
 
 
-def _conditions(query: _Query) -> bool:
-    """Read the conditions of a statement; false where what they mean is unclear."""
+def _parse_conditions(query: _Query) -> bool:
+    """Parses the conditions of a statement; false where their meaning is unclear."""
     negated = [at for at, fold in enumerate(query.folds) if fold in NEGATIONS]
     if len(negated) > 1:
         return False
@@ -234,7 +237,7 @@ def _conditions(query: _Query) -> bool:
         if len(cells) != len(query.rows) or cells[0].naming:
             continue
         if all(cell.kind in ("yes", "no") for cell in cells):
-            if not _truth(query, column, cells[0], negated):
+            if not _parse_truth(query, column, cells[0], negated):
                 return False
             continue
         values = {
@@ -252,8 +255,11 @@ def _conditions(query: _Query) -> bool:
     return not negated or negated[0] in query.used
 
 
-def _truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bool:
-    """The condition that a truth value holds, or does not, where the statement names its column."""
+def _parse_truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bool:
+    """Parses the condition that a truth value holds, or does not, where the statement names its column.
+
+    False where the meaning of a negation is unclear.
+    """
     stems = query.stems
     named = [at for at, one in enumerate(stems) if one in cell.needed]
     if not cell.needed or not cell.needed <= set(stems):
@@ -270,8 +276,8 @@ def _truth(query: _Query, column: int, cell: Cell, negated: Sequence[int]) -> bo
     return True
 
 
-def _limit(query: _Query, limit: _Number) -> bool:
-    """The condition that a column of numbers keeps to a limit, where it is clear which column."""
+def _parse_limit(query: _Query, limit: _Number) -> bool:
+    """Parses the condition that a column of numbers keeps to a limit; false where the column is unclear."""
     cells = _field_of(query, query.rows)
     if cells is None:
         return False
@@ -295,8 +301,8 @@ def _limit(query: _Query, limit: _Number) -> bool:
     return True
 
 
-def _counts(query: _Query, exact: Sequence[_Number]) -> tuple[list[_Number], list[_Number]]:
-    """The numbers that count rows, and the one that counts them all: "two of the four employees"."""
+def _row_counts(query: _Query, exact: Sequence[_Number]) -> tuple[list[_Number], list[_Number]]:
+    """The numbers that count rows that meet the conditions, and those that count all: "two of the four employees"."""
     counts: list[_Number] = []
     all_of: list[_Number] = []
     for one in exact:
@@ -313,9 +319,9 @@ def _counts(query: _Query, exact: Sequence[_Number]) -> tuple[list[_Number], lis
 
 
 def _is_row_noun(query: _Query, at: int) -> bool:
-    """Whether a word may be what the rows are: the title, the column that names them, or any noun where that is none.
+    """Whether a word may be the noun for the rows: the title, the column that names them, or else any noun.
 
-    Rows that are named by a name alone may be called anything ("people", "employees") that is no column's name.
+    Rows that are identified by a name alone may be called anything ("people", "employees") that is no column's name.
     """
     word = query.statement.lexemes[at]
     kinds = query.naming - _NAMES
@@ -331,7 +337,7 @@ def _is_row_noun(query: _Query, at: int) -> bool:
 
 
 def _field_of(query: _Query, rows: Sequence[Record]) -> tuple[Cell, ...] | None:
-    """The cells of the column of numbers that a statement names, or of the only one; none where it is unclear."""
+    """The cells of the column of numbers that a statement names, or of the only one; none where that is unclear."""
     stems = set(query.stems)
     numeric = [c for c in query.rows[0].cells if c.number is not None and c.kind == "number" and not c.naming]
     named = [c for c in numeric if c.needed and c.needed <= stems]
@@ -350,19 +356,14 @@ def _is_used(query: _Query, first: int, last: int) -> bool:
     return any(at in query.used for at in range(first, last))
 
 
-def _explained(query: _Query, more: frozenset[str] = frozenset()) -> bool:
-    """Whether every word of content is read, a column's name, a title, or a word that only joins."""
-    explained = {s for cell in query.rows[0].cells for s in cell.stems} | query.group.title | more
-    for at, word in enumerate(query.statement.lexemes):
-        if at in query.used or word.stem in explained or word.fold in LINKING or word.stem in TELLING:
-            continue
-        if word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME | ROWS):
-            return False
-    return True
+def _is_explained(query: _Query, more: frozenset[str] = frozenset()) -> bool:
+    """Whether every content word is parsed, a column's name, a title, or a word that only joins."""
+    columns = {stem for cell in query.rows[0].cells for stem in cell.stems}
+    return is_explained(query.statement, query.used, columns | query.group.title | more)
 
 
-def _priced(query: _Query, records: Records) -> Outcome | None:
-    """What a row, or all rows, cost: the number of each times its price, where no column says it.
+def _judge_priced(query: _Query, records: Records) -> Outcome | None:
+    """The outcome of what a row, or all rows, cost: the sum of quantity times unit price.
 
     "The four chairs cost 180 in all", "the whole order comes to 616.50".
     """
@@ -386,7 +387,7 @@ def _priced(query: _Query, records: Records) -> Outcome | None:
         subject = CONTAINERS | WHOLE
         if _has_other_sums(query, records):
             return None
-    pairs = [_times(row, many[0], price[0]) for row in rows]
+    pairs = [_priced_cells(row, many[0], price[0]) for row in rows]
     if None in pairs:
         return None
     priced = [pair for pair in pairs if pair is not None]
@@ -397,14 +398,14 @@ def _priced(query: _Query, records: Records) -> Outcome | None:
         query.used.update(range(one.first, one.last))
     query.used.update(at for at, fold in enumerate(query.folds) if fold in TOGETHER)
     query.used.update(at + i for at, pair in enumerate(pairwise(query.folds)) if pair in _PHRASES for i in (0, 1))
-    if not _explained(query, subject):
+    if not _is_explained(query, subject):
         return None
     total = sum(((a.number or Decimal(0)) * (b.number or Decimal(0)) for a, b in priced), Decimal(0))
     parts = " + ".join(f"{a.text} × {b.text}" for a, b in priced[:_MOST_SHOWN]) + (
         " + …" if len(priced) > _MOST_SHOWN else ""
     )
     return _outcome(
-        query, stated.quantity.value == total, priced[0][1], stated, "record.total", f"{parts} = {_plain(total)}"
+        query, stated.quantity.value == total, priced[0][1], stated, "record.total", f"{parts} = {format_number(total)}"
     )
 
 
@@ -414,13 +415,13 @@ def _says_total(query: _Query) -> bool:
     return summed or not WHOLE.isdisjoint(query.stems)
 
 
-def _times(row: Record, many: Cell, price: Cell) -> tuple[Cell, Cell] | None:
+def _priced_cells(row: Record, many: Cell, price: Cell) -> tuple[Cell, Cell] | None:
     found = [next((c for c in row.cells if c.stems == of.stems and c.number is not None), None) for of in (many, price)]
     return (found[0], found[1]) if found[0] is not None and found[1] is not None else None
 
 
 def _has_other_sums(query: _Query, records: Records) -> bool:
-    """Whether the evidence has amounts besides those of the rows: a fee, a tax, a total of its own."""
+    """Whether the evidence has amounts besides those of the rows: a fee, a tax, a stated total."""
     return any(
         cell.kind == "number" and cell.stems & PRICES | cell.stems & _COUNTED
         for group in records.groups
@@ -435,21 +436,17 @@ def _shown_cell(query: _Query, kept: Sequence[Record]) -> Cell:
 
 
 def _rows_named(kept: Sequence[Record]) -> str:
-    """How many rows there are, and which."""
+    """The number of rows with their names, for a message."""
     names = [next((cell.text for cell in row.cells if cell.naming and cell.text), "") for row in kept]
     listed = ", ".join(name for name in names[:_MOST_SHOWN] if name)
     more = ", …" if len(names) > _MOST_SHOWN else ""
     return f"{len(kept)}{f' ({listed}{more})' if listed else ''}"
 
 
-def _plain(value: Decimal) -> str:
-    return f"{round(value, 4).normalize():f}"
-
-
-def _outcome(query: _Query, verdict: bool, cell: Cell, number: _Number, code: str, instead: str) -> Outcome:
-    wrong = () if verdict else ((number.first, number.last),)
+def _outcome(query: _Query, agrees: bool, cell: Cell, number: _Number, code: str, instead: str) -> Outcome:
+    wrong = () if agrees else ((number.first, number.last),)
     return Outcome(
-        verdict,
+        agrees,
         SURE,
         cell,
         query.group.passage,
@@ -459,5 +456,5 @@ def _outcome(query: _Query, verdict: bool, cell: Cell, number: _Number, code: st
         code,
         query.rows[0].group,
         wrong=wrong,
-        instead=instead,
+        shown_instead=instead,
     )

@@ -1,9 +1,9 @@
-"""Statements of the rows of a table or of the items of a list: how many there are, which is first, how two compare.
+"""Checks statements about the rows of a table or the items of a list: their number, the extremes, how two compare.
 
-Read are a number of rows ("the table covers three regions"), an extreme ("room B is the cheapest", "the highest flow is
-1,200"), two rows compared ("the lamp is cheaper than the chair") and the change of a row from one field to another
-("South fell by 7 from Q1 to Q2"). As in statements of one row, every word of content has to be explained; what is not
-says nothing. What is wrong is reported with what the rows have instead.
+Parsed are a number of rows ("the table covers three regions"), an extreme ("room B is the cheapest", "the highest flow
+is 1,200"), a comparison of two rows ("the lamp is cheaper than the chair") and the change of a row from one field to
+another ("South fell by 7 from Q1 to Q2"). As in statements about one row, every content word has to be explained, or
+nothing is decided. A wrong value is reported with the right one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,17 +15,17 @@ from typing import Final, NamedTuple
 from assay.text.lexicon import lexeme, word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
-from assay.verify.exact.compare_records.tables.conditions import goes_on
+from assay.verify.exact.compare_records.tables.conditions import is_partial
 from assay.verify.exact.compare_records.tables.row_words import (
     FIELDS_OF_VERBS,
     LENGTHS,
-    LINKING,
     PRICES,
     ROWS,
-    TELLING,
     TOGETHER,
+    format_sum,
+    is_explained,
 )
-from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, NEGATIONS
+from assay.verify.exact.compare_records.vocabulary import NEGATIONS
 from assay.verify.exact.records import Cell, Group, Record, Records
 
 _MOST_ROWS: Final = 500
@@ -46,7 +46,7 @@ _DEGREES: Final = {
     "long": LENGTHS,
     "short": LENGTHS,
 }
-"""Words of degree, each with the fields that it mentions by itself; any where a field has to be named."""
+"""Words of degree, each with the fields that it implies; `_ANY_FIELD` where the statement has to name the field."""
 _DOWNWARD: Final = frozenset({"low", "small", "less", "few", "cheap", "short"})
 _FORMS: Final = {
     "highest": "high",
@@ -82,19 +82,19 @@ _SUPERLATIVES: Final = word_set(
 _RISES: Final = word_set("rose grew increased gained climbed rises grows increases gains climbs")
 _FALLS: Final = word_set("fell dropped decreased declined lost sank falls drops decreases declines loses")
 _MOST_SHOWN: Final = 6
-"""Values that a sum is shown with."""
+"""The most values of a sum in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """A group with its rows, and what explains words of a statement about it."""
+    """A group with its rows and the stems that explain words of a statement about it."""
 
     group: Group
     rows: tuple[Record, ...]
     explained: frozenset[str]
 
     def field(self, stems: frozenset[str]) -> tuple[Cell, ...] | None:
-        """The cells of the one field of numbers whose name has the stems, a cell of each row."""
+        """The cells of the numeric field with these stems, one of each row; none where a row has none."""
         for cell in self.rows[0].cells:
             if cell.stems == stems:
                 cells = [
@@ -105,7 +105,7 @@ class _Rows:
 
 
 class _Named(NamedTuple):
-    """A row that a statement names, with the words that do."""
+    """A row that a statement names, with the range of the words that name it."""
 
     row: int
     first: int
@@ -114,14 +114,14 @@ class _Named(NamedTuple):
 
 
 def judge_rows(statement: Statement, records: Records) -> Outcome | None:
-    """What the rows of a group say of a statement about them; none where it is no such statement, or of several."""
+    """The outcome of a statement about the rows of a group; none for other statements and where several groups fit."""
     folds = [word.fold for word in statement.lexemes]
     if not NEGATIONS.isdisjoint(folds):
         return None
     found = [
         outcome
         for rows in _groups(records)
-        if (outcome := _judge(statement, folds, rows)) is not None and not goes_on(records, rows.group)
+        if (outcome := _judge(statement, folds, rows)) is not None and not is_partial(records, rows.group)
     ]
     return found[0] if len(found) == 1 else None
 
@@ -158,35 +158,35 @@ def _judge(statement: Statement, folds: Sequence[str], rows: _Rows) -> Outcome |
         used.add(degree)
         if _degree_of(folds, degree) != _FORMS[folds[degree]]:
             used.add(degree + 1)
-        if not _explained(statement, rows, used):
+        if not is_explained(statement, used, rows.explained):
             return None
         if folds[degree] in _SUPERLATIVES:
-            return _extreme(statement, folds, rows, named, numbers, degree)
-        return _compared(statement, folds, rows, named, numbers, degree)
+            return _judge_extreme(statement, folds, rows, named, numbers, degree)
+        return _judge_compared(statement, folds, rows, named, numbers, degree)
     if change is not None:
         return (
-            _changed(statement, folds, rows, named, numbers, change)
-            if _explained(statement, rows, used | {change})
+            _judge_changed(statement, folds, rows, named, numbers, change)
+            if is_explained(statement, used | {change}, rows.explained)
             else None
         )
     if _is_total(folds):
-        return _summed(statement, rows, named, numbers, used)
-    return _counted(statement, rows, named, numbers, used)
+        return _judge_summed(statement, rows, named, numbers, used)
+    return _judge_counted(statement, rows, named, numbers, used)
 
 
 def _is_total(folds: Sequence[str]) -> bool:
-    """Whether a statement says that it mentions all rows together."""
+    """Whether a statement is about all rows together."""
     return not TOGETHER.isdisjoint(folds) or any(pair == ("in", "all") for pair in pairwise(folds))
 
 
-def _summed(
+def _judge_summed(
     statement: Statement,
     rows: _Rows,
     named: Sequence[_Named],
     numbers: Sequence[tuple[int, int, Decimal]],
     used: set[int],
 ) -> Outcome | None:
-    """ "In total, 361 units were sold in Q1": a named field summed over all rows, of which none is a total itself."""
+    """The outcome of "in total, 361 units were sold in Q1": a field summed over all rows, none of which is a total."""
     if named or len(numbers) != 1:
         return None
     first, last, number = numbers[0]
@@ -194,18 +194,20 @@ def _summed(
     stems = {word.stem for word in statement.lexemes}
     summing = {at for at, word in enumerate(statement.lexemes) if word.fold in TOGETHER}
     cells = _field_of(statement, rows, frozenset())
-    if cells is None or not cells[0].needed <= stems or not _explained(statement, rows, used | noun | summing):
+    if cells is None or not cells[0].needed <= stems:
+        return None
+    if not is_explained(statement, used | noun | summing, rows.explained):
         return None
     if any(not TOGETHER.isdisjoint(cell.words) for row in rows.rows for cell in row.cells if cell.naming):
         return None
     value = sum((cell.number for cell in cells if cell.number is not None), Decimal(0))
-    working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {_plain(value)}"
-    instead = working if len(cells) <= _MOST_SHOWN else _plain(value)
+    working = f"{' + '.join(cell.text for cell in cells[:_MOST_SHOWN])} = {format_sum(value)}"
+    instead = working if len(cells) <= _MOST_SHOWN else format_sum(value)
     return _outcome(rows, number == value, cells[0], first, last, "record.total", instead)
 
 
 def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
-    """The rows that a statement names, in its order, each by its first name."""
+    """The rows that a statement names, in the order of the statement, each by its first name."""
     stems = [word.stem for word in statement.lexemes]
     found: dict[int, _Named] = {}
     for number, row in enumerate(rows.rows):
@@ -220,18 +222,8 @@ def _named_rows(statement: Statement, rows: _Rows) -> list[_Named]:
     return sorted(found.values(), key=lambda one: one.first)
 
 
-def _explained(statement: Statement, rows: _Rows, used: set[int]) -> bool:
-    """Whether every word of content is a name, a field, a title or a phrase that only presents."""
-    for at, word in enumerate(statement.lexemes):
-        if at in used or word.stem in rows.explained or word.fold in LINKING or word.stem in TELLING:
-            continue
-        if word.fold in BLOCKERS or ((word.weight or word.digit) and word.stem not in FRAME | ROWS):
-            return False
-    return True
-
-
 def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple[Cell, ...] | None:
-    """The cells of the field that a statement names, or the one of a kind that its word of degree mentions."""
+    """The cells of the field that a statement names, or of the one that its word of degree implies."""
     stems = {word.stem for word in statement.lexemes}
     numeric = [c for c in rows.rows[0].cells if c.number is not None and c.kind == "number" and not c.naming]
     named = [c for c in numeric if c.needed and c.needed <= stems]
@@ -244,14 +236,14 @@ def _field_of(statement: Statement, rows: _Rows, kinds: frozenset[str]) -> tuple
 
 
 def _degree_of(folds: Sequence[str], degree: int) -> str:
-    """The word of degree that is at a word, with the adjective that it may belong to: "most expensive"."""
+    """The word of degree at an index, together with an adjective behind it: "most expensive"."""
     word = _FORMS[folds[degree]]
     if word in {"more", "less"} and folds[degree + 1 : degree + 2] == ["expensive"]:
         return "dear" if word == "more" else "cheap"
     return word
 
 
-def _extreme(
+def _judge_extreme(
     statement: Statement,
     folds: Sequence[str],
     rows: _Rows,
@@ -259,7 +251,7 @@ def _extreme(
     numbers: Sequence[tuple[int, int, Decimal]],
     degree: int,
 ) -> Outcome | None:
-    """ "Room B is the cheapest", "the highest flow is 1,200", "East has the highest Q2 with 150"."""
+    """The outcome of "room B is the cheapest", "the highest flow is 1,200", "East has the highest Q2 with 150"."""
     word = _degree_of(folds, degree)
     cells = _field_of(statement, rows, _DEGREES[word])
     if cells is None or len(named) > 1 or not (named or numbers):
@@ -277,7 +269,7 @@ def _extreme(
     return _outcome(rows, True, cells[where], first, last, "record.extreme", instead)
 
 
-def _compared(
+def _judge_compared(
     statement: Statement,
     folds: Sequence[str],
     rows: _Rows,
@@ -285,7 +277,7 @@ def _compared(
     numbers: Sequence[tuple[int, int, Decimal]],
     degree: int,
 ) -> Outcome | None:
-    """ "The lamp is cheaper than the chair", "East has 45 more than South in Q1"."""
+    """The outcome of "the lamp is cheaper than the chair", "East has 45 more than South in Q1"."""
     if len(named) != len((0, 1)) or folds.count("than") != 1 or named[1].first < folds.index("than") < degree:
         return None
     if not named[0].last <= degree < folds.index("than") < named[1].first + 1:
@@ -300,12 +292,12 @@ def _compared(
     if apart <= 0:
         return _outcome(rows, False, cells[named[0].row], degree, degree + 1, "record.compared", texts)
     if numbers and numbers[0][2] != apart:
-        working = f"{_plain(apart)} ({texts})"
+        working = f"{format_sum(apart)} ({texts})"
         return _outcome(rows, False, cells[named[0].row], *numbers[0][:2], "record.compared", working)
     return _outcome(rows, True, cells[named[0].row], degree, degree + 1, "record.compared", texts)
 
 
-def _changed(
+def _judge_changed(
     statement: Statement,
     folds: Sequence[str],
     rows: _Rows,
@@ -313,7 +305,7 @@ def _changed(
     numbers: Sequence[tuple[int, int, Decimal]],
     change: int,
 ) -> Outcome | None:
-    """ "South fell by 7 from Q1 to Q2": of a row with two fields of numbers that the statement names in their order."""
+    """The outcome of "South fell by 7 from Q1 to Q2": one row, two numeric fields in the order of the words."""
     if len(named) != 1:
         return None
     numeric = [c for c in rows.rows[named[0].row].cells if c.number is not None and c.kind == "number" and not c.naming]
@@ -327,19 +319,19 @@ def _changed(
     if apart <= 0:
         return _outcome(rows, False, ordered[1], change, change + 1, "record.change", working)
     if numbers and numbers[0][2] != apart:
-        return _outcome(rows, False, ordered[1], *numbers[0][:2], "record.change", f"{_plain(apart)} ({working})")
+        return _outcome(rows, False, ordered[1], *numbers[0][:2], "record.change", f"{format_sum(apart)} ({working})")
     return _outcome(rows, True, ordered[1], change, change + 1, "record.change", working)
 
 
-def _counted(
+def _judge_counted(
     statement: Statement,
     rows: _Rows,
     named: Sequence[_Named],
     numbers: Sequence[tuple[int, int, Decimal]],
     used: set[int],
 ) -> Outcome | None:
-    """ "The table covers three regions": a number of what names the rows, and nothing of any one of them."""
-    if named or len(numbers) != 1 or not _explained(statement, rows, used):
+    """The outcome of "the table covers three regions": a number of rows, and nothing about any single one."""
+    if named or len(numbers) != 1 or not is_explained(statement, used, rows.explained):
         return None
     first, last, number = numbers[0]
     naming = {s for cell in rows.rows[0].cells if cell.naming for s in cell.stems}
@@ -357,14 +349,10 @@ def _title(row: Record) -> str:
     return next((cell.text for cell in row.cells if cell.naming and cell.words), "")
 
 
-def _plain(value: Decimal) -> str:
-    return f"{value.normalize():f}"
-
-
-def _outcome(rows: _Rows, verdict: bool, cell: Cell, first: int, last: int, code: str, instead: str) -> Outcome:
-    wrong = () if verdict else ((first, last),)
+def _outcome(rows: _Rows, agrees: bool, cell: Cell, first: int, last: int, code: str, instead: str) -> Outcome:
+    wrong = () if agrees else ((first, last),)
     return Outcome(
-        verdict,
+        agrees,
         SURE,
         cell,
         rows.group.passage,
@@ -374,5 +362,5 @@ def _outcome(rows: _Rows, verdict: bool, cell: Cell, first: int, last: int, code
         code,
         rows.rows[0].group,
         wrong=wrong,
-        instead=instead,
+        shown_instead=instead,
     )

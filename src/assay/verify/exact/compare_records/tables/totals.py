@@ -1,4 +1,4 @@
-"""A statement of what several rows of a table have together, added up."""
+"""Checks a statement of the sum of a field over several named rows of a table."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -7,31 +7,32 @@ from typing import Final
 from assay.text.lexicon import word_set
 from assay.verify.exact.compare_records.outcome import SURE, Outcome
 from assay.verify.exact.compare_records.statement import Statement
+from assay.verify.exact.compare_records.tables.row_words import format_sum
 from assay.verify.exact.compare_records.vocabulary import BLOCKERS, FRAME, PLAIN_NEGATIONS, negating_words
 from assay.verify.exact.records import Cell, Group, Records
 
 _TOGETHER: Final = word_set("together combined altogether total totals sum sums totalling")
-"""Words that say that values are added up."""
+"""Words for a sum of values."""
 
 _MOST_ROWS: Final = 500
 _FEWEST_SUMMED: Final = 2
 
 
 def judge_total(statement: Statement, records: Records) -> Outcome | None:
-    """What a table says of a statement such as "P-1 and P-2 together have a flow of 2150"; none for other statements.
+    """The outcome of a statement such as "P-1 and P-2 together have a flow of 2150"; none for other statements.
 
-    The rows are those that the statement names, at least two. Every other word of content has to be explained, as in
-    statements of one row.
+    The rows are those that the statement names, at least two. Every other content word has to be explained, as in
+    statements about one row.
     """
     folds = tuple(word.fold for word in statement.lexemes)
     if _TOGETHER.isdisjoint(folds):
         return None
-    found = [_in_group(statement, folds, group, records) for group in records.groups if group.table]
+    found = [_judge_group(statement, folds, group, records) for group in records.groups if group.table]
     said = [outcome for outcome in found if outcome is not None]
     return said[0] if len(said) == 1 else None
 
 
-def _in_group(statement: Statement, folds: tuple[str, ...], group: Group, records: Records) -> Outcome | None:
+def _judge_group(statement: Statement, folds: tuple[str, ...], group: Group, records: Records) -> Outcome | None:
     rows = records.records[group.first : min(group.last, group.first + _MOST_ROWS)]
     used = [False] * len(folds)
     summed: list[tuple[Cell, ...]] = []
@@ -58,11 +59,11 @@ def _in_group(statement: Statement, folds: tuple[str, ...], group: Group, record
             return None
     total = sum((cell.number for cell in field if cell.number is not None), Decimal(0))
     holds = (low is None or low <= total) and (high is None or total <= high)
-    verdict = holds is not bool(negated)
+    agrees = holds is not bool(negated)
     at = negated[0] if negated else first
-    wrong = () if verdict else (negating_words(folds, at),) if negated else ((first, last),)
+    wrong = () if agrees else (negating_words(folds, at),) if negated else ((first, last),)
     return Outcome(
-        verdict,
+        agrees,
         SURE,
         field[0],
         group.passage,
@@ -72,12 +73,12 @@ def _in_group(statement: Statement, folds: tuple[str, ...], group: Group, record
         "record.total",
         records.records[group.first].group,
         wrong=wrong,
-        instead=f"{total.normalize():f}",
+        shown_instead=format_sum(total),
     )
 
 
 def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decimal | None]]:
-    """The words of each number, with its least and its largest value; a bare figure that may be a year is one too."""
+    """The range of words of each number, with its bounds; a bare figure that may be a year is a number too."""
     found = [(first, last, quantity.low, quantity.high) for first, last, quantity in statement.quantities]
     for first, last, date in statement.dates:
         if last - first == 1 and date.year is not None and date.month is None and date.bound == "exact":
@@ -86,7 +87,7 @@ def _numbers(statement: Statement) -> list[tuple[int, int, Decimal | None, Decim
 
 
 def _place_of(cell: Cell, statement: Statement, folds: tuple[str, ...], used: Sequence[bool]) -> tuple[int, int] | None:
-    """Where the statement names a row; a bare figure names one behind the name of its field alone: "week 8"."""
+    """The range at which a statement names a row; a figure names one only behind the name of its field: "week 8"."""
     words = cell.words
     for at in range(len(folds) - len(words) + 1):
         if folds[at : at + len(words)] != words or any(used[at : at + len(words)]) or _TOGETHER.issuperset(words):
@@ -101,7 +102,7 @@ def _place_of(cell: Cell, statement: Statement, folds: tuple[str, ...], used: Se
 def _field_of(
     statement: Statement, summed: Sequence[tuple[Cell, ...]], used: Sequence[bool]
 ) -> tuple[Cell, ...] | None:
-    """The cells of the one field of numbers that the statement names, a cell of each row; none where it is unclear."""
+    """The cells of the one numeric field that the statement names, one of each row; none where that is unclear."""
     if not summed:
         return None
     left = [word for at, word in enumerate(statement.lexemes) if not used[at]]

@@ -1,20 +1,20 @@
-"""Which clause of a sentence a place is in."""
+"""Finds the clause of a sentence around a place."""
 
 import re
 from typing import Final
 
 _WINDOW: Final = 400
-"""Characters to each side of a place that are looked at, so that a text of one clause costs no square of its length."""
+"""Characters on each side of a place that are searched, so that many places in one long clause stay linear."""
 
 
 def clause_around(sentence: str, start: int, end: int, breaks: re.Pattern[str]) -> str:
-    """The stretch between two breaks that holds a place, cut off at 400 characters to each side.
+    """The text between two clause breaks around a place, at most 400 characters on each side.
 
     Args:
         sentence: the sentence.
         start: where the place begins.
         end: where it ends.
-        breaks: what parts clauses, such as full stops and semicolons.
+        breaks: what separates clauses, such as full stops and semicolons.
 
     >>> clause_around("It rose; it fell by 5 %; it rose.", 20, 23, re.compile(r"[.;]"))
     ' it fell by 5 %'
