@@ -13,7 +13,7 @@ from assay.errors import CommitError, ReceiptError
 from assay.guard.commit.receipts import Idempotent, ReceiptDesk
 from assay.guard.parts import Assembled, GuardParts
 from assay.policy import Route
-from assay.policy.calibration import undecided
+from assay.policy.calibration import objection_to_release
 from assay.receipt import Outcome, Receipt, ReceiptLike
 from assay.schema import Action, HallucinationReport
 
@@ -39,9 +39,9 @@ def issue(self: Assembled, report: HallucinationReport, *, with_disclosure: bool
     policy, verifier = parts.policy_identity, parts.verifier
     lets_out = report.action is Action.EMIT or with_disclosure
     if lets_out and report.decision.route != Route.SERVE_APPROVED and report.policy == policy:
-        why = undecided(report.model_dump(mode="json", exclude={"timing"}), parts.policy)
-        if why is not None:
-            raise ReceiptError(f"expected a report that lets its output out, but {why}; nothing was signed")
+        objection = objection_to_release(report.model_dump(mode="json", exclude={"timing"}), parts.policy)
+        if objection is not None:
+            raise ReceiptError(f"expected a report that lets its output out, but {objection}; nothing was signed")
     return _desk_of(parts).issue(report, policy, verifier, with_disclosure=with_disclosure)
 
 
