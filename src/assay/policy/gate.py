@@ -168,7 +168,7 @@ def _form(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:
-    """Findings about citations: the levels of docs/concepts.md#citations, and the citation rows of the routing table."""
+    """Findings about citations: the levels of docs/concepts.md#citations and the citation rows of the routing table."""
     if policy.citations == "off":
         return
     fabricated = max(gate.citations_fabricated, sum(claim.fabricated_citation for claim in gate.claims))

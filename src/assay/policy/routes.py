@@ -1,4 +1,4 @@
-"""Routes: the detailed decision behind each action, the order of permissiveness, and the names in other vocabularies."""
+"""Routes: the detailed decision behind each action, the order of permissiveness, and names in other vocabularies."""
 
 from enum import StrEnum
 

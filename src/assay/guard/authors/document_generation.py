@@ -20,7 +20,7 @@ from assay.schema import ClaimReport, HallucinationReport, coerce_evidence, coer
 
 if TYPE_CHECKING:  # loaded with the first document that is generated
     from assay.models.chat import Budget, ChatModel
-    from assay.rewrite.answers import Check, Hands, Steps
+    from assay.rewrite.answers import Check, StepHandlers, Steps
 
 
 def generate_document(
@@ -106,9 +106,9 @@ def _document_steps(
     max_tokens: int = 2_048,
     temperature: float = 0.0,
     **options: Unpack[DocumentCheckOptions],
-) -> tuple[Steps[HallucinationReport], Hands]:
+) -> tuple[Steps[HallucinationReport], StepHandlers]:
     from assay.models.chat import Meter, price_of
-    from assay.rewrite.answers import Hands, choose_evidence
+    from assay.rewrite.answers import StepHandlers, choose_evidence
     from assay.rewrite.documents import DocumentOptions, document_steps
 
     model = llm or parts.llm
@@ -133,8 +133,8 @@ def _document_steps(
         return judge_single_claims(rows, tiers_of(parts), parts.policy)
 
     first = None if document is None else coerce_text(document, "document")
-    return document_steps(asked, context, schema, how, model.name, first), Hands(meter, check, judge)
+    return document_steps(asked, context, schema, how, model.name, first), StepHandlers(meter, check, judge)
 
 
-def _with_cost(report: HallucinationReport, hands: Hands) -> HallucinationReport:
+def _with_cost(report: HallucinationReport, hands: StepHandlers) -> HallucinationReport:
     return report.model_copy(update={"spending": (*report.spending, *hands.meter.spending)})

@@ -34,7 +34,7 @@ from assay.schema import (
 
 if TYPE_CHECKING:  # loaded with the first answer that is generated
     from assay.models.chat import Budget, ChatModel, Meter
-    from assay.rewrite.answers import ChainOptions, Check, Hands, PromptContext, Steps, Treatment
+    from assay.rewrite.answers import ChainOptions, Check, PromptContext, StepHandlers, Steps, Treatment
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class _Prepared:
     """A generation that can begin."""
 
     steps: Steps[HallucinationReport]
-    hands: Hands
+    hands: StepHandlers
     meter: Meter
     last: Callable[[HallucinationReport], HallucinationReport]
     """What passes goes through everything that the policy has a model asked for: once, and not for every attempt."""
@@ -146,7 +146,7 @@ def _prepared(
     **options: Unpack[GenerationCheckOptions],
 ) -> _Prepared:
     from assay.models.chat import Meter, price_of
-    from assay.rewrite.answers import ChainOptions, GroundedOptions, Hands, choose_evidence, grounded_steps
+    from assay.rewrite.answers import ChainOptions, GroundedOptions, StepHandlers, choose_evidence, grounded_steps
 
     model = llm or parts.llm
     if model is None:
@@ -169,11 +169,11 @@ def _prepared(
     items, screening = _screened_for(parts, asked, evidence, as_of)
     shown = items if screening is None else _usable(parts, screening)
     context = choose_evidence(shown, asked, settings.evidence_tokens, settings.attention)
-    context = _with_standing(parts, context, asked, as_of, screening)
+    context = _with_source_status(parts, context, asked, as_of, screening)
     meter = Meter(model, budget, price_of(model))
     checks = _Checks(parts, model, CheckRequest("", items, asked, entropy=None, **options))
     steps = grounded_steps(asked, context, settings, model.name)
-    return _Prepared(steps, Hands(meter, checks.version, checks.claims), meter, checks.last)
+    return _Prepared(steps, StepHandlers(meter, checks.version, checks.claims), meter, checks.last)
 
 
 class _Checks:
@@ -230,7 +230,7 @@ def _usable(parts: GuardParts, screening: Screening) -> tuple[Evidence, ...]:
     return () if refuses and screening.signal is Signal.LOW_CONFIDENCE else screening.evidence
 
 
-def _with_standing(
+def _with_source_status(
     parts: GuardParts,
     context: PromptContext,
     question: str,
@@ -242,13 +242,13 @@ def _with_standing(
     What each source says of the question is checked against the others as an answer would be. Conflicts are flagged
     in the prompt, so that the model does not resolve them silently (docs/concepts.md#routing-table).
     """
-    from assay.rewrite.answers import statements_on, with_standing
+    from assay.rewrite.answers import statements_on, with_source_status
 
     items = [passage.evidence for passage in context.passages]
     if screening is not None:
         known = [((one.first, one.first_text), (one.second, one.second_text)) for one in screening.conflicts]
         old = {one.id: "" for one in screening.passages if one.standing is not Standing.IN_FORCE}
-        return with_standing(context, known, old)
+        return with_source_status(context, known, old)
     given_way = superseded(items, read_day(as_of))
     holding = [item for item in items if item.id not in given_way]
     said = statements_on(question, holding) if len(holding) > 1 else ()
@@ -258,7 +258,7 @@ def _with_standing(
         ((one.supporting.evidence_id, one.supporting.text), (one.contradicting.evidence_id, one.contradicting.text))
         for one in found
     ]
-    return with_standing(context, pairs, {old: one.to or "" for old, one in given_way.items()})
+    return with_source_status(context, pairs, {old: one.to or "" for old, one in given_way.items()})
 
 
 def _with_cost(report: HallucinationReport, meter: Meter) -> HallucinationReport:
