@@ -91,13 +91,13 @@ class Abstaining(Value):
 
 
 _GAPS: Final = frozenset({AbstentionTrigger.NO_RELEVANT_EVIDENCE, AbstentionTrigger.LOW_COVERAGE})
-_CLAIM_ROUTES: Final = frozenset({Route.SERVE, Route.SERVE_WITH_DISCLOSURE})
+CLAIM_ROUTES: Final = frozenset({Route.SERVE, Route.SERVE_WITH_DISCLOSURE})
 """The routes that release claims. The others release nothing, or nothing that could be doubted."""
 
 
 def concerns(decision: Decision) -> bool:
     """Whether the question of abstaining arises at all: the gate would release claims that are held to evidence."""
-    return decision.route in _CLAIM_ROUTES
+    return decision.route in CLAIM_ROUTES
 
 
 def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[str] = ()) -> Decision:

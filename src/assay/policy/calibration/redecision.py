@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from assay.policy.abstention import CLAIM_ROUTES
 from assay.policy.findings.severity_formula import severity
 from assay.policy.gate import decide
 from assay.policy.model import Policy
@@ -29,10 +30,12 @@ FROZEN: Final = (
     "judge_confidence",
     "prior",
     "external",
+    "require_relevant_evidence",
+    "screen",
 )
 """Settings that affect what is read and measured, not only what is decided."""
 OFF: Final = "off"
-"""The setting of `omissions` under which they are not looked for."""
+"""The setting of `omissions`, `judge` and `external` under which nothing is looked for or asked."""
 MAJORITY: Final = 0.5
 """A probe diverged unless more than this share of the answers agrees (`assay.verify.consistency.probes`)."""
 
@@ -77,6 +80,8 @@ class GateFacts:
     """Whether the trace of a run, a judge or a source settled a claim, which depends on several thresholds at once."""
     probed: bool
     """Whether the model was asked again, which depends on the verdicts."""
+    judge_asked: bool
+    """Whether a chat model was available as a judge: which claims it gets depends on the verdicts."""
 
 
 def facts_of(report: Mapping[str, Any], options: Mapping[str, Any], policy: Policy) -> GateFacts | None:
@@ -105,6 +110,7 @@ def facts_of(report: Mapping[str, Any], options: Mapping[str, Any], policy: Poli
         cited=bool(statuses),
         traced=any(_is_traced(one) for one in report["claims"]),
         probed=bool(report.get("consistency_probes", ())),
+        judge_asked=(report.get("judge") or {}).get("model") is not None,
     )
     return _reproduced(facts, decision, policy)
 
@@ -197,13 +203,45 @@ def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None
         return None
     if (before.omissions == OFF) != (after.omissions == OFF):
         return None
-    if judged_otherwise and (facts.traced or facts.probed or facts.cited):
+    if judged_otherwise and (facts.traced or facts.probed or facts.cited or facts.judge_asked):
+        return None
+    if facts.probed and before.probe_samples != after.probe_samples:
+        return None
+    if _asks_otherwise(facts, before, after):
         return None
     if judged_otherwise and any(one.part_of is not None for one in facts.claims):
         return None  # whether the pieces of a sentence are judged depends on whether the whole is supported
     if facts.traced and before.emit_threshold != after.emit_threshold:
         return None
-    return decide(after, _gate(facts, after, judged_otherwise=judged_otherwise))[0]
+    gate = _gate(facts, after, judged_otherwise=judged_otherwise)
+    decision = decide(after, gate)[0]
+    if after.consistency_probes and not _probes_known(facts, gate, decision, judged_otherwise=judged_otherwise):
+        return None
+    return decision
+
+
+def _is_grounded(policy: Policy, task: str) -> bool:
+    return policy.groundedness and task not in policy.ungrounded_tasks
+
+
+def _asks_otherwise(facts: GateFacts, before: Policy, after: Policy) -> bool:
+    """Whether only one of two policies holds the task to evidence, and so has a judge, probes or sources asked."""
+    was_grounded, is_grounded = (_is_grounded(policy, facts.gate.task) for policy in (before, after))
+    if was_grounded == is_grounded and before.groundedness == after.groundedness:
+        return False
+    return after.judge != OFF or after.consistency_probes or (is_grounded and after.external.mode != OFF)
+
+
+def _probes_known(facts: GateFacts, gate: GateInput, decision: Decision, *, judged_otherwise: bool) -> bool:
+    """Whether the probes that the other policy requires are those of the report.
+
+    Critical claims are probed where the output would be released otherwise; an output that is held back is not probed.
+    """
+    if facts.probed or facts.gate.run_faults:
+        return facts.route in CLAIM_ROUTES and not judged_otherwise
+    if decision.route not in CLAIM_ROUTES:
+        return True
+    return not any(claim.critical and claim.verdict is Verdict.SUPPORTED for claim in gate.claims)
 
 
 def _gate(facts: GateFacts, policy: Policy, *, judged_otherwise: bool) -> GateInput:
