@@ -34,8 +34,8 @@ from assay.schema.run import ModelTurn, Run, TextPart
 _CHANNEL: Final = "text"
 _ON_WITHHELD: Final = ("answer", "end", "raise")
 _FAIL_ON: Final = ("revise", "block")
-_OF_TEXT: Final = frozenset({"schema", "citations"})
-"""Options of `check` that say something only of a whole text."""
+_WHOLE_TEXT_OPTIONS: Final = frozenset({"schema", "structure", "citations"})
+"""Options of `check` that apply only to a whole text."""
 
 
 class Notice(str):
@@ -185,7 +185,7 @@ class TextCheck:
                 found[text.channel] = ruling_on_report(report, self.fail_on)
             else:
                 # Whether a text may be free of claims is decided at its end, as is what only holds for the whole.
-                options = {name: value for name, value in self.options.items() if name not in _OF_TEXT}
+                options = {name: value for name, value in self.options.items() if name not in _WHOLE_TEXT_OPTIONS}
                 report = self._report(text.text, claim_free=True, options=options)
                 found[text.channel] = ruling_on_part(report, self.fail_on, begun=text.begun)
         return found
