@@ -65,10 +65,20 @@ def _screen(value: ScreenPolicy | None, baseline: ScreenPolicy | None) -> bool:
 
 
 def _escalation(value: Escalation, baseline: Escalation) -> bool:
+    """Whether at least as much is escalated, to reviewers of whom at least as much is required."""
+    if any(getattr(baseline, name) not in {"", getattr(value, name)} for name in ("expertise", "senior")):
+        return False
+    if baseline.senior and _blocking_from(value) > _blocking_from(baseline):
+        return False
     if not baseline.enabled:
         return True
     heavier = all(getattr(value, name) >= getattr(baseline, name) for name in ("low", "medium", "high"))
     return value.enabled and value.threshold <= baseline.threshold and heavier
+
+
+def _blocking_from(rules: Escalation) -> float:
+    """The risk above which an item has the tier `blocking`, whose reviewers have to be senior."""
+    return max(rules.threshold, rules.blocking_threshold)
 
 
 STRICTER: Final[Mapping[str, _Test]] = MappingProxyType(
