@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assay.schema import Evidence
 from assay.verify.exact import check_exact, index_evidence
-from assay.verify.exact.alignment import align, places_of, speaks_of_another
+from assay.verify.exact.alignment import align, places_of, names_another_subject
 from assay.verify.exact.parsed_claim import parse_claim
 
 
@@ -127,4 +127,4 @@ def test_alignment_is_a_share_and_names_words_of_the_claim(claim: str, evidence:
                 found = align(parsed, index, (0, len(claim) // 2), candidate, place)
                 assert 0 <= found.share <= 1.0000001
                 assert found.missing | found.elsewhere <= stems
-                assert isinstance(speaks_of_another(parsed, index, candidate, found), bool)
+                assert isinstance(names_another_subject(parsed, index, candidate, found), bool)

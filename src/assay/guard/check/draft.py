@@ -13,14 +13,14 @@ from assay.guard.check.llm_judge import JudgeStage
 from assay.guard.check.logic_audit import Reasoning
 from assay.guard.check.probes import Probing
 from assay.guard.check.verdicts import Job, Judged
-from assay.guard.claims.disclosing import without_disclosed
+from assay.guard.claims.disclosed_conflicts import without_disclosed_conflicts
 from assay.guard.claims.documents import document_of, fields_of
 from assay.guard.claims.planted_orders import reports_orders, without_orders
 from assay.guard.claims.presuppositions import with_courtesies
 from assay.guard.conflicts.source_conflicts import hidden_conflict
-from assay.guard.conflicts.superseded_sources import GivenWay, is_outdated, looks_back, superseded
+from assay.guard.conflicts.superseded_sources import OutOfUse, is_outdated, looks_back, superseded
+from assay.guard.external_verification import Verification
 from assay.guard.request import CheckRequest, day_of, stakes_of
-from assay.guard.verifying import Verification
 from assay.policy import Policy
 from assay.schema import ClaimKind, Evidence, ExtractedClaim, Issue, Stakes, coerce_text
 from assay.text.claims import ClaimExtractor
@@ -62,7 +62,7 @@ class Draft:
     """What the question asks about beside other things and neither the evidence nor the output has a word of."""
     reasoning: Reasoning = field(default_factory=Reasoning)
     """What was found of the output by itself."""
-    given_way: Mapping[str, GivenWay] = field(default_factory=dict)
+    out_of_use: Mapping[str, OutOfUse] = field(default_factory=dict)
     """The sources that gave way to others, and to which where that is known."""
     probing: Probing = field(default_factory=Probing)
     """What the model said when it was asked again."""
@@ -93,7 +93,7 @@ class Draft:
             return self.probing.settled(self.verification.judged)
         if self.judge_stage is not None and self.judge_stage.judged is not None:
             return self.probing.settled(self.judge_stage.judged)
-        of_claims = without_disclosed(self.checkable, judged[: self.judged_claims], self.text)
+        of_claims = without_disclosed_conflicts(self.checkable, judged[: self.judged_claims], self.text)
         if self.run is None:
             return self.probing.settled(of_claims)
         pairs = list(zip(self.checkable, of_claims, strict=False))
@@ -131,30 +131,30 @@ def draft_of(
     claims = form.claims(text, extractor, question) if form else tuple(extractor.extract(text[:read], question))
     _require_within(claims, read, extractor.name)
     if run is not None:
-        run, claims = run.placed(claims, text[:read])
+        run, claims = run.with_actions(claims, text[:read])
     else:
         claims = with_courtesies(claims, evidence, question)
     checkable = [claim for claim in claims if claim.checkable][: limits.claims]
     cited = replace(request, citations=(*(request.citations or ()), *form.cited)) if form and form.cited else request
     citing = begin_citations(cited, text[:read], evidence, claims, policy, prepare, limits)
     structural = form.issues if form else _structural(text, request)
-    given_way = superseded(evidence.evidence, day_of(request))
+    out_of_use = superseded(evidence.evidence, day_of(request))
     fields = fields_of(text[:read], form, checkable, evidence)
-    asked = question if run is None else run.asked(question)
-    sources = _texts(evidence.evidence if run is None else run.retrieved(evidence.evidence))
-    body = _bodies(evidence, given_way, run, prepare)
+    asked = question if run is None else run.user_questions(question)
+    sources = _texts(evidence.evidence if run is None else run.without_user_words(evidence.evidence))
+    body = _bodies(evidence, out_of_use, run, prepare)
     jobs = [
         Job(
             claim.text,
             body(claim),
-            question if run is None else run.answered(claim, question),
+            question if run is None else run.question_answered(claim, question),
             claim.whole,
-            denies=claim.kind is ClaimKind.ABSTENTION,
-            named=claim.span != claim.sentence and is_code_name(claim.text),
+            abstains=claim.kind is ClaimKind.ABSTENTION,
+            is_name=claim.span != claim.sentence and is_code_name(claim.text),
             field=fields.get(at),
             before=claim.before,
             value=_value_of(claim, text),
-            outdated=is_outdated(claim.text, evidence.evidence, given_way),
+            outdated=is_outdated(claim.text, evidence.evidence, out_of_use),
         )
         for at, claim in enumerate(checkable)
     ]
@@ -172,7 +172,7 @@ def draft_of(
         jobs=(*jobs, *citing.jobs),
         stages={},
         run=run,
-        given_way=given_way,
+        out_of_use=out_of_use,
         untold=untold_parts(asked, sources, text[:read]),
         irrelevant=_irrelevant(policy, asked, sources, text[:read]) if checkable else None,
     )
@@ -196,22 +196,22 @@ def _texts(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _bodies(
-    evidence: PreparedEvidence, given_way: Mapping[str, GivenWay], run: RunContext | None, prepare: Prepare
+    evidence: PreparedEvidence, out_of_use: Mapping[str, OutOfUse], run: RunContext | None, prepare: Prepare
 ) -> Callable[[ExtractedClaim], PreparedEvidence]:
     """What each claim is checked against: all evidence but what gave way, what orders a model to say something and what
     cannot support it, and what a call did."""
-    out_of_use = [item for item in evidence.evidence if item.id in given_way]
+    unused_items = [item for item in evidence.evidence if item.id in out_of_use]
     made = {tuple((item.id, item.text) for item in evidence.evidence): evidence}
     orderless = without_orders(evidence.evidence)
 
     def body(claim: ExtractedClaim) -> PreparedEvidence:
         pieces = list(evidence.evidence) if reports_orders(claim.text) else list(orderless)
-        if given_way and not looks_back(claim.text, out_of_use):
+        if out_of_use and not looks_back(claim.text, unused_items):
             pieces = [
-                item for item in pieces if item.id not in given_way or not given_way[item.id].applies_to(claim.text)
+                item for item in pieces if item.id not in out_of_use or not out_of_use[item.id].applies_to(claim.text)
             ]
         if run is not None:
-            pieces = run.hearable(claim, pieces)
+            pieces = run.admissible(claim, pieces)
             if run.states_done(claim):
                 pieces += run.actions.calls
             elif run.reports_failure(claim):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assay._lru import LruCache
 from assay.guard.claims.unread_languages import languages_of
-from assay.guard.lru import LruCache
 from assay.models import PairScorer
 from assay.retrieve import EvidenceIndex, IndexCache
 from assay.schema import Evidence, Premise

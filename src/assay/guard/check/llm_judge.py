@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from assay._lru import LruCache
 from assay.errors import InputError
 from assay.guard.check.evidence_index import PreparedEvidence
 from assay.guard.check.verdicts import Judged
-from assay.guard.lru import LruCache
 from assay.policy import Policy, claim_signal, claim_status
 from assay.schema import ClaimStatus, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
 from assay.schema.report_parts import ClaimJudgement, JudgeReport, Omission
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for 
     from assay.verify.omissions import Stated
 
 MOST_SPANS: Final = 4
-UNHEARD: Final = (
+NOT_ASKED: Final = (
     "The policy requires a judge's word on every claim, and no chat model was asked: give the guard one with llm=, "
     "the command one with --llm, or the server one under `judge` of its gateway file."
 )
@@ -79,7 +79,7 @@ class JudgeContext:
 
 
 def judge_stage_of(
-    claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext, skipped: frozenset[int] = frozenset()
+    claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext, skipped: frozenset[int] = frozenset()
 ) -> JudgeStage:
     """Hear the judge on the claims that it is for, and look for what the output leaves out.
 
@@ -88,23 +88,23 @@ def judge_stage_of(
         asking: what to ask with.
         skipped: places of claims that are no matter of evidence, such as actions of a run.
     """
-    policy = asking.policy
-    if not asking.evidence.readable or not policy.groundedness:
+    policy = context.policy
+    if not context.evidence.readable or not policy.groundedness:
         return JudgeStage()
     if policy.judge == "off":
-        return JudgeStage(omissions=_omissions(claims, asking)) if policy.omissions != "off" else JudgeStage()
-    if asking.meter is None and policy.judge == "all" and asking.required:
-        return _Session(claims, asking, skipped).run()
-    if asking.meter is None:
+        return JudgeStage(omissions=_omissions(claims, context)) if policy.omissions != "off" else JudgeStage()
+    if context.meter is None and policy.judge == "all" and context.required:
+        return _Session(claims, context, skipped).run()
+    if context.meter is None:
         report = JudgeReport(mode=policy.judge, notes=(NO_MODEL,))
-        return JudgeStage(report=report, omissions=_omissions(claims, asking) if policy.omissions != "off" else ())
-    return _Session(claims, asking, skipped).run()
+        return JudgeStage(report=report, omissions=_omissions(claims, context) if policy.omissions != "off" else ())
+    return _Session(claims, context, skipped).run()
 
 
-def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext) -> tuple[Omission, ...]:
+def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext) -> tuple[Omission, ...]:
     from assay.verify.omissions import find_omissions
 
-    return find_omissions(_stated(claims, asking.question), asking.answer, asking.question, asking.evidence.index)
+    return find_omissions(_stated(claims, context.question), context.answer, context.question, context.evidence.index)
 
 
 def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[Stated]:
@@ -126,15 +126,15 @@ class _Session:
     """One round of questions to the judge, with a model at hand."""
 
     def __init__(
-        self, claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext, skipped: frozenset[int]
+        self, claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext, skipped: frozenset[int]
     ) -> None:
         from assay.prompts import load_prompt
         from assay.verify.judge import PROMPT, JudgeOptions
 
         self._claims = claims
-        self._asking = asking
-        self._policy = asking.policy
-        self._options = asking.options or JudgeOptions()
+        self._context = context
+        self._policy = context.policy
+        self._options = context.options or JudgeOptions()
         self._prompt = load_prompt(PROMPT).identity
         self._chosen = self._choose(skipped)
         self._sources, self._complete = self._shown()
@@ -149,7 +149,7 @@ class _Session:
         for at, response in said.items():
             judged[at] = settle(self._claims[at][0], judged[at], response, self._chosen[at], self._policy)
             if response.outcome.kind != "unchecked":
-                self._asking.memory.get(self._key(at), partial(_same, response))
+                self._context.memory.get(self._key(at), partial(_same, response))
         prompts, notes = [self._prompt] if asked else [], []
         omissions: tuple[Omission, ...] = ()
         if self._policy.omissions != "off":
@@ -181,30 +181,30 @@ class _Session:
         from assay.rewrite.answers import choose_evidence
         from assay.verify.judge import Source
 
-        evidence = self._asking.evidence
-        about = " ".join((self._asking.question or "", *(self._claims[at][0].text for at in self._chosen)))
+        evidence = self._context.evidence
+        about = " ".join((self._context.question or "", *(self._claims[at][0].text for at in self._chosen)))
         context = choose_evidence(evidence.evidence, about, self._options.evidence_tokens)
         whole = all(one.characters == len(one.evidence.text) for one in context.passages)
         sources = tuple(Source(one.alias, one.evidence, one.text) for one in context.passages)
         return sources, whole and not context.left_out and not evidence.unread
 
     def _key(self, at: int) -> tuple[object, ...]:
-        asking = self._asking
-        model = asking.meter.asking("judge").digest if asking.meter is not None else ""
+        context = self._context
+        model = context.meter.asking("judge").digest if context.meter is not None else ""
         claim = self._claims[at][0].text
         confidence = self._policy.judge_confidence
-        return asking.evidence.key, asking.question, claim, model, self._prompt, self._options, confidence
+        return context.evidence.key, context.question, claim, model, self._prompt, self._options, confidence
 
     def _known(self) -> dict[int, JudgedStatement]:
         """What was said of claims before: by this guard, or by the one whose check is run again."""
         found: dict[int, JudgedStatement] = {}
-        meter = self._asking.meter
+        meter = self._context.meter
         if meter is not None and meter.known:
             known = {at: meter.known.get(self._claims[at][0].text) for at in self._chosen}
             return {at: _from_record(one) for at, one in known.items() if one is not None}
         for at in self._chosen:
             try:
-                found[at] = self._asking.memory.get(self._key(at), _unknown)
+                found[at] = self._context.memory.get(self._key(at), _unknown)
             except KeyError:
                 continue
             if meter is not None:
@@ -214,15 +214,15 @@ class _Session:
     def _ask(self, asked: Sequence[int]) -> JudgeResults:
         from assay.verify.judge import JudgeAnswers, JudgedStatement, JudgeResults, Outcome, ask_judge
 
-        asking = self._asking
+        context = self._context
         if not asked:
             return JudgeResults((), 0)
-        if asking.meter is None:
-            return JudgeResults((JudgedStatement(Outcome("unchecked", UNHEARD), JudgeAnswers()),) * len(asked), 0)
+        if context.meter is None:
+            return JudgeResults((JudgedStatement(Outcome("unchecked", NOT_ASKED), JudgeAnswers()),) * len(asked), 0)
         return ask_judge(
-            asking.meter.asking("judge"),
+            context.meter.asking("judge"),
             [self._claims[at][0].text for at in asked],
-            asking.question,
+            context.question,
             self._sources,
             most_calls=self._policy.judge_calls,
             complete=self._complete,
@@ -235,22 +235,22 @@ class _Session:
         from assay.prompts import load_prompt
         from assay.verify.omissions import PROMPT, review_omissions
 
-        asking = self._asking
+        context = self._context
         claims = [(claim, found) for (claim, _), found in zip(self._claims, judged, strict=True)]
-        stated, found = _stated(claims, asking.question), _omissions(claims, asking)
-        if not stated or asking.meter is None:
+        stated, found = _stated(claims, context.question), _omissions(claims, context)
+        if not stated or context.meter is None:
             return found, [], None
         if used >= self._policy.judge_calls:
             kept = tuple(one.model_copy(update={"judged": "unchecked"}) for one in found)
             return kept, [], "The judge was not asked about what is left out: its requests are used up."
         reviewed = review_omissions(
-            asking.meter.asking("judge_omissions"),
+            context.meter.asking("judge_omissions"),
             found,
             stated,
-            asking.answer,
-            asking.question,
+            context.answer,
+            context.question,
             self._sources,
-            asking.evidence.index,
+            context.evidence.index,
             most_calls=self._policy.judge_calls - used,
             confidence=self._policy.judge_confidence,
             options=self._options,
@@ -266,7 +266,7 @@ class _Session:
         notes: Sequence[str],
     ) -> JudgeReport:
         unusable = [response.outcome.reason for response in said.values() if response.outcome.kind == "unchecked"]
-        meter = self._asking.meter
+        meter = self._context.meter
         return JudgeReport(
             mode=self._policy.judge,
             model=meter.asking("judge").name if meter is not None else None,

@@ -8,15 +8,15 @@ from assay.guard.claims.context import claim_in_context
 from assay.guard.claims.date_ranges import expand_dates
 from assay.guard.claims.document_values import without_unstated
 from assay.guard.claims.unread_languages import why_unread
-from assay.guard.claims.wordings import in_own_words, restates, wordings
+from assay.guard.claims.wordings import merged_wordings, restates, wordings
 from assay.guard.conflicts.source_conflicts import (
     DIFFERS,
     conflict_between,
     conflicting_value,
     denied_elsewhere,
-    disagreeing,
     doubting_source,
     same_but_for_names,
+    with_disagreements,
 )
 from assay.guard.conflicts.source_matching import same_subject
 from assay.models import PairScorer
@@ -54,9 +54,9 @@ class Job:
     question: str | None = None
     whole: str | None = None
     """The statement that the claim was cut from, where it is a piece of one."""
-    denies: bool = False
+    abstains: bool = False
     """Whether it says of the evidence that it does not tell something."""
-    named: bool = False
+    is_name: bool = False
     """Whether it is nothing but a name out of code, which the evidence has or has not."""
     field: FieldMatch | None = None
     """Of a document's value the field of the evidence that it is compared with, where that is a document too."""
@@ -75,8 +75,8 @@ class Job:
             self.question,
             self.before,
             self.evidence.key,
-            self.denies,
-            self.named,
+            self.abstains,
+            self.is_name,
             self.field,
             self.value,
             self.outdated,
@@ -185,7 +185,7 @@ def judge_jobs(
     asked = [wordings(job) for job in jobs]
     found = iter(_whole_first([one for group in asked for one in group], scorer, combination, thresholds, windows))
     return [
-        in_own_words(job, group, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
+        merged_wordings(job, group, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
         for job, group in zip(jobs, asked, strict=True)
     ]
 
@@ -244,7 +244,7 @@ def _judge_all(
         _combine(job, exact, result, combination, thresholds, said)
         for job, exact, result, said in zip(jobs, found, read, same, strict=True)
     ]
-    return disagreeing(jobs, judged, scorer)
+    return with_disagreements(jobs, judged, scorer)
 
 
 def _combine(
@@ -260,14 +260,14 @@ def _combine(
     if read.failed is not None:
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)
     if not job.evidence.readable:
-        verdict = Verdict.SUPPORTED if job.denies else Verdict.UNSUPPORTED
-        return Judged(verdict, Judgement(float(job.denies), 0.0), exact, read, signals, (), None)
+        verdict = Verdict.SUPPORTED if job.abstains else Verdict.UNSUPPORTED
+        return Judged(verdict, Judgement(float(job.abstains), 0.0), exact, read, signals, (), None)
     if job.field is not None:
-        return compared(job, job.field, exact, read, signals)
-    if job.named:
-        return named(job, exact, read, signals)
+        return judged_by_field(job, job.field, exact, read, signals)
+    if job.is_name:
+        return judged_by_name(job, exact, read, signals)
     refuting = refuting_field(job.claim, job.evidence.index)
-    if refuting is None and job.denies:
+    if refuting is None and job.abstains:
         refuting = refuting_sentence(job.claim, job.evidence.index) or refuting_clause(job.claim, job.evidence.index)
     if refuting is not None:
         return _refuted_by_record(refuting, exact, read, signals)
@@ -280,10 +280,10 @@ def _combine(
     used = combination.in_use(fitted, thresholds.prior, signals) if thresholds.prior is not None else fitted
     # What the exact tier is sure of was compared word by word: that does not depend on how many other claims are right.
     judgement = bounded_by_exact(used, exact, disputed=bool(disputed))
-    if job.denies:
-        judgement = of_silence(judgement)
+    if job.abstains:
+        judgement = judgement_of_silence(judgement)
     elif restates(exact, job.claim):
-        judgement = of_restatement(judgement)
+        judgement = judgement_of_restatement(judgement)
     if job.value is not None:
         judgement, exact = without_unstated(job.value, job.evidence, exact, judgement, len(job.claim))
     verdict = verdict_of(judgement, thresholds)
@@ -293,7 +293,7 @@ def _combine(
         verdict, judgement = Verdict.UNSUPPORTED, replace(judgement, support=min(judgement.support, OUTDATED))
     spans = evidence_spans(verdict, judgement, read, exact)
     conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may, job.differs)
-    if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.denies:
+    if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.abstains:
         conflict = conflicting_value(job, spans, may) or doubting_source(job, read, spans, may)
     return Judged(verdict, judgement, exact, read, signals, spans, conflict)
 
@@ -309,7 +309,7 @@ NAMED = 0.995
 """The support of a name in code that the evidence has, and one minus that of one that it lacks: it was looked up."""
 
 
-def compared(
+def judged_by_field(
     job: Job, field: FieldMatch, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]
 ) -> Judged:
     """The judgement of a document's value by the field of the evidence that has its name."""
@@ -341,7 +341,7 @@ def compared(
     return Judged(Verdict.CONTRADICTED, against, result, read, signals, spans, None)
 
 
-def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
+def judged_by_name(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
     """The judgement of a claim that is nothing but a name out of code: whether the evidence has it is looked up.
 
     A parameter with a value is looked up by its name; its value must be one that the sentence about it allows.
@@ -410,7 +410,7 @@ RESTATING = 0.99
 """The least support of a claim that is a whole sentence of the evidence."""
 
 
-def of_restatement(judgement: Judgement) -> Judgement:
+def judgement_of_restatement(judgement: Judgement) -> Judgement:
     """The judgement of a claim that is a whole sentence of the evidence, whatever a network makes of it.
 
     Another source that says otherwise is a conflict, and is looked for beside it.
@@ -419,7 +419,7 @@ def of_restatement(judgement: Judgement) -> Judgement:
     return Judgement(support, min(judgement.contradiction, round(1 - support, 12)))
 
 
-def of_silence(judgement: Judgement) -> Judgement:
+def judgement_of_silence(judgement: Judgement) -> Judgement:
     """The judgement of a claim that the evidence does not tell something.
 
     It is right unless a passage does tell: evidence that says nothing of the matter, which leaves any other claim

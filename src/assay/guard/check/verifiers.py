@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from assay._lru import LruCache
 from assay.guard.check.chat_budget import probe, prober_of
 from assay.guard.check.draft import Draft
 from assay.guard.check.logic_audit import reasoning_of
@@ -18,7 +19,6 @@ from assay.guard.check.probes import HELD_BACK, UNASKED, UNPROBED, UNWISHED, unp
 from assay.guard.check.report.assembly import report_of
 from assay.guard.check.tiers import Tiers
 from assay.guard.check.verdicts import Judged
-from assay.guard.lru import LruCache
 from assay.guard.parts import GuardParts
 from assay.guard.request import day_of
 from assay.models import PairScorer
@@ -90,7 +90,7 @@ class JudgeVerifier:
         from assay.guard.check.llm_judge import JudgeContext, judge_stage_of
 
         claims = draft.of_claims(judged, self.policy)
-        asking = JudgeContext(
+        context = JudgeContext(
             self.policy,
             draft.evidence,
             draft.text[: draft.read],
@@ -100,7 +100,7 @@ class JudgeVerifier:
             self.options,
             self.memory,
         )
-        return replace(draft, judge_stage=judge_stage_of(claims, asking, draft.done(claims)))
+        return replace(draft, judge_stage=judge_stage_of(claims, context, draft.done(claims)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class KnowledgeVerifier:
 
     def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
         """The draft with what sources of knowledge say of the claims that the evidence does not support."""
-        from assay.guard.verifying import Lookup, verification_of
+        from assay.guard.external_verification import Lookup, verification_of
 
         session = self.sources.session(self.tenant, self.policy.external.budget_s)
         claims = draft.of_claims(judged, self.policy)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from assay._lru import LruCache
 from assay.guard.check.evidence_index import PreparedEvidence
-from assay.guard.lru import LruCache
 from assay.text.dates import DateMention, find_dates
 from assay.text.quantities import find_quantities
 from assay.verify.exact import ExactFinding, ExactIndex, ExactResult

@@ -28,7 +28,7 @@ def wordings(job: Job) -> tuple[Job, ...]:
 
     None of an answer that only says yes or no to what could not be made a statement.
     """
-    if job.denies or job.named or job.field is not None:
+    if job.abstains or job.is_name or job.field is not None:
         return (job,)
     own, agreed = _own_wordings(job), _agreed(job)
     if agreed is None:
@@ -69,20 +69,20 @@ def restates(exact: ExactResult, claim: str) -> bool:
 _WORDS_OF_SENTENCE = 4
 
 
-def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
+def merged_wordings(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
     """What was found of a job's wordings, of which there is at least one, as a finding about the claim in its own."""
-    if job.denies or job.named or job.field is not None:
-        return _in_own_words(job, asked, judged)
+    if job.abstains or job.is_name or job.field is not None:
+        return _merged(job, asked, judged)
     agreed = _agreed(job)
     if agreed is None:
-        return _but_of_nowhere(job, _in_own_words(job, asked, judged))
+        return _without_unfounded_value(job, _merged(job, asked, judged))
     repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
     if agreed.alone:
-        return _but_of_nowhere(job, repeated, repeated.exact)
-    return _but_of_nowhere(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
+        return _without_unfounded_value(job, repeated, repeated.exact)
+    return _without_unfounded_value(job, _worse([_merged(job, asked[:-1], judged[:-1]), repeated]))
 
 
-OF_NOWHERE: Final = 0.5
+UNFOUNDED: Final = 0.5
 """The most support of an answer that is nothing but a value which the evidence has not."""
 _SURELY_MISSING: Final = 0.6
 """From here on a value stands nowhere in the evidence and follows from nothing there."""
@@ -90,14 +90,14 @@ _NO_SUCH_CODE: Final = 0.8
 """From here on an identifier stands nowhere in the evidence; none follows from another."""
 
 
-def _but_of_nowhere(job: Job, found: Judged, exact: ExactResult | None = None) -> Judged:
+def _without_unfounded_value(job: Job, found: Judged, exact: ExactResult | None = None) -> Judged:
     """What was found of an answer that is nothing but a value, where the evidence has no such value.
 
     A number may follow from the evidence in a way that nobody has computed; one that the user has said needs no such
     way. An identifier follows from nothing. Of a statement that the answer repeats it counts what `exact` finds of the
     statement: a number by itself is not the same as one with its bound.
     """
-    if found.judgement is None or found.judgement.support <= OF_NOWHERE:
+    if found.judgement is None or found.judgement.support <= UNFOUNDED:
         return found
     value = value_alone(job.claim)
     if value is None:
@@ -117,10 +117,10 @@ def _but_of_nowhere(job: Job, found: Judged, exact: ExactResult | None = None) -
         return found
     lacking = found.exact if missing[0] in found.exact.findings else replace(found.exact, findings=missing)
     verdict = Verdict.UNSUPPORTED if found.verdict is Verdict.SUPPORTED else found.verdict
-    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=OF_NOWHERE), exact=lacking)
+    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=UNFOUNDED), exact=lacking)
 
 
-def _in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
+def _merged(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
     if len(asked) == 1 and asked[0].claim == job.claim:
         return judged[0]
     found = claim_in_context(job.claim, job.question)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from assay.errors import CommitError, ReceiptError
 from assay.guard.commit.receipts import Idempotent, ReceiptDesk
-from assay.guard.parts import Assembled, GuardParts
+from assay.guard.parts import GuardParts, HasParts
 from assay.policy import Route
 from assay.policy.calibration import objection_to_release
 from assay.receipt import Outcome, Receipt, ReceiptLike
@@ -21,7 +21,7 @@ Output = TypeVar("Output", str, bytes)
 Result = TypeVar("Result")
 
 
-def issue(self: Assembled, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
+def issue(self: HasParts, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
     """A receipt for a report of this guard that lets its output out.
 
     What the report holds is decided on once more: one that was given another output, other claims, another score
@@ -45,7 +45,7 @@ def issue(self: Assembled, report: HallucinationReport, *, with_disclosure: bool
     return _desk_of(parts).issue(report, policy, verifier, with_disclosure=with_disclosure)
 
 
-def commit(self: Assembled, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]) -> Result:
+def commit(self: HasParts, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]) -> Result:
     """Hand an output to a sink, if its receipt holds for it under this guard's policy.
 
     A receipt can be used once by all who share the record of used receipts (a database, or else this process), also
@@ -80,7 +80,7 @@ def commit(self: Assembled, output: Output, receipt: ReceiptLike | None, sink: C
 
 
 async def acommit(
-    self: Assembled,
+    self: HasParts,
     output: Output,
     receipt: ReceiptLike | None,
     sink: Callable[[Output], Awaitable[Result]] | Callable[[Output], Result],

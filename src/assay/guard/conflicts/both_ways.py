@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from assay.errors import VerifierError
-from assay.guard.conflicts.source_matching import is_record, says_of_it, speaks_of_it
+from assay.guard.conflicts.source_matching import claim_share_in_passage, is_record, passage_share_in_claim
 from assay.models import PairScorer
 from assay.text.sentences import split_sentences
 from assay.verify.network import LogisticModel, logit
@@ -75,10 +75,13 @@ def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
         own: the passage that supports it.
         other: what was read of the other source.
     """
-    behind = max(_sentences(own), key=lambda one: speaks_of_it(claim, one, ()), default=None)
+    behind = max(_sentences(own), key=lambda one: claim_share_in_passage(claim, one, ()), default=None)
     if behind is None:
         return
-    alike = {one: max(says_of_it(claim, one), speaks_of_it(claim, one, ())) for one in _sentences(other)}
+    alike = {
+        one: max(passage_share_in_claim(claim, one), claim_share_in_passage(claim, one, ()))
+        for one in _sentences(other)
+    }
     for one in sorted(alike, key=lambda one: -alike[one])[:MOST_SENTENCES]:
         if alike[one] >= LEAST_ALIKE:
             yield SentencePair(claim, behind, one)
@@ -111,7 +114,7 @@ def read_both_ways(pairs: Sequence[SentencePair], scorer: PairScorer) -> list[di
 
 def _signals(pair: SentencePair, readings: Sequence[tuple[float, ...]]) -> dict[str, float]:
     entailment, neutral, contradiction = zip(*readings, strict=True)
-    said, shared = says_of_it(pair.claim, pair.other), speaks_of_it(pair.claim, pair.other, ())
+    said, shared = passage_share_in_claim(pair.claim, pair.other), claim_share_in_passage(pair.claim, pair.other, ())
     return {
         "contra": logit(fmean(contradiction)),
         "least_contra": logit(min(contradiction)),

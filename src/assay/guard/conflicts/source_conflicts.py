@@ -23,18 +23,18 @@ from assay.guard.conflicts.disagreement import (
     others_of,
 )
 from assay.guard.conflicts.source_matching import (
+    claim_share_in_passage,
     clause_around,
     closest_sources,
     is_record,
     may_deny,
     on_one_matter,
+    passage_share_in_claim,
     same_subject,
-    says_of_it,
-    speaks_of_it,
     states_disagreement,
     with_their_name,
 )
-from assay.guard.conflicts.stands import clashes
+from assay.guard.conflicts.stances import clashes
 from assay.models import PairScorer
 from assay.schema import ClaimCandidates, Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.text.citations import find_pointers
@@ -144,7 +144,7 @@ def _says_it_otherwise(claim: str, found: ExactFinding, item: Evidence) -> bool:
     sentence = next(
         (item.text[one.start : one.end] for one in split_sentences(item.text) if one.start <= at < one.end), ""
     )
-    return speaks_of_it(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
+    return claim_share_in_passage(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
 
 
 def doubting_source(
@@ -185,7 +185,7 @@ def doubting_source(
         text = others[source].text
         valued = one.contradiction >= DOUBTED and any(
             found.confidence >= TELLING
-            and says_of_it(job.claim, clause_around(text, found.evidence.start)) >= SAYS_NEARLY_ALL
+            and passage_share_in_claim(job.claim, clause_around(text, found.evidence.start)) >= SAYS_NEARLY_ALL
             for found in findings
             if found.evidence is not None
         )
@@ -196,7 +196,7 @@ def doubting_source(
             and decided
             and one.contradiction >= DISPUTED
             and _share(job.hypothesis, read, one) >= SAYS_A_THIRD
-            and says_of_it(job.claim, one.premise.text) >= OF_IT
+            and passage_share_in_claim(job.claim, one.premise.text) >= OF_IT
         )
         here = span_of(one, "contradicts", one.contradiction)
         if (clash or valued or doubted) and may(behind.evidence_id, source, here.text):
@@ -213,7 +213,7 @@ def _clauses(passage: str) -> Iterator[str]:
 def _share(hypothesis: str, read: EntailmentResult, one: Reading) -> float:
     """The share of a claim that a passage says, but for the words that are wrong beside it."""
     wrong = [place for place, p in zip(read.words, one.wrong, strict=False) if p >= WRONG]
-    return speaks_of_it(hypothesis, " ".join(window.text for window in one.premise.windows), wrong)
+    return claim_share_in_passage(hypothesis, " ".join(window.text for window in one.premise.windows), wrong)
 
 
 def denied_elsewhere(
@@ -303,7 +303,11 @@ def hidden_conflict(
                 and mine[1] < span.end
                 for span in judged.spans
             )
-            if followed and says_of_it(mine[2], claim) >= OF_IT and not states_disagreement(claim, mine[2], theirs[2]):
+            if (
+                followed
+                and passage_share_in_claim(mine[2], claim) >= OF_IT
+                and not states_disagreement(claim, mine[2], theirs[2])
+            ):
                 return _place(mine, "supports", one.score), _place(theirs, "contradicts", one.score)
     return None
 
@@ -313,7 +317,7 @@ def _place(side: tuple[str, int, str], relation: str, score: float) -> EvidenceS
     return EvidenceSpan(evidence_id=name, start=start, end=start + len(text), text=text, relation=relation, score=score)
 
 
-def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
+def with_disagreements(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
     """What was found of the jobs, with the conflicts that show only where other sources are asked the other way round.
 
     Asked are at most `MOST_SOURCES` others for a claim that is supported and not in conflict yet.
@@ -334,7 +338,7 @@ def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScore
             )
         elif found[place].conflict is None and _disagrees(model, reading) and _of_one_subject(jobs[place], reading):
             found[place] = replace(found[place], conflict=_shown(reading.other))
-    return contradicting_both_ways(jobs, found, scorer)
+    return with_mutual_contradictions(jobs, found, scorer)
 
 
 def _disagrees(model: Disagreement, reading: OtherSourceResult) -> bool:
@@ -343,7 +347,7 @@ def _disagrees(model: Disagreement, reading: OtherSourceResult) -> bool:
     return model.disagrees(reading) and (other.differs >= DIFFERS or may_deny(other.claim, other.reading.premise.text))
 
 
-def contradicting_both_ways(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
+def with_mutual_contradictions(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
     """What was found of the jobs, with the conflicts between sentences that each contradict the other.
 
     Read are the sentences of at most `MOST_SOURCES` others for a claim that is supported and not in conflict yet.
@@ -378,7 +382,7 @@ def _others(job: Job, judged: Judged) -> Iterator[Other]:
     """The sources that may be asked about a job: none where it needs no asking, or says itself that they disagree."""
     if judged.verdict is not Verdict.SUPPORTED or judged.conflict is not None or len(job.evidence.evidence) < 2:
         return
-    if job.denies or job.named or job.field is not None or find_pointers(job.claim):
+    if job.abstains or job.is_name or job.field is not None or find_pointers(job.claim):
         return  # what one numbered passage says no other one can support or deny
     claim = job.claim if job.before else job.hypothesis
     stating = frozenset(span.evidence_id for span in judged.exact.supporting)

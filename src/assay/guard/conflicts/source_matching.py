@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assay.guard.conflicts.subjects import of_another
-from assay.guard.lru import LruCache
+from assay._lru import LruCache
+from assay.guard.conflicts.subjects import has_other_subject
 from assay.schema import Evidence
 from assay.text.lexicon import NUMBER_WORDS, find_names, find_words
 from assay.text.quantities import CURRENCY_WORDS, UNIT_WORDS
@@ -54,7 +54,7 @@ def _named(text: str) -> _Named:
     return _NAMED.get(text, read) if len(text) <= LONGEST_REMEMBERED else read()
 
 
-def speaks_of_another(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
+def names_another_subject(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
     """Whether a source that seems to contradict a claim names another subject than the claim does.
 
     It does where it lacks a name of the claim, has a name that the claim lacks, and says something else of it: the
@@ -122,7 +122,7 @@ def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
     return sum(weight for stem, weight in words.items() if stem in known) >= ON_ONE_MATTER * sum(words.values())
 
 
-def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]) -> float:
+def claim_share_in_passage(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]) -> float:
     """The share of what a claim says, by the weight of its content words and numbers, that a passage says too.
 
     A passage that contradicts a claim says it but for one thing; one that says nothing else of it mentions something
@@ -133,7 +133,7 @@ def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]
         passage: what seems to contradict it.
         wrong: start and end of the words of the claim that the network calls wrong beside the passage.
 
-    >>> speaks_of_it("The bridge is open to cars.", "The bridge remains closed.", [(14, 18)])
+    >>> claim_share_in_passage("The bridge is open to cars.", "The bridge remains closed.", [(14, 18)])
     0.5
     """
     found = find_words(hypothesis)
@@ -161,12 +161,13 @@ def clause_around(text: str, at: int) -> str:
     return text[max(start, left) : right]
 
 
-def says_of_it(claim: str, passage: str) -> float:
+def passage_share_in_claim(claim: str, passage: str) -> float:
     """The share of what a passage says, by the weight of its content words, that a claim says too.
 
     Units are left out: "within a week" and "two weeks of leave" are of two things.
 
-    >>> says_of_it("No ticket is needed for the garden.", "Without a ticket nobody may enter the garden.") > 0.4
+    >>> passage = "Without a ticket nobody may enter the garden."
+    >>> passage_share_in_claim("No ticket is needed for the garden.", passage) > 0.4
     True
     """
     own = {word.stem for word in find_words(claim).lexemes if word.weight}
@@ -267,7 +268,7 @@ def _heading(item: Evidence) -> frozenset[str]:
     return frozenset(word.stem for word in find_words(title[:200]).lexemes if word.weight)
 
 
-def _is_of_another(claim: set[str], mine: frozenset[str], theirs: frozenset[str]) -> bool:
+def _is_on_other_heading(claim: set[str], mine: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether a claim is on what one heading names and another does not: "birth parents" and not "partners"."""
     return bool(claim & (mine - theirs)) and bool(theirs - mine) and not claim & (theirs - mine)
 
@@ -291,11 +292,13 @@ def same_subject(
 
     def may(supporting: str, contradicting: str, passage: str) -> bool:
         theirs = headings[contradicting]
-        if any(_is_of_another(own, heading, theirs) for name, heading in headings.items() if name != contradicting):
+        if any(
+            _is_on_other_heading(own, heading, theirs) for name, heading in headings.items() if name != contradicting
+        ):
             return False
         mine, other = whole(supporting), whole(contradicting)
-        if of_another(claim, mine, passage, other):
+        if has_other_subject(claim, mine, passage, other):
             return False
-        return passage in said or not speaks_of_another(claim, mine, other, passage)
+        return passage in said or not names_another_subject(claim, mine, other, passage)
 
     return may

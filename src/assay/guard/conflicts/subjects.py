@@ -60,17 +60,17 @@ def _all_stems(text: str) -> frozenset[str]:
     return frozenset(w.stem for w in find_words(text).lexemes if w.weight or w.fold[:1].isdigit())
 
 
-def of_another(claim: str, own: str, passage: str, source: str) -> bool:
+def has_other_subject(claim: str, own: str, passage: str, source: str) -> bool:
     """Whether each sentence of a passage is about another subject than a claim.
 
     It is where neither text has the other's noun, or where both have the same noun with other marks that the other
     text lacks. A sentence whose subject cannot be told may be about anything, the claim's included.
 
     >>> told = "The bridge is run by three people."
-    >>> of_another("A crew runs the lock.", "", told, told)
+    >>> has_other_subject("A crew runs the lock.", "", told, told)
     True
     >>> told = "The lock is run by three people."
-    >>> of_another("A crew of five runs the lock.", "", told, told)
+    >>> has_other_subject("A crew of five runs the lock.", "", told, told)
     False
 
     Args:
@@ -86,10 +86,10 @@ def of_another(claim: str, own: str, passage: str, source: str) -> bool:
     if not 0 < len(sentences) <= _MOST_SENTENCES:
         return False
     said, known = _all_stems(source), _all_stems(claim) | _all_stems(own)
-    return all(_of_another(mine, subject(sentence), said, known) for sentence in sentences)
+    return all(_are_other_subjects(mine, subject(sentence), said, known) for sentence in sentences)
 
 
-def _of_another(mine: Subject, theirs: Subject | None, said: frozenset[str], known: frozenset[str]) -> bool:
+def _are_other_subjects(mine: Subject, theirs: Subject | None, said: frozenset[str], known: frozenset[str]) -> bool:
     if theirs is None:
         return False
     if mine.head != theirs.head:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from assay.guard.conflicts.source_matching import speaks_of_it, values_of
+from assay.guard.conflicts.source_matching import claim_share_in_passage, values_of
 from assay.schema import Evidence
 from assay.text.dates import DateMention, find_dates
 from assay.text.lexicon import find_words
@@ -84,7 +84,7 @@ Why = Literal["version", "replaced", "draft", "marked", "not yet", "no more"]
 
 
 @dataclass(frozen=True, slots=True)
-class GivenWay:
+class OutOfUse:
     """Why a source is out of use."""
 
     why: Why
@@ -95,10 +95,10 @@ class GivenWay:
 
     def applies_to(self, claim: str) -> bool:
         """Whether the source is out of use for a claim."""
-        return self.partly is None or speaks_of_it(claim, self.partly, ()) >= _ON_IT
+        return self.partly is None or claim_share_in_passage(claim, self.partly, ()) >= _ON_IT
 
 
-def superseded(evidence: Sequence[Evidence], as_of: date | None = None) -> Mapping[str, GivenWay]:
+def superseded(evidence: Sequence[Evidence], as_of: date | None = None) -> Mapping[str, OutOfUse]:
     """The sources that give way, by their ids.
 
     A source gives way to a later version, or one of a later date, of the same document (the titles are alike but for
@@ -119,30 +119,30 @@ def superseded(evidence: Sequence[Evidence], as_of: date | None = None) -> Mappi
         return {}
     off = {item.id: why for item in evidence if (why := out_of_force(item, as_of)) is not None}
     holding = [item for item in evidence if item.id not in off]
-    out: dict[str, GivenWay] = dict(off)
+    out: dict[str, OutOfUse] = dict(off)
     for item in holding:
-        found = _given_way(item, [other for other in holding if other.id != item.id], len(evidence))
+        found = _why_out_of_use(item, [other for other in holding if other.id != item.id], len(evidence))
         if found is not None:
             out[item.id] = found
     return out if len(out) < len(evidence) else {}
 
 
-def _given_way(item: Evidence, others: Sequence[Evidence], count: int) -> GivenWay | None:
+def _why_out_of_use(item: Evidence, others: Sequence[Evidence], count: int) -> OutOfUse | None:
     later = [other for other in others if _replaces(other, item)]
     if later:
-        return GivenWay("version", max(later, key=lambda other: (age_of(other), other.id)).id)
+        return OutOfUse("version", max(later, key=lambda other: (age_of(other), other.id)).id)
     naming = [other for other in others if says_that_it_replaces(other, item)]
     if naming:
         last = max(naming, key=lambda other: other.id)
         part = _PART.search(f"{last.title or ''} {last.text[:_OPENING]}")
-        return GivenWay("replaced", last.id, last.text if part else None)
+        return OutOfUse("replaced", last.id, last.text if part else None)
     final = [other for other in others if is_draft_of(item, other)]
     if final:
-        return GivenWay("draft", max(final, key=lambda other: other.id).id)
-    return GivenWay("marked") if count > 1 and (says_it_is_out(item) or is_called_old(item, others)) else None
+        return OutOfUse("draft", max(final, key=lambda other: other.id).id)
+    return OutOfUse("marked") if count > 1 and (says_it_is_out(item) or is_called_old(item, others)) else None
 
 
-def out_of_force(item: Evidence, as_of: date | None) -> GivenWay | None:
+def out_of_force(item: Evidence, as_of: date | None) -> OutOfUse | None:
     """Why a source is not in force on a day."""
     if as_of is None:
         return None
@@ -150,9 +150,9 @@ def out_of_force(item: Evidence, as_of: date | None) -> GivenWay | None:
     begins = item.effective_date or max((day for day, until in stamps if not until), default=None)
     ends = item.expiry_date or max((day for day, until in stamps if until), default=None)
     if begins is not None and begins > as_of:
-        return GivenWay("not yet")
+        return OutOfUse("not yet")
     ended = ends is not None and (ends <= as_of if item.expiry_date else ends < as_of)
-    return GivenWay("no more") if ended else None
+    return OutOfUse("no more") if ended else None
 
 
 _SAID: Final[Mapping[Why, str]] = {
@@ -165,17 +165,17 @@ _SAID: Final[Mapping[Why, str]] = {
 }
 
 
-def gave_way(given_way: Mapping[str, GivenWay]) -> tuple[str, ...]:
+def out_of_use_notes(out_of_use: Mapping[str, OutOfUse]) -> tuple[str, ...]:
     """What the report says of the sources that gave way."""
-    return tuple(_SAID[one.why].format(old=old, new=one.to) for old, one in sorted(given_way.items()))
+    return tuple(_SAID[one.why].format(old=old, new=one.to) for old, one in sorted(out_of_use.items()))
 
 
-def looks_back(claim: str, given_way: Iterable[Evidence]) -> bool:
+def looks_back(claim: str, old_sources: Iterable[Evidence]) -> bool:
     """Whether a claim is about what was, about a change, or names version or date of a source that gave way."""
     if _PAST.search(claim):
         return True
     years = {mention.year for mention in find_dates(claim, find_words(claim)) if mention.year is not None}
-    if years & {year for item in given_way if (year := age_of(item)[0].year) > 1}:
+    if years & {year for item in old_sources if (year := age_of(item)[0].year) > 1}:
         return True
     return _VERSION.search(claim) is not None
 
@@ -200,9 +200,9 @@ def follows(claim: str, out_of_use: Iterable[Evidence], holding: Iterable[Eviden
     return bool(stated & (old - current))
 
 
-def is_outdated(claim: str, evidence: Sequence[Evidence], given_way: Mapping[str, GivenWay]) -> bool:
+def is_outdated(claim: str, evidence: Sequence[Evidence], out_of_use: Mapping[str, OutOfUse]) -> bool:
     """Whether a claim about what holds has a value that only a source which gave way has."""
-    gone = {name for name, one in given_way.items() if one.applies_to(claim)}
+    gone = {name for name, one in out_of_use.items() if one.applies_to(claim)}
     out = [item for item in evidence if item.id in gone]
     return bool(out) and not looks_back(claim, out) and follows(claim, out, (e for e in evidence if e.id not in gone))
 

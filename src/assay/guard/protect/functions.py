@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast, overloa
 from assay.errors import InputError, WithheldError
 from assay.guard.authors.revision import attempts_of, checks, run_checks, settled, with_answer
 from assay.guard.options import CheckOptions, OnWithheld, ProtectedCheckOptions, ProtectOptions, RunOptions
-from assay.guard.parts import Checking
+from assay.guard.parts import Checker
 from assay.guard.request import EvidenceLike
 from assay.policy import answer_of, disclosure_of, fallback_response
 from assay.rewrite.revise import REVISABLE, Author, Verify, arevise, revise
@@ -68,17 +68,17 @@ class Protection:
 
 
 @overload
-def protect(self: Checking, function: Callable[P, R], **how: Unpack[ProtectOptions]) -> Callable[P, R]: ...
+def protect(self: Checker, function: Callable[P, R], **how: Unpack[ProtectOptions]) -> Callable[P, R]: ...
 
 
 @overload
 def protect(
-    self: Checking, function: None = None, **how: Unpack[ProtectOptions]
+    self: Checker, function: None = None, **how: Unpack[ProtectOptions]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
 
 def protect(
-    self: Checking,
+    self: Checker,
     function: Callable[..., Any] | None = None,
     *,
     evidence: EvidenceLike | Callable[..., Any] = None,
@@ -154,7 +154,7 @@ def protect_tools(
     return [protect_tool(self, tool, watch=watch, on_rejected=on_rejected) for tool in tools]
 
 
-def _wrapped(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+def _wrapped(guard: Checker, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
     from assay.guard.protect.tools import is_async
 
     if not callable(function):
@@ -164,7 +164,7 @@ def _wrapped(guard: Checking, function: Callable[..., Any], how: Protection) -> 
     return _asynchronous(guard, function, how) if is_async(function) else _synchronous(guard, function, how)
 
 
-def _synchronous(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+def _synchronous(guard: Checker, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
     @functools.wraps(function)
     def protected(*args: Any, **named: Any) -> Any:
         made = function(*args, **named)
@@ -180,7 +180,7 @@ def _synchronous(guard: Checking, function: Callable[..., Any], how: Protection)
     return protected
 
 
-def _asynchronous(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Awaitable[Any]]:
+def _asynchronous(guard: Checker, function: Callable[..., Any], how: Protection) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(function)
     async def protected(*args: Any, **named: Any) -> Any:
         import asyncio
@@ -242,7 +242,7 @@ def _kept(evidence: Any) -> Any:
     return tuple(evidence) if isinstance(evidence, Iterator) else evidence
 
 
-def _checked(guard: Checking, subject: _Subject, how: Protection) -> HallucinationReport:
+def _checked(guard: Checker, subject: _Subject, how: Protection) -> HallucinationReport:
     if subject.run is not None:
         return guard.check_run(subject.run, **how.of_check_run(subject))
     return guard.check(subject.text or "", subject.evidence, **how.of_check(subject))
@@ -252,7 +252,7 @@ def _goes_back(report: HallucinationReport, how: Protection) -> bool:
     return how.author is not None and report.action in REVISABLE
 
 
-def _loop(guard: Checking, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
+def _loop(guard: Checker, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
     """Who revises the output, how each version is checked, and how many there may be."""
     if how.author is None:
         raise InputError("no author was given that could revise the output")

@@ -240,10 +240,10 @@ def place_actions(
 
     An action whose sentence has no checkable claim becomes a claim itself: nothing that was claimed goes unchecked.
     """
-    near = _Near(found)
+    near = _ClaimsBySentence(found)
     added = [_as_claim(action, text) for action in actions if not near.of(action)]
     claims = tuple(sorted((*found, *added), key=lambda c: (c.span.start, c.span.end))) if added else tuple(found)
-    near = _Near(claims) if added else near
+    near = _ClaimsBySentence(claims) if added else near
     at: dict[ExtractedClaim, ClaimedAction] = {}
     for action in actions:
         there = near.of(action)
@@ -253,7 +253,7 @@ def place_actions(
     return claims, at
 
 
-class _Near:
+class _ClaimsBySentence:
     """The checkable claims of an answer by their sentences; sentences are disjoint."""
 
     def __init__(self, claims: Iterable[ExtractedClaim]) -> None:
@@ -274,7 +274,7 @@ class _Near:
         return found
 
 
-def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
+def claimed_lookups(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
     """The claims that say that something was looked at, each checked against whether the run looked at anything.
 
     Args:

@@ -19,7 +19,7 @@ from assay.schema.run import Run, RunBuilder, ToolCall
 
 if TYPE_CHECKING:  # loaded with the first run: half of what a first check would wait for has nothing to do with it
     from assay.guard.check.pipeline import Ports
-    from assay.guard.parts import Assembled
+    from assay.guard.parts import HasParts
     from assay.guard.runs.tool_calls import ToolLike
     from assay.guard.runs.watch import CallDecision, RunRequest, RunWatch
     from assay.verify.consistency import Prober
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # loaded with the first run: half of what a first check would
 
 
 def check_run(
-    self: Assembled,
+    self: HasParts,
     run: Run | RunBuilder | object,
     *,
     format: str | None = None,  # noqa: A002 the word of `read_run`
@@ -143,7 +143,7 @@ def run_report(run: Run, asked: RunRequest, request: CheckRequest, ports: Ports)
 
 
 def check_tool_call(
-    self: Assembled,
+    self: HasParts,
     run: Run | RunBuilder | object,
     call: ToolCall,
     *,
@@ -174,7 +174,7 @@ def check_tool_call(
 
 
 def watch(
-    self: Assembled,
+    self: HasParts,
     run: Run | RunBuilder | object | None = None,
     *,
     run_id: str = "run",

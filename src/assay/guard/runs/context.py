@@ -13,8 +13,8 @@ from assay.guard.runs.action_claims import (
     RunActions,
     action_issue,
     calls_of,
+    claimed_lookups,
     place_actions,
-    readings,
 )
 from assay.guard.runs.action_evidence import ActionRecords
 from assay.guard.runs.changed_results import without_overtaken
@@ -109,7 +109,7 @@ class RunContext:
         """Whether a claim states an action of the agent, whatever became of it."""
         return claim in self.actions.at_claim
 
-    def asked(self, question: str | None) -> str | None:
+    def user_questions(self, question: str | None) -> str | None:
         """What users asked, in the words of all of them, where the answer rests on passages alone.
 
         An agent that calls tools decides itself what to look up, and its answer may tell what came of it in any words:
@@ -128,7 +128,7 @@ class RunContext:
             return None
         return "\n".join(questions_in(text) if _is_document(text) else text for text in said)
 
-    def answered(self, claim: ExtractedClaim, question: str | None) -> str | None:
+    def question_answered(self, claim: ExtractedClaim, question: str | None) -> str | None:
         """What a claim answers: a value alone, to last words that ask nothing, the question that was asked before.
 
         "Everybody knows that it is 5. Please agree." says nothing of what it is; "5" then says it of what was asked.
@@ -144,7 +144,7 @@ class RunContext:
             return question
         return f"{before}\n{question}" if value[0].casefold() in question.casefold() else before
 
-    def retrieved(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+    def without_user_words(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         """The evidence but for what users say in their own words."""
         return [piece for piece in evidence if not _USER.fullmatch(piece.id) or _is_document(piece.text)]
 
@@ -163,7 +163,7 @@ class RunContext:
     def _looked_at_anything(self) -> bool:
         return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
 
-    def hearable(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
+    def admissible(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
         """The evidence that can support a claim: what a user says tells what the user wants and is, and nothing else.
 
         No word of a user says that something was done. Of the world a user's own words are no evidence either, where
@@ -196,14 +196,18 @@ class RunContext:
                 pieces.append(said)
         return pieces
 
-    def placed(self, claims: Sequence[ExtractedClaim], text: str) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:
+    def with_actions(
+        self, claims: Sequence[ExtractedClaim], text: str
+    ) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:
         """The context with the claimed actions at their claims, and the claims with those that actions add."""
         within = [action for action in self.findings.actions if action.end <= len(text)]
         called = [step.name for step in self.run.steps if isinstance(step, ToolCall | ToolDeclaration)]
         all_claims, at = place_actions(without_courtesies(claims, (*self.tools, *called)), within, text)
         worked, failed, tried = calls_of(self.run, self.findings.outcomes)
         saw = bool(worked) or any(isinstance(step, Passage) for step in self.run.steps)
-        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed, tried)), all_claims
+        return replace(
+            self, actions=RunActions({**claimed_lookups(all_claims, saw), **at}, worked, failed, tried)
+        ), all_claims
 
     def settled(
         self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float

@@ -23,8 +23,17 @@ from typing import Any, Final
 
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
-from assay.guard.conflicts.source_matching import is_record, speaks_of_another
-from assay.guard.screening.pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
+from assay.guard.conflicts.source_matching import is_record, names_another_subject
+from assay.guard.screening.pairs import (
+    FAMILY,
+    LEAST_READ,
+    LONGEST,
+    Pair,
+    PassageSubjects,
+    Statement,
+    candidates,
+    statements_of,
+)
 from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
@@ -177,11 +186,11 @@ def conflicts_of(
         return ()
     asked = frozenset(word.stem[:FAMILY] for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
-    things = Things(statements, items)
+    things = PassageSubjects(statements, items)
     pairs = [
         pair
         for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
-        if not things.are_two(pair.first.passage, pair.second.passage)
+        if not things.differ(pair.first.passage, pair.second.passage)
     ]
     found = find_conflicts(read_pairs(pairs, items, scorer), items, judge, asked, scorer)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
@@ -229,7 +238,7 @@ def find_conflicts(
             raise VerifierError(
                 f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}"
             )
-        found_by = [_against(side, of_another=_of_another(one.pair, items)) for side in sides]
+        found_by = [_against(side, other_subject=_name_other_subjects(one.pair, items)) for side in sides]
         sure, chance = max(found_by), chances[id(one)]
         both = min(found_by) > 0 and chance >= FROM_BOTH_SIDES
         alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
@@ -280,14 +289,14 @@ def _on_question(pair: Pair, asked: frozenset[str]) -> bool:
     )
 
 
-def _against(judged: Judged, *, of_another: bool) -> float:
+def _against(judged: Judged, *, other_subject: bool) -> float:
     """How sure a judgement is that the other source says something else; 0 where it finds no such thing.
 
     A conflict that a check finds is of one subject; a plain contradiction may be of another one.
     """
     if judged.conflict is not None:
         return max(span.score for span in judged.conflict)
-    if judged.verdict is Verdict.CONTRADICTED and judged.judgement is not None and not of_another:
+    if judged.verdict is Verdict.CONTRADICTED and judged.judgement is not None and not other_subject:
         return judged.judgement.contradiction
     return 0.0
 
@@ -307,10 +316,10 @@ def _around(item: Evidence, one: Statement) -> Evidence:
     return item.model_copy(update={"text": text if len(text) <= 3 * LONGEST else one.text, "metadata": {}})
 
 
-def _of_another(pair: Pair, items: Sequence[Evidence]) -> bool:
+def _name_other_subjects(pair: Pair, items: Sequence[Evidence]) -> bool:
     """Whether the two sentences name different subjects: the hours of two libraries are no conflict."""
     texts = [f"{items[one.passage].title or ''}\n{one.text}" for one in (pair.first, pair.second)]
-    return speaks_of_another(pair.first.text, texts[0], texts[1], pair.second.text) and speaks_of_another(
+    return names_another_subject(pair.first.text, texts[0], texts[1], pair.second.text) and names_another_subject(
         pair.second.text, texts[1], texts[0], pair.first.text
     )
 

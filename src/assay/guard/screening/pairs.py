@@ -246,7 +246,7 @@ def what_differs(one: Statement, other: Statement) -> str | None:
     return None
 
 
-class Things:
+class PassageSubjects:
     """What passages are about, by the names in their titles: two offices, products or banks cannot disagree."""
 
     def __init__(self, statements: Sequence[Statement], items: Sequence[Evidence]) -> None:
@@ -255,7 +255,7 @@ class Things:
             self._named[one.passage].update(one.names)
         self._items = items
 
-    def are_two(self, one: int, other: int) -> bool:
+    def differ(self, one: int, other: int) -> bool:
         """Whether each of two passages is about a name that the other one never says."""
         return bool(self._about(one) - self._words(other)) and bool(self._about(other) - self._words(one))
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from assay._lru import LruCache
 from assay.errors import InputError
-from assay.guard.lru import LruCache
 from assay.guard.request import CheckRequest, read_day
 from assay.policy import ScreenPolicy
 from assay.schema import (
@@ -35,7 +35,7 @@ from assay.text.sentences import UNSTATED, language
 
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.guard.check.tiers import Tiers
-    from assay.guard.parts import Assembled, GuardParts
+    from assay.guard.parts import GuardParts, HasParts
     from assay.guard.screening.conflicts import Judge
     from assay.guard.screening.pairs import Pair
     from assay.guard.screening.versions import Known, Versions
@@ -58,7 +58,7 @@ _SHOWN: Final = 240
 
 
 @dataclass(slots=True)
-class _Course:
+class _Selection:
     """What is left, and what was dropped so far."""
 
     left: list[Passage]
@@ -133,7 +133,7 @@ def screener_of(parts: GuardParts, tiers: Tiers) -> Screener:
 
 
 def screen(
-    self: Assembled,
+    self: HasParts,
     question: str,
     passages: Iterable[Any] | str | None,
     *,
@@ -163,7 +163,7 @@ def screen(
     return screener_of(self._parts, tiers_of(self._parts)).screen(question, passages, historical, as_of)
 
 
-def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
+def contradictions(self: HasParts, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
     """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those it finds.
 
     Args:
@@ -194,7 +194,7 @@ def screened(
     from assay.guard.screening.conflicts import conflicts_of
     from assay.guard.screening.versions import names_a_version, versions_of
 
-    course = _Course(list(passages))
+    course = _Selection(list(passages))
     _drop_blank(course)
     if settings.injections == "drop":
         _drop_injected(course)
@@ -232,13 +232,13 @@ def screened(
     )
 
 
-def _drop_blank(course: _Course) -> None:
+def _drop_blank(course: _Selection) -> None:
     for one in list(course.left):
         if not one.item.text.strip():
             course.drop(one, DropReason.BLANK, "It says nothing.")
 
 
-def _drop_injected(course: _Course) -> None:
+def _drop_injected(course: _Selection) -> None:
     for one in list(course.left):
         found = find_orders(f"{one.item.title or ''}\n{one.item.text}")
         if found:
@@ -246,7 +246,7 @@ def _drop_injected(course: _Course) -> None:
             course.drop(one, DropReason.INJECTED, f"It gives orders to a model that reads it: “{shown}”.")
 
 
-def _drop_foreign(course: _Course, question: str) -> None:
+def _drop_foreign(course: _Selection, question: str) -> None:
     asked = language(question)
     if asked == UNSTATED:
         return
@@ -264,7 +264,7 @@ _REASON_OF: Final[Mapping[Standing, DropReason]] = {
 }
 
 
-def _drop_out_of_force(course: _Course, versions: Versions, *, keeps_old: bool) -> None:
+def _drop_out_of_force(course: _Selection, versions: Versions, *, keeps_old: bool) -> None:
     for one in list(course.left):
         found = versions.of[one.item.id]
         if found.standing is Standing.IN_FORCE or (keeps_old and found.standing is not Standing.NOT_YET):
@@ -272,7 +272,7 @@ def _drop_out_of_force(course: _Course, versions: Versions, *, keeps_old: bool) 
         course.drop(one, _REASON_OF[found.standing], found.why, found.other)
 
 
-def _drop_repeated(course: _Course, versions: Versions) -> None:
+def _drop_repeated(course: _Selection, versions: Versions) -> None:
     """Drops what another passage says as well; of two the one that says more of its document stays."""
     from assay.retrieve import likenesses
 
@@ -317,7 +317,7 @@ def _details_known(one: Passage) -> int:
     return sum(x is not None for x in (one.document, item.version, item.effective_date, item.expiry_date, item.title))
 
 
-def _drop_irrelevant(course: _Course, question: str, least: float, scorer: PairScorer) -> dict[str, float]:
+def _drop_irrelevant(course: _Selection, question: str, least: float, scorer: PairScorer) -> dict[str, float]:
     from assay.retrieve import relevances
 
     found = relevances(question, [one.item for one in course.left], scorer)
@@ -357,7 +357,7 @@ def _report(one: Passage, known: Known | None, relevance: float | None) -> Passa
 def _reasons(
     given: Sequence[Passage],
     kept: Sequence[Passage],
-    course: _Course,
+    course: _Selection,
     relevance: Mapping[str, float],
     versions: Versions,
     conflicts: Sequence[PassageConflict],

@@ -13,24 +13,24 @@ from assay.guard.request import EvidenceLike
 from assay.schema import Stakes
 
 if TYPE_CHECKING:  # loaded with the first stream
-    from assay.guard.parts import Checking
+    from assay.guard.parts import Checker
     from assay.guard.streams.text_streams import AsyncTextStream, TextStream
 
 
 @overload
 def stream(
-    self: Checking, pieces: AsyncIterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
+    self: Checker, pieces: AsyncIterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
 ) -> AsyncTextStream: ...
 
 
 @overload
 def stream(
-    self: Checking, pieces: Iterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
+    self: Checker, pieces: Iterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
 ) -> TextStream: ...
 
 
 def stream(
-    self: Checking,
+    self: Checker,
     pieces: Iterable[Any] | AsyncIterable[Any],
     evidence: EvidenceLike = None,
     *,
@@ -85,7 +85,7 @@ def stream(
 
 
 def astream(
-    self: Checking,
+    self: Checker,
     pieces: Iterable[Any] | AsyncIterable[Any],
     evidence: EvidenceLike = None,
     **options: Unpack[StreamOptions],

@@ -45,7 +45,7 @@ class _Note:
         return not self.ended and self.checked is None and self.error is None
 
 
-class _Course:
+class _FlowState:
     """Where a flow stands between its source and its checks."""
 
     def __init__(self, flow: Flow[Any, Any, Any]) -> None:
@@ -105,7 +105,7 @@ def drive(
         inbox.put(_Note(time.perf_counter(), ended=True))
 
     reading = _beside(pump, inbox)
-    course = _Course(flow)
+    course = _FlowState(flow)
     try:
         while not flow.finished:
             note = inbox.get()
@@ -184,7 +184,7 @@ async def adrive(source: AsyncIterable[I], flow: Flow[I, Any, O], check: Check) 
         task.add_done_callback(tasks.discard)
 
     beside(pump())
-    course = _Course(flow)
+    course = _FlowState(flow)
     try:
         while not flow.finished:
             note = await inbox.get()

@@ -14,9 +14,9 @@ from assay.guard.check.report.coverage import coverage_of
 from assay.guard.check.report.gate_input import gate_input
 from assay.guard.check.report.metrics import metrics_of
 from assay.guard.check.report.root_causes import with_causes
-from assay.guard.check.report.unanswered_parts import telling
+from assay.guard.check.report.unanswered_parts import with_silence_notice
 from assay.guard.check.verdicts import Judged, unjudged
-from assay.guard.conflicts.superseded_sources import gave_way
+from assay.guard.conflicts.superseded_sources import out_of_use_notes
 from assay.guard.request import day_of, structure_of
 from assay.policy import Policy, decide, escalation_of, labels_for
 from assay.schema import (
@@ -68,7 +68,7 @@ def report_of(
         policy, gate_input(draft, found.claims, found.citations, found.coverage, len(found.conflicts), found.metrics)
     )
     document = draft.request.schema is not None or draft.request.structure is not None
-    decision = telling(decision, draft.untold, draft.text, document=document)
+    decision = with_silence_notice(decision, draft.untold, draft.text, document=document)
     claims = with_doubts(found.claims, decision, policy)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     report = HallucinationReport(
@@ -130,7 +130,7 @@ def _noted(coverage: Coverage, draft: Draft) -> Coverage:
     if draft.run is not None:
         coverage = draft.run.with_notes(coverage)
     untold = (f"The question asks about “{part}”; no passage has a word of it." for part in draft.untold)
-    outdated = gave_way(draft.given_way) if draft.given_way else ()
+    outdated = out_of_use_notes(draft.out_of_use) if draft.out_of_use else ()
     notes = (*outdated, *untold, *draft.reasoning.notes)
     return coverage.model_copy(update={"reasons": (*coverage.reasons, *notes)}) if notes else coverage
 

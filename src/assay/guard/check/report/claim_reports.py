@@ -285,13 +285,13 @@ def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Seque
     settled = judged.external is not None and judged.external.changed
     if traced or settled:
         # The trace, or a source outside of the evidence, says what is wrong; that no passage says so is no finding.
-        issues = tuple(issue for issue in issues if issue.code not in _UNSAID)
+        issues = tuple(issue for issue in issues if issue.code not in _WHOLE_CLAIM_CODES)
     if claim.path is not None:
         issues = tuple(issue.model_copy(update={"path": issue.path or claim.path}) for issue in issues)
     return issues
 
 
-_UNSAID: Final = ("claim.contradicted", "claim.unsupported")
+_WHOLE_CLAIM_CODES: Final = ("claim.contradicted", "claim.unsupported")
 """That the evidence says otherwise, or nothing, of a claim as a whole."""
 
 

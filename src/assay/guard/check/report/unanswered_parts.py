@@ -7,7 +7,7 @@ from assay.policy import Route, silence_notice
 from assay.schema import Decision
 
 
-def telling(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
+def with_silence_notice(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
     """A decision with a notice about the parts of the question that nothing answers.
 
     It is in the words that take the place of the output, behind a disclosure, or behind an output that is emitted

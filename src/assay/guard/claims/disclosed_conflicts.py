@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from assay.guard.check.verdicts import Judged
-from assay.guard.conflicts.source_matching import says_of_it, values_of
+from assay.guard.conflicts.source_matching import passage_share_in_claim, values_of
 from assay.schema import EvidenceSpan, ExtractedClaim, Verdict
 from assay.text.citations import POINTER
 from assay.text.lexicon import find_words
@@ -44,7 +44,9 @@ MOST_CLAIMS: Final = 200
 """Claims in conflict that are looked at."""
 
 
-def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged], output: str) -> Sequence[Judged]:
+def without_disclosed_conflicts(
+    claims: Sequence[ExtractedClaim], judged: Sequence[Judged], output: str
+) -> Sequence[Judged]:
     """What was found of the claims, without the conflicts of which the output tells both sides.
 
     Args:
@@ -101,8 +103,10 @@ def _is_disclosed(claim: ExtractedClaim, against: EvidenceSpan, disclosed: str, 
     if against.evidence_id not in sources:
         return False
     sentences = [against.text[one.start : one.end] for one in split_sentences(against.text)] or [against.text]
-    nearest = max(sentences, key=lambda sentence: says_of_it(claim.text, sentence))
+    nearest = max(sentences, key=lambda sentence: passage_share_in_claim(claim.text, sentence))
     news = values_of(nearest) - values_of(claim.text)
     if news and news.isdisjoint(word.fold for word in find_words(disclosed).lexemes):
         return False
-    return says_of_it(disclosed, nearest) >= DISCLOSES or (bool(news) and not says_of_it(nearest, nearest))
+    return passage_share_in_claim(disclosed, nearest) >= DISCLOSES or (
+        bool(news) and not passage_share_in_claim(nearest, nearest)
+    )
