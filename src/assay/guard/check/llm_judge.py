@@ -1,4 +1,4 @@
-"""The judge's part in a check: which claims it hears, what becomes of them, and what an output leaves out."""
+"""The judge's part in a check: which claims it judges, the effect of its answers, and what an output leaves out."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ NO_MODEL: Final = "The policy has a judge asked, and no chat model is at hand."
 
 @dataclass(frozen=True, slots=True)
 class JudgeStage:
-    """What a judge said of an output, and what was left out of it."""
+    """The results of the judge for an output, and the output's omissions."""
 
     judged: tuple[Judged, ...] | None = None
-    """What is known of each judged claim once the judge has answered; none where nothing was asked."""
+    """The judgement of each claim after the judge has answered; none where nothing was asked."""
     report: JudgeReport | None = None
     omissions: tuple[Omission, ...] = ()
 
     @property
     def left_out(self) -> int:
-        """Omissions that count: all but those that the judge denied with the output's own words."""
+        """The number of omissions that count: all but those that the judge denied with the output's own words."""
         return sum(one.judged != "denied" for one in self.omissions)
 
     def issues(self, known: Sequence[Issue]) -> tuple[Issue, ...]:
-        """The omissions as findings, but for those that a claim's own findings name already."""
+        """The omissions as issues, except those that a claim's own issues already name."""
         named = [one.evidence for one in known if one.code == "condition.dropped" and one.evidence is not None]
         return tuple(
             Issue(code=f"completeness.{one.kind}", message=one.message, span=one.span, evidence=one.evidence)
@@ -56,37 +56,37 @@ class JudgeStage:
         )
 
 
-def _overlap(one: EvidenceSpan, other: EvidenceSpan) -> bool:
-    return one.evidence_id == other.evidence_id and one.start < other.end and other.start < one.end
+def _overlap(first: EvidenceSpan, second: EvidenceSpan) -> bool:
+    return first.evidence_id == second.evidence_id and first.start < second.end and second.start < first.end
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeContext:
-    """What the judge is asked with."""
+    """The context in which the judge is asked."""
 
     policy: Policy
     evidence: PreparedEvidence
     answer: str
     question: str | None
     meter: Meter | None
-    """The account of the check; none where no model is at hand."""
+    """The account of the check; none where no model is available."""
     required: bool
-    """Whether claims that the policy wants judged but nobody judged are unchecked, not left to a later check."""
+    """Whether claims that the policy wants judged and that were not are unchecked, instead of left to a later check."""
     options: JudgeOptions | None
     memory: LruCache[JudgedStatement]
-    """What was said of claims before, by all that it depends on: a text that grows or is revised is not judged
-    again."""
+    """Earlier answers of the judge, keyed by everything that they depend on, so that the claims of a text that grows or
+    is revised are not judged again."""
 
 
 def judge_stage_of(
     claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext, skipped: frozenset[int] = frozenset()
 ) -> JudgeStage:
-    """Hear the judge on the claims that it is for, and look for what the output leaves out.
+    """Asks the judge about the claims that need it, and looks for omissions of the output.
 
     Args:
-        claims: every judged claim with what the other tiers found of it.
-        asking: what to ask with.
-        skipped: places of claims that are no matter of evidence, such as actions of a run.
+        claims: every judged claim with its judgement by the other tiers.
+        context: the context in which the judge is asked.
+        skipped: places of claims that are not a matter of evidence, such as actions of a run.
     """
     policy = context.policy
     if not context.evidence.readable or not policy.groundedness:
@@ -108,7 +108,7 @@ def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeCo
 
 
 def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[Stated]:
-    """The claims that what they leave out can matter for: those that do not fail, or fail for that alone."""
+    """The claims whose omissions matter: those that do not fail, or fail only because of an omission."""
     from assay.verify.omissions import Stated
 
     holds = [
@@ -123,7 +123,7 @@ def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | Non
 
 
 class _Session:
-    """One round of questions to the judge, with a model at hand."""
+    """One session with the judge about the claims of an output."""
 
     def __init__(
         self, claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext, skipped: frozenset[int]
@@ -140,13 +140,13 @@ class _Session:
         self._sources, self._complete = self._shown()
 
     def run(self) -> JudgeStage:
-        """Ask, and settle what is said."""
+        """Asks the judge and applies its answers."""
         known = self._known()
         asked = [at for at in self._chosen if at not in known]
         results = self._ask(asked)
-        said = {**known, **dict(zip(asked, results.statements, strict=True))}
+        responses = {**known, **dict(zip(asked, results.statements, strict=True))}
         judged = [found for _, found in self._claims]
-        for at, response in said.items():
+        for at, response in responses.items():
             judged[at] = settle(self._claims[at][0], judged[at], response, self._chosen[at], self._policy)
             if response.outcome.kind != "unchecked":
                 self._context.memory.get(self._key(at), partial(_same, response))
@@ -156,11 +156,11 @@ class _Session:
             omissions, used, note = self._left_out(judged, results.requests)
             prompts += used
             notes += [note] if note else []
-        report = self._report(said, known, judged, prompts, notes)
+        report = self._report(responses, known, judged, prompts, notes)
         return JudgeStage(tuple(judged), report.model_copy(update={"asked_again": results.asked_again}), omissions)
 
     def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
-        """The claims to put to the judge, with the reasons, the most important first."""
+        """The claims for the judge, each with the reasons, the most important first."""
         from assay.verify.judge import weaknesses
 
         reasons: dict[int, tuple[str, ...]] = {}
@@ -177,13 +177,13 @@ class _Session:
         return {at: reasons[at] for at in order}
 
     def _shown(self) -> tuple[tuple[Source, ...], bool]:
-        """The evidence as the judge is shown it, and whether that is all of it."""
+        """The evidence that the judge is shown, and whether that is all of it."""
         from assay.rewrite.answers import choose_evidence
         from assay.verify.judge import Source
 
         evidence = self._context.evidence
-        about = " ".join((self._context.question or "", *(self._claims[at][0].text for at in self._chosen)))
-        context = choose_evidence(evidence.evidence, about, self._options.evidence_tokens)
+        query = " ".join((self._context.question or "", *(self._claims[at][0].text for at in self._chosen)))
+        context = choose_evidence(evidence.evidence, query, self._options.evidence_tokens)
         whole = all(one.characters == len(one.evidence.text) for one in context.passages)
         sources = tuple(Source(one.alias, one.evidence, one.text) for one in context.passages)
         return sources, whole and not context.left_out and not evidence.unread
@@ -196,7 +196,7 @@ class _Session:
         return context.evidence.key, context.question, claim, model, self._prompt, self._options, confidence
 
     def _known(self) -> dict[int, JudgedStatement]:
-        """What was said of claims before: by this guard, or by the one whose check is run again."""
+        """Earlier answers on claims: from this guard's memory, or from the record of a check that is replayed."""
         found: dict[int, JudgedStatement] = {}
         meter = self._context.meter
         if meter is not None and meter.known:
@@ -231,7 +231,7 @@ class _Session:
         )
 
     def _left_out(self, judged: Sequence[Judged], used: int) -> tuple[tuple[Omission, ...], list[str], str | None]:
-        """What the rules find, and the judge's word on it where a request is left."""
+        """The omissions that rules find, reviewed by the judge where a request is left; prompts used, and a note."""
         from assay.prompts import load_prompt
         from assay.verify.omissions import PROMPT, review_omissions
 
@@ -259,20 +259,20 @@ class _Session:
 
     def _report(
         self,
-        said: Mapping[int, JudgedStatement],
+        responses: Mapping[int, JudgedStatement],
         known: Mapping[int, JudgedStatement],
         judged: Sequence[Judged],
         prompts: Sequence[str],
         notes: Sequence[str],
     ) -> JudgeReport:
-        unusable = [response.outcome.reason for response in said.values() if response.outcome.kind == "unchecked"]
+        unusable = [one.outcome.reason for one in responses.values() if one.outcome.kind == "unchecked"]
         meter = self._context.meter
         return JudgeReport(
             mode=self._policy.judge,
             model=meter.asking("judge").name if meter is not None else None,
             prompts=tuple(prompts),
             chosen=len(self._chosen),
-            answered=len(said) - len(unusable),
+            answered=len(responses) - len(unusable),
             changed=sum(one.by_judge is not None and one.by_judge.changed for one in judged),
             unchecked=len(unusable),
             remembered=len(known),
@@ -286,10 +286,10 @@ def _as_json(response: JudgedStatement) -> Any:
 
 
 def _from_record(recorded: Any) -> JudgedStatement:
-    """What a tape has of a claim.
+    """The judge's answer on a claim as recorded on a tape.
 
     Raises:
-        InputError: it is of another form.
+        InputError: the record is malformed.
     """
     try:
         return _adapter().validate_python(recorded, strict=False)
@@ -313,13 +313,13 @@ def _unknown() -> JudgedStatement:
 
 
 _NOTHING_KNOWN: Final = Judgement(0.5, 0.0)
-"""Of a claim in a language that the network does not read."""
+"""The judgement of a claim in a language that the network does not read."""
 
 
 def settle(
     claim: ExtractedClaim, found: Judged, response: JudgedStatement, because: Sequence[str], policy: Policy
 ) -> Judged:
-    """What is known of a claim once the judge has answered."""
+    """The judgement of a claim after the judge has answered."""
     from assay.verify.judge import Standing, barred, settled
 
     if found.judgement is None and not found.unread:
@@ -359,7 +359,7 @@ def settle(
 
 
 def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
-    """Whether the gate would let the claim pass as the other tiers leave it."""
+    """Whether the claim would pass the gate by the judgement of the other tiers."""
     if found.judgement is None:
         return False
     signal = claim_signal(
@@ -375,7 +375,7 @@ def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
 
 
 def _spans(found: Judged, response: JudgedStatement, changed: bool) -> tuple[EvidenceSpan, ...]:
-    """The evidence of a claim, the judge's quotes in front where the verdict is its word."""
+    """The evidence spans of a claim, the judge's quotes first where its answer changed the verdict."""
     quotes = [span for answer in response.outcome.telling for span in answer.quotes]
     if not changed or not quotes:
         return found.spans
@@ -384,19 +384,19 @@ def _spans(found: Judged, response: JudgedStatement, changed: bool) -> tuple[Evi
 
 
 def judge_issues(judgement: ClaimJudgement, span: Span) -> tuple[Issue, ...]:
-    """What the judge says of a claim, as findings."""
-    made: list[Issue] = []
+    """The issues of a claim that follow from the judge's answer."""
+    issues: list[Issue] = []
     quote = next((span for answer in judgement.answers for span in answer.quotes if answer.verdict == "FAIL"), None)
     if judgement.outcome == "unchecked":
         if not judgement.changed:
-            made.append(Issue(code="judge.unchecked", message=judgement.reason, span=span))
-        return tuple(made)
+            issues.append(Issue(code="judge.unchecked", message=judgement.reason, span=span))
+        return tuple(issues)
     if judgement.outcome != "uncertain" and (
         judgement.changed or judgement.outcome != "supports" or judgement.before is not Verdict.SUPPORTED
     ):
-        made.append(Issue(code=f"judge.{judgement.outcome}", message=judgement.reason, span=span, evidence=quote))
+        issues.append(Issue(code=f"judge.{judgement.outcome}", message=judgement.reason, span=span, evidence=quote))
     cited = next((answer for answer in judgement.answers if answer.question == 3 and answer.verdict == "FAIL"), None)
     if cited is not None:
         message = f"The judge cannot trace a citation: {cited.justification}"
-        made.append(Issue(code="judge.citation", message=message, span=span))
-    return tuple(made)
+        issues.append(Issue(code="judge.citation", message=message, span=span))
+    return tuple(issues)

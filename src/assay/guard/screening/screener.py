@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay._lru import LruCache
 from assay.errors import InputError
-from assay.guard.request import CheckRequest, read_day
+from assay.guard.request import CheckRequest, read_day, read_question
 from assay.policy import ScreenPolicy
 from assay.schema import (
     DroppedPassage,
@@ -28,7 +28,6 @@ from assay.schema import (
     ScreenReason,
     Signal,
     Standing,
-    coerce_text,
 )
 from assay.text import asks_about_past, find_orders
 from assay.text.sentences import UNSTATED, language
@@ -85,9 +84,7 @@ class Screener:
         """Which passages may be evidence for a question; see `Guard.screen`."""
         from assay.retrieve import read_passages
 
-        asked = coerce_text(question, "question")
-        if not asked.strip():
-            raise InputError("a question must ask something; got a blank text")
+        asked = read_question(question)
         day = read_day(as_of) or datetime.now(UTC).date()
         read = read_passages(passages)
         if len(read) > MOST:
