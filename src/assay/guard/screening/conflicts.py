@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
+from assay.guard.conflicts.source_conflicts import VALUES
 from assay.guard.conflicts.source_matching import is_record, names_another_subject
 from assay.guard.screening.pairs import (
     FAMILY,
@@ -107,10 +108,6 @@ def _scored(asked: Sequence[tuple[str, str]], scorer: PairScorer) -> dict[tuple[
 def _read(items: Sequence[Evidence], one: Statement) -> str:
     head = heading(items[one.passage])
     return (head if len(head) <= 120 else "") + one.text
-
-
-VALUES: Final = frozenset({"number", "date", "time", "record", "identifier"})
-OTHERS: Final = frozenset({"polarity", "antonym", "negation", "comparative"})
 
 
 def _pair_reading(

@@ -17,6 +17,9 @@ from datetime import date
 from typing import Any, Final
 
 from assay.guard.conflicts.superseded_sources import (
+    DRAFT,
+    OLD,
+    OPENING,
     age_of,
     document_name,
     is_called_old,
@@ -46,9 +49,7 @@ _NUMBERS: Final = re.compile(
 _LETTER: Final = re.compile(r"^(?:v|ver|version|rev|revision|release|edition)?[\s.:#-]*([A-Z])$", re.IGNORECASE)
 _PRE: Final = {"dev": -5, "draft": -4, "pre": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1}
 _REPLACING: Final = re.compile(r"replac|supersed|repeal|takes the place|withdrawn|revoked|rescinded", re.IGNORECASE)
-_DRAFT: Final = re.compile(r"\b(?:draft|provisional|preliminary|proposed|proposal)\b", re.IGNORECASE)
-_OLD_TITLE: Final = re.compile(r"^\s*(?:old|former|previous)\s+", re.IGNORECASE)
-_OPENING: Final = 400
+
 
 Key = tuple[str, tuple[int, ...]]
 """A version as it can be compared: its kind, and numbers; two of different kinds cannot be."""
@@ -153,8 +154,8 @@ def keys_of(one: Passage) -> tuple[str, ...]:
     """
     title = one.item.title or ""
     names = [document_name(one.item)]
-    if _DRAFT.search(title) or _OLD_TITLE.search(title):
-        plain_title = _DRAFT.sub(" ", _OLD_TITLE.sub(" ", title))
+    if DRAFT.search(title) or OLD.search(title):
+        plain_title = DRAFT.sub(" ", OLD.sub(" ", title))
         names.append(document_name(one.item.model_copy(update={"title": plain_title or title})))
     title_keys = (f"t:{name}" for name in names if name)
     return tuple(dict.fromkeys((*((f"m:{one.document.casefold()}",) if one.document else ()), *title_keys)))
@@ -162,7 +163,7 @@ def keys_of(one: Passage) -> tuple[str, ...]:
 
 def replaced_by(item: Evidence) -> str | None:
     """The opening in which a passage may say that it replaces another one; none where it says no such thing."""
-    opening = f"{item.title or ''}\n{item.text[:_OPENING]}"
+    opening = f"{item.title or ''}\n{item.text[:OPENING]}"
     return opening if _REPLACING.search(opening) else None
 
 
@@ -347,7 +348,7 @@ def _say_themselves(
         if known[place].standing is Standing.IN_FORCE and off[place] is None and says_it_is_out(item):
             off[place] = (Standing.EXPIRED, "It states that it is no longer in use.")
     holding = [place for place in range(len(items)) if off[place] is None]
-    saying = [p for p in holding if _REPLACING.search(f"{items[p].title or ''}\n{items[p].text[:_OPENING]}")]
+    saying = [place for place in holding if replaced_by(items[place]) is not None]
     for at in saying:
         others = [place for place in holding if place != at and known[place].standing is Standing.IN_FORCE]
         for place in others if known[at].standing is Standing.IN_FORCE else ():
@@ -358,7 +359,7 @@ def _say_themselves(
         if known[place].standing is not Standing.IN_FORCE or not items[place].title:
             continue
         title = items[place].title or ""
-        if _DRAFT.search(title):
+        if DRAFT.search(title):
             final = next((at for at in holding if at != place and is_draft_of(items[place], items[at])), None)
         elif title.lower().startswith(("old ", "former ", "previous ")):
             final = next((at for at in holding if at != place and is_called_old(items[place], [items[at]])), None)
