@@ -72,7 +72,7 @@ def commit(self: HasParts, output: Output, receipt: ReceiptLike | None, sink: Ca
     use = desk.admit(exact, receipt, self._parts.policy_identity, again=isinstance(sink, Idempotent))
     try:
         result = sink(exact)
-    except BaseException:
+    except BaseException:  # the sink is anybody's code, and an interrupt counts too: noted and raised again
         desk.settle(use, Outcome.RAISED)
         raise
     desk.settle(use, Outcome.RETURNED)
@@ -99,7 +99,7 @@ async def acommit(
         done = cast("Result", await result if inspect.isawaitable(result) else result)
     except GeneratorExit:
         raise  # nobody awaits this any more, and nothing can be awaited here: the use stays without an outcome
-    except BaseException:
+    except BaseException:  # as in `commit`; a cancellation counts too
         await asyncio.to_thread(desk.settle, use, Outcome.RAISED)
         raise
     await asyncio.to_thread(desk.settle, use, Outcome.RETURNED)
@@ -117,7 +117,7 @@ def _desk_of(parts: GuardParts) -> ReceiptDesk:
 
 
 def _exact(output: Output) -> Output:
-    """The text itself: a subclass could show one text to the verifier and another to the sink.
+    """The output as plain `str` or `bytes`: a subclass could show one text to the verifier and another to the sink.
 
     Raises:
         CommitError: it is neither text nor bytes.
