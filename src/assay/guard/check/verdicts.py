@@ -274,8 +274,8 @@ def _combine(
     lost = why_unread(job.claim, job.evidence.languages, (item.text for item in job.evidence.evidence))
     if lost is not None and not compared_by_words(exact, job.claim):
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, lost, unread=True)
-    may = same_subject(job.claim, job.evidence.evidence, said)
-    disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
+    may_conflict = same_subject(job.claim, job.evidence.evidence, said)
+    disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may_conflict)
     fitted = combination.judge(signals)
     used = combination.in_use(fitted, thresholds.prior, signals) if thresholds.prior is not None else fitted
     # What the exact tier is sure of was compared word by word: that does not depend on how many other claims are right.
@@ -292,9 +292,9 @@ def _combine(
     if job.outdated and verdict is Verdict.SUPPORTED:
         verdict, judgement = Verdict.UNSUPPORTED, replace(judgement, support=min(judgement.support, OUTDATED))
     spans = evidence_spans(verdict, judgement, read, exact)
-    conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may, job.differs)
+    conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may_conflict, job.differs)
     if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.abstains:
-        conflict = conflicting_value(job, spans, may) or doubting_source(job, read, spans, may)
+        conflict = conflicting_value(job, spans, may_conflict) or doubting_source(job, read, spans, may_conflict)
     return Judged(verdict, judgement, exact, read, signals, spans, conflict)
 
 

@@ -107,7 +107,7 @@ VALUES = frozenset({"number", "date", "time", "record", "identifier"})
 
 
 def conflicting_value(
-    job: Job, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+    job: Job, spans: Sequence[EvidenceSpan], may_conflict: Callable[[str, str, str], bool]
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """The passage that supports a claim, and a value of another source that surely contradicts the claim.
 
@@ -129,7 +129,7 @@ def conflicting_value(
             if (
                 another
                 and on_one_matter(job.claim, behind.text, item.text, here.start)
-                and may(behind.evidence_id, item.id, here.text)
+                and may_conflict(behind.evidence_id, item.id, here.text)
             ):
                 return behind, here
     return None
@@ -151,7 +151,7 @@ def _says_nearly_all_of_it(claim: str, found: ExactFinding, item: Evidence) -> b
 
 
 def doubting_source(
-    job: Job, read: EntailmentResult, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+    job: Job, read: EntailmentResult, spans: Sequence[EvidenceSpan], may_conflict: Callable[[str, str, str], bool]
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """The passage that supports a claim, and one of another source that says something else, though less surely.
 
@@ -202,7 +202,7 @@ def doubting_source(
             and passage_share_in_claim(job.claim, one.premise.text) >= OF_IT
         )
         here = span_of(one, "contradicts", one.contradiction)
-        if (clash or valued or doubted) and may(behind.evidence_id, source, here.text):
+        if (clash or valued or doubted) and may_conflict(behind.evidence_id, source, here.text):
             return behind, here
     return None
 
@@ -220,7 +220,7 @@ def _share(hypothesis: str, read: EntailmentResult, one: Reading) -> float:
 
 
 def denied_elsewhere(
-    read: EntailmentResult, exact: ExactResult, threshold: float, may: Callable[[str, str, str], bool]
+    read: EntailmentResult, exact: ExactResult, threshold: float, may_conflict: Callable[[str, str, str], bool]
 ) -> bool:
     """Whether the network finds a claim that a record states contradicted by another source than that record.
 
@@ -230,14 +230,14 @@ def denied_elsewhere(
         read: the network's result.
         exact: the exact tier's result, with the values that state the claim.
         threshold: the lowest probability of contradiction.
-        may: whether two sources can conflict at all, by the stating id, the other id and its passage.
+        may_conflict: whether two sources can conflict at all, by the stating id, the other id and its passage.
     """
     stating = {span.evidence_id for span in exact.supporting}
     against = [one.premise for one in read.judgements if one.contradiction >= threshold]
     misread = any(stating.issuperset(premise.evidence_ids) for premise in against)
     return any(
         (stating.isdisjoint(premise.evidence_ids) or not misread)
-        and any(may(mine, other, premise.text) for mine in stating for other in premise.evidence_ids - stating)
+        and any(may_conflict(mine, other, premise.text) for mine in stating for other in premise.evidence_ids - stating)
         for premise in against
     )
 
@@ -246,7 +246,7 @@ def conflict_between(
     hypothesis: str,
     read: EntailmentResult,
     threshold: float,
-    may: Callable[[str, str, str], bool],
+    may_conflict: Callable[[str, str, str], bool],
     differs: Callable[[str], bool],
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """A passage that supports the claim and one of another source that contradicts it, if there are such.
@@ -257,7 +257,7 @@ def conflict_between(
         hypothesis: the claim as it was read.
         read: the network's result.
         threshold: the lowest probability of contradiction by a record.
-        may: whether two sources can conflict at all, by the supporting id, the other id and its passage.
+        may_conflict: whether two sources can conflict at all, by the supporting id, the other id and its passage.
         differs: whether the exact tier finds another value in a source, by its id.
     """
 
@@ -272,7 +272,7 @@ def conflict_between(
 
     alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
     speaking = [one for one in alone if one.contradiction < AGAINST or disagrees(one)]
-    conflict = replace(read, judgements=tuple(speaking)).conflict(AGAINST, may)
+    conflict = replace(read, judgements=tuple(speaking)).conflict(AGAINST, may_conflict)
     if conflict is None:
         return None
     supporting = span_of(conflict.supporting, "supports", conflict.supporting.entailment)
@@ -369,8 +369,8 @@ def with_mutual_contradictions(jobs: Sequence[Job], judged: Sequence[Judged], sc
         if found[place].conflict is not None:
             continue
         job = jobs[place]
-        may = same_subject(job.claim, job.evidence.evidence)
-        if model.disagree(signal) and may(min(other.own.premise.evidence_ids), other.source, pair.other):
+        may_conflict = same_subject(job.claim, job.evidence.evidence)
+        if model.disagree(signal) and may_conflict(min(other.own.premise.evidence_ids), other.source, pair.other):
             found[place] = replace(found[place], conflict=_shown(other))
     return found
 
@@ -404,8 +404,8 @@ def _differs(job: Job, source: str) -> float:
 def _of_one_subject(job: Job, reading: OtherSourceResult) -> bool:
     other = reading.other
     said = frozenset({other.reading.premise.text} if reading.exchanged else ())
-    may = same_subject(job.claim, job.evidence.evidence, said)
-    return may(min(other.own.premise.evidence_ids), other.source, other.reading.premise.text)
+    may_conflict = same_subject(job.claim, job.evidence.evidence, said)
+    return may_conflict(min(other.own.premise.evidence_ids), other.source, other.reading.premise.text)
 
 
 def _shown(other: Other) -> tuple[EvidenceSpan, EvidenceSpan]:

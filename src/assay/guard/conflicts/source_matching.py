@@ -289,7 +289,7 @@ def same_subject(
     headings = {item.id: _heading(item) for item in evidence}
     own = {word.stem for word in find_words(claim).lexemes if word.weight}
 
-    def may(supporting: str, contradicting: str, passage: str) -> bool:
+    def may_conflict(supporting: str, contradicting: str, passage: str) -> bool:
         theirs = headings[contradicting]
         if any(
             _is_on_other_heading(own, heading, theirs) for name, heading in headings.items() if name != contradicting
@@ -300,4 +300,4 @@ def same_subject(
             return False
         return passage in said or not names_another_subject(claim, mine, other, passage)
 
-    return may
+    return may_conflict

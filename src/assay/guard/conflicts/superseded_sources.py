@@ -44,7 +44,9 @@ _TITLE_MARK: Final = re.compile(
     re.IGNORECASE,
 )
 OLD: Final = re.compile(r"^\s*(?:old|former|previous)\s+", re.IGNORECASE)
+"""The beginning of a title that calls its document old."""
 DRAFT: Final = re.compile(r"\b(?:draft|provisional|preliminary|proposed|proposal)\b", re.IGNORECASE)
+"""Words of a title that calls its document a draft."""
 _REPLACES: Final = re.compile(
     r"\b(?:replac(?:es|ing)|supersed(?:es|ing)|repeals?|takes the place of)\b\s(?P<what>[^.;:()\n]{3,120})",
     re.IGNORECASE,
