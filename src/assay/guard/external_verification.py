@@ -68,7 +68,7 @@ class Verification:
     """The result of external verification."""
 
     judged: tuple[Judged, ...] | None = None
-    """The judgement of each claim afterwards; none where nothing was asked."""
+    """The judgement of each claim afterwards; None if nothing was asked."""
     report: KnowledgeReport | None = None
     texts: tuple[str, ...] = ()
     """The passages that decided claims."""
@@ -83,7 +83,7 @@ class Verification:
 
     @property
     def accuracy(self) -> tuple[bool, ...] | None:
-        """For each claim that a source decided whether it was verified; none where nothing was asked."""
+        """For each claim that a source decided whether it was verified; None if nothing was asked."""
         if self.judged is None:
             return None
         statuses = [one.external.status for one in self.judged if one.external is not None]

@@ -76,7 +76,7 @@ class Abstaining(Value):
     weights: SignalWeights = SignalWeights()
     """The weight of each signal."""
     slope: float | None = Field(default=None, gt=0)
-    """The slope of the curve that turns the mean of the signals into a probability; none where no curve was fitted."""
+    """The slope of the curve that turns the mean of the signals into a probability; None if no curve was fitted."""
     intercept: float = 0.0
     """The intercept of that curve."""
     rows: int = Field(default=0, ge=0)

@@ -52,7 +52,7 @@ class TierRow:
     """One row of the table of tiers."""
 
     tier: Tier | None
-    """The tier of docs/concepts.md#escalation; none where nobody is asked."""
+    """The tier of docs/concepts.md#escalation; None if nobody is asked."""
     level: str
     """The label of the same tier (docs/concepts.md#escalation)."""
     reviewer: str
@@ -109,7 +109,7 @@ def tier_of_risk(rules: Escalation, risk: float) -> Tier:
 def escalation_of(
     policy: Policy, decision: Decision, stakes: Stakes, confidence: float | None, claims: Sequence[ClaimReport] = ()
 ) -> Escalated | None:
-    """The escalation of an output that the gate escalates or blocks; none where no review is required.
+    """The escalation of an output that the gate escalates or blocks; None if no review is required.
 
     >>> from assay.policy.presets import preset
     >>> held = Decision(action=Action.BLOCK, route="withhold", reasons=("The output is empty.",))

@@ -54,7 +54,7 @@ def decide(policy: Policy, gate: GateInput) -> tuple[Decision, float | None]:
 
 
 def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | None:
-    """The gating score over the claims that were checked, in [0, 1]; none where there are none.
+    """The gating score over the claims that were checked, in [0, 1]; None if there are none.
 
     A claim counts with its probability of support; an unsupported one with at most `support_threshold`, a contradicted
     one with at most one minus the probability of contradiction. `joint` is the probability that all of them hold

@@ -113,7 +113,7 @@ def parse_policy(text: str, source: str) -> Policy:
 
 
 def parse_calibration(text: str, source: str) -> Calibration | None:
-    """The provenance of the thresholds in a policy file, as written by `assay calibrate`; none where it has none.
+    """The provenance of the thresholds in a policy file, as written by `assay calibrate`; None if it has none.
 
     Raises:
         PolicyError: as `parse_policy`.
@@ -148,7 +148,7 @@ class Part:
 
 
 def parse_part(text: str, source: str, name: str) -> Part | None:
-    """A part of the file that does not belong to the policy; none where the file has no part of that name.
+    """A part of the file that does not belong to the policy; None if the file has no part of that name.
 
     Paths of errors begin with the part's name.
 

@@ -177,7 +177,7 @@ def silence_notice(parts: Sequence[str]) -> str:
 
 
 def disclosure_of(report: HallucinationReport) -> str | None:
-    """The disclosure that follows the output of a report where it is released; none where there is nothing to disclose.
+    """The disclosure that follows the output of a report where it is released; None if there is nothing to disclose.
 
     An emitted output may have one; an output that may only be served with a disclosure always has one.
     """

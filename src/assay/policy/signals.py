@@ -35,12 +35,12 @@ class ClaimSignal:
     """
 
     score: float | None
-    """The calibrated probability of support; none where the claim was not or could not be checked."""
+    """The calibrated probability of support; None if the claim was not or could not be checked."""
     verdict: Verdict
     critical: bool
     """Whether it contains a number, a date, a citation, a name, an identifier or a commitment."""
     severity: float | None
-    """sev(c) of docs/concepts.md#severity; none where nothing was found against it."""
+    """sev(c) of docs/concepts.md#severity; None if nothing was found against it."""
     contradiction: float | None = None
     """The calibrated probability of contradiction."""
     fabricated_citation: bool = False
@@ -102,9 +102,9 @@ class GateInput:
     revisions_failed: int
     """How many revisions of this output have failed already."""
     faithfulness: float | None
-    """The mean probability of support; none where undefined."""
+    """The mean probability of support; None if undefined."""
     factscore: float | None
-    """The share of supported atomic facts; none where undefined."""
+    """The share of supported atomic facts; None if undefined."""
     has_evidence: bool
     """Whether any evidence contains text."""
     abstention_only: bool

@@ -49,7 +49,7 @@ def _discloses(report: HallucinationReport) -> bool:
 
 
 def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> str | None:
-    """Why a report gets no receipt; none where it gets one.
+    """Why a report gets no receipt; None if it gets one.
 
     The conditions for release are checked again here, so that an inconsistent report is never signed: the action is the
     same in both places, the digests match the output and the findings, and nothing is unchecked unless the policy does

@@ -37,7 +37,7 @@ class RepairedDocument:
 def repaired_document(
     report: HallucinationReport, check: Callable[[str], HallucinationReport]
 ) -> RepairedDocument | None:
-    """The repaired document of a report; none where it is readable, or where a repair would be a guess.
+    """The repaired document of a report; None if it is readable, or where a repair would be a guess.
 
     Args:
         report: the report of the document as it was given.

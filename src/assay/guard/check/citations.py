@@ -55,7 +55,7 @@ def begin_citations(
     prepare: Prepare,
     limits: Limits,
 ) -> Citing:
-    """Finds and resolves the citations and creates the jobs that judge them; none where citations are off.
+    """Finds and resolves the citations and creates the jobs that judge them; nothing if citations are off.
 
     If there are more pairs than the limit, only the first are judged; a citation that needs another one is unchecked.
     """

@@ -55,7 +55,7 @@ class Draft:
     run: RunContext | None = None
     """The agent run whose final answer the output is, if there is one."""
     judge_stage: JudgeStage | None = None
-    """The results of a judge, and the omissions of the output; none where neither was looked for."""
+    """The results of a judge, and the omissions of the output; None if neither was looked for."""
     irrelevant: Issue | None = None
     """The issue that no passage mentions what was asked, where that is the case."""
     untold: tuple[str, ...] = ()
@@ -69,9 +69,9 @@ class Draft:
     verification: Verification = field(default_factory=Verification)
     """The results of looking claims up in sources of knowledge."""
     meter: Meter | None = None
-    """The account of this check's requests to a chat model; none where no model is needed or available."""
+    """The account of this check's requests to a chat model; None if no model is needed or available."""
     consulted: Mapping[str, Any] | None = None
-    """All questions to sources of knowledge and their answers, as a JSON value; none where none was asked."""
+    """All questions to sources of knowledge and their answers, as a JSON value; None if none was asked."""
 
     @property
     def evidence_items(self) -> tuple[Evidence, ...]:

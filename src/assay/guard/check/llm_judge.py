@@ -37,7 +37,7 @@ class JudgeStage:
     """The results of the judge for an output, and the output's omissions."""
 
     judged: tuple[Judged, ...] | None = None
-    """The judgement of each claim after the judge has answered; none where nothing was asked."""
+    """The judgement of each claim after the judge has answered; None if nothing was asked."""
     report: JudgeReport | None = None
     omissions: tuple[Omission, ...] = ()
 
@@ -69,7 +69,7 @@ class JudgeContext:
     answer: str
     question: str | None
     meter: Meter | None
-    """The account of the check; none where no model is available."""
+    """The account of the check; None if no model is available."""
     required: bool
     """Whether claims that the policy wants judged and that were not are unchecked, instead of left to a later check."""
     options: JudgeOptions | None

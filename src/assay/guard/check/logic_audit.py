@@ -73,7 +73,7 @@ def reasoning_of(
 
 
 def _claim_at(place: Span, claims: Sequence[ExtractedClaim]) -> int | None:
-    """The place of the checkable claim that contains most of a span; none where no claim overlaps it."""
+    """The place of the checkable claim that contains most of a span; None if no claim overlaps it."""
     shared = [
         (min(place.end, claim.span.end) - max(place.start, claim.span.start), -at)
         for at, claim in enumerate(claims)

@@ -55,7 +55,7 @@ class Ports:
     """The identity of everything that a score depends on."""
     sinks: tuple[Sink, ...]
     meter: Callable[[], Meter] | None
-    """Opens an account for a check's requests to a chat model; none where no model is needed or available."""
+    """Opens an account for a check's requests to a chat model; None if no model is needed or available."""
 
 
 def ports_of(parts: GuardParts) -> Ports:

@@ -97,7 +97,7 @@ def protect(
     `RunBuilder` or a `RunWatch` with `check_run`. Anything else is an error.
 
     Args:
-        function: the function or coroutine function; none where the decorator has arguments.
+        function: the function or coroutine function; None if the decorator has arguments.
         evidence: evidence for answers that bring none, or a function of the same arguments that gives it.
         question: what is asked, or a function of the same arguments that says so.
         on_withheld: `raise` a `WithheldError`, or give the `answer` that may be given instead: text for an answer,

@@ -40,9 +40,9 @@ class Calibration(Value):
     alpha: Share | None = None
     """The share of hallucinated outputs that may pass; none without a guarantee."""
     delta: Share | None = None
-    """The probability with which the guarantee may fail; none where no guarantee holds with high probability."""
+    """The probability with which the guarantee may fail; None if no guarantee holds with high probability."""
     horizon: Count | None = None
-    """How many future hallucinated outputs the guarantee covers; none where it bounds their rate."""
+    """How many future hallucinated outputs the guarantee covers; None if it bounds their rate."""
     rows: Count
     """Labelled rows that the thresholds were fitted on."""
     hallucinated: Count
@@ -63,7 +63,7 @@ class Calibration(Value):
     loss: float = Field(ge=0)
     """The mean loss per row at these costs."""
     confidence_ece: Share | None = None
-    """The expected calibration error of the fitted confidence on held-out rows; none where it was not measured."""
+    """The expected calibration error of the fitted confidence on held-out rows; None if it was not measured."""
     seed: int
     """The seed for choosing one row per document, where that was requested."""
     data_digest: str = Field(min_length=1)

@@ -93,7 +93,7 @@ def facts_of(report: Mapping[str, Any], options: Mapping[str, Any], policy: Poli
         policy: the policy that decided; an earlier version of assay may have given it another digest.
 
     Returns:
-        The facts; none where the gate, given these facts, decides otherwise than the report says. Then a revision, an
+        The facts; None if the gate, given these facts, decides otherwise than the report says. Then a revision, an
         abstention or another version of the gate took part in the decision, and nothing can be inferred.
     """
     claims = tuple(_claim(one) for one in report["claims"])
@@ -122,7 +122,7 @@ _RELEASING: Final = frozenset(
 
 
 def objection_to_release(report: Mapping[str, Any], policy: Policy) -> str | None:
-    """Why the content of a report does not lead its policy to release the output; none where it does.
+    """Why the content of a report does not lead its policy to release the output; None if it does.
 
     The report's route tells whether the caller declared the output free of claims, and what its task was.
 
@@ -193,7 +193,7 @@ def redecide(facts: GateFacts, before: Policy, after: Policy) -> Decision | None
         after: the other policy.
 
     Returns:
-        Its decision, as the gate would have made it; none where the output would have to be checked again.
+        Its decision, as the gate would have made it; None if the output would have to be checked again.
     """
     judged_otherwise = (before.support_threshold, before.contradiction_threshold) != (
         after.support_threshold,

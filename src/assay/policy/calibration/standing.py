@@ -50,7 +50,7 @@ class Standing:
 
 
 def standing_of(policy_digest: str, verifier_digest: str | None = None) -> Standing | None:
-    """The measured rates of a policy; none where it was not measured, as is the case for every custom policy.
+    """The measured rates of a policy; None if it was not measured, as is the case for every custom policy.
 
     Args:
         policy_digest: the digest of the policy.

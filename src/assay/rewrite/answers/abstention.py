@@ -114,7 +114,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The signals about a question, its evidence and its answer; none where a signal is not available."""
+    """The signals about a question, its evidence and its answer; None if a signal is not available."""
 
     groundedness: float | None = None
     """How far the evidence supports the answer, in [0, 1]."""

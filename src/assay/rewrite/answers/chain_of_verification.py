@@ -253,7 +253,7 @@ def _outcome(
 
 
 def _entries(reply: Reply, name: str, schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of a reply; none where the model could not be asked or replied in another form, so that the claims
+    """The entries of a reply; empty if the model could not be asked or replied in another form, so that the claims
     stay unchecked."""
     if isinstance(reply, ChatError):
         return []

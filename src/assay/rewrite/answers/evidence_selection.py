@@ -97,7 +97,7 @@ class PromptContext:
     """Ids of evidence that did not fit."""
 
     def by_alias(self, alias: str) -> PromptPassage | None:
-        """The passage with an alias; none where there is no such passage."""
+        """The passage with an alias; None if there is no such passage."""
         return next((passage for passage in self.passages if passage.alias == alias), None)
 
 

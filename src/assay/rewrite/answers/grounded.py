@@ -98,7 +98,7 @@ class _Attempt:
     """The failing statements, with what is wrong with each."""
     text: Text
     report: HallucinationReport | None
-    """The report of the check; none where the answer had no statement to check."""
+    """The report of the check; None if the answer had no statement to check."""
     chain: tuple[Verified, ...] = ()
     entropy: float | None = None
     """The normalised entropy of the answer's tokens, where the model gave log-probabilities."""
@@ -318,7 +318,7 @@ def _sampled(request: ChatRequest, seed: int) -> ChatRequest:
 
 
 def _text_of(reply: Completion | ChatError, context: PromptContext) -> str | None:
-    """The statements of a further answer; none where it cannot be obtained or read."""
+    """The statements of a further answer; None if it cannot be obtained or read."""
     if isinstance(reply, ChatError):
         return None
     try:

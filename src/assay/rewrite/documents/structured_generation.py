@@ -213,7 +213,7 @@ def put_back(before: str, report: HallucinationReport, after: str) -> tuple[str,
 
 
 def _parts(value: Any, path: str) -> Path | None:
-    """The keys and indices of a JSON Pointer within a value; none where it points to nothing."""
+    """The keys and indices of a JSON Pointer within a value; None if it points to nothing."""
     parts: list[str | int] = []
     for part in path[1:].split("/"):
         key = part.replace("~1", "/").replace("~0", "~")

@@ -12,7 +12,7 @@ _NEGATION: Final = re.compile(r"\b(?:not|never|no longer|cannot|n't)\b", re.IGNO
 
 
 def blanked(claim: str) -> str | None:
-    """The claim with its numbers, dates and identifiers blanked, or else its last name; none where it has neither.
+    """The claim with its numbers, dates and identifiers blanked, or else its last name; None if it has neither.
 
     The first of two names is kept, since it is what the claim is about. None for a claim with a negation, since
     blanking would keep the very word that may be wrong.

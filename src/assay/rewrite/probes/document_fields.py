@@ -111,7 +111,7 @@ def _agrees(document: Any, vote: FieldVote) -> bool:
 
 
 def _with_vote(document: Any, vote: FieldVote) -> Any | None:
-    """The document with the majority's value in a field; none where the document has no place for it."""
+    """The document with the majority's value in a field; None if the document has no place for it."""
     if vote.absent:
         return None
     parts = [part.replace("~1", "/").replace("~0", "~") for part in vote.path.split("/")[1:]]

@@ -29,12 +29,12 @@ class Convergence:
 
     @property
     def rate(self) -> float | None:
-        """The share of the revised outputs that converged; none where none was revised."""
+        """The share of the revised outputs that converged; None if none was revised."""
         return self.converged / self.revised if self.revised else None
 
     @property
     def mean_attempts(self) -> float | None:
-        """The mean number of versions per revised output; none where none was revised."""
+        """The mean number of versions per revised output; None if none was revised."""
         return self.attempts / self.revised if self.revised else None
 
     @property

@@ -190,7 +190,7 @@ def _spliced(old: str, parts: tuple[Part, ...], version: object) -> Spliced | No
 
 
 def _unusable(state: "_State", spliced: Spliced | None) -> tuple[str, str] | None:
-    """Why a version is not worth a check; none where it is."""
+    """Why a version is not worth a check; None if it is."""
     if spliced is None:
         return "refused", _REFUSED
     if spliced.text.strip() == state.best.output.strip():

@@ -65,7 +65,7 @@ def parts_of(text: str, failed: Sequence[Span]) -> tuple[Part, ...]:
 
 
 def splice(old: str, parts: Sequence[Part], new: str) -> Spliced | None:
-    """The new version with all passed sentences restored; none where that is not safe.
+    """The new version with all passed sentences restored; None if that is not safe.
 
     >>> text = "The hall is red. The roof is flat."
     >>> splice(text, parts_of(text, [Span(start=0, end=16)]), "The hall is blue. The roof is quite flat.").text
@@ -137,7 +137,7 @@ def _anchors(old: Sequence[str | None], new: Sequence[str]) -> list[tuple[int, i
 
 
 def _fill(old: str, parts: Sequence[Part], gap: range, new: _Version, news: range) -> _Gap | None:
-    """The replacements of the failed sentences between two anchors; none where they are ambiguous."""
+    """The replacements of the failed sentences between two anchors; None if they are ambiguous."""
     failed = [i for i in gap if parts[i].failed]
     kept = len(gap) - len(failed)
     if not failed:
@@ -173,7 +173,7 @@ def _between(
     pairs: Sequence[tuple[int, int]],
     kept: int,
 ) -> _Gap | None:
-    """The replacements of the failed sentences between sentences that are restored; none where they are ambiguous."""
+    """The replacements of the failed sentences between sentences that are restored; None if they are ambiguous."""
     replaced: dict[int, str] = {}
     dropped = 0
     edges = [(gap.start - 1, news.start - 1), *at, (gap.stop, news.stop)]
