@@ -28,4 +28,5 @@ else:
             ".standing": ("standing_of",),
             ".strictness": ("at_strictness", "block_grid_of", "grid_of", "levels_of", "loosest"),
         },
+        renamed={"undecided": "objection_to_release"},
     )

@@ -42,4 +42,5 @@ else:
             ".grounded": ("ABSTENTION", "GroundedOptions", "Treatment", "grounded_steps"),
             ".steps": ("Check", "StepHandlers", "Steps", "adrive", "drive"),
         },
+        renamed={"Hands": "StepHandlers", "with_standing": "with_source_status"},
     )
