@@ -3,7 +3,7 @@
 import pytest
 
 from assay import Guard
-from assay.guard.conflicts.source_matching import has_other_subject, on_one_matter, with_their_name
+from assay.guard.conflicts.source_matching import names_another_subject, on_one_matter, with_their_name
 from assay.schema import Action, Evidence
 
 LINDAU = "The library of Lindau opens at 9 o'clock on weekdays. A card costs 12 euros a year."
@@ -11,7 +11,7 @@ CLAIM = "The library of Lindau opens at 9 o'clock on weekdays."
 
 
 def another(passage: str, claim: str = CLAIM, source: str = "") -> bool:
-    return has_other_subject(claim, LINDAU, source or passage, passage)
+    return names_another_subject(claim, LINDAU, source or passage, passage)
 
 
 def test_the_same_said_of_another_place_is_no_conflict() -> None:

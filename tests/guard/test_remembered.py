@@ -2,8 +2,8 @@
 
 import pytest
 
+from assay._lru import LruCache
 from assay.guard.check.evidence_index import Limits, prepare
-from assay.guard.lru import LruCache
 from assay.retrieve.premises import IndexCache
 from assay.schema import Evidence
 from assay.testing import FakeScorer

@@ -5,18 +5,18 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.screening.pairs import LEAST_READ, Things, candidates, statement, statements_of, what_differs
+from assay.guard.screening.pairs import LEAST_READ, PassageSubjects, candidates, statement, statements_of, what_differs
 from assay.schema import Evidence
 
 
 def pairs(*texts: str, titles: tuple[str | None, ...] = ()) -> list[tuple[str, str]]:
     items = [Evidence(id=str(n), text=text, title=titles[n] if titles else None) for n, text in enumerate(texts)]
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, frozenset())]
-    things = Things(statements, items)
+    things = PassageSubjects(statements, items)
     return [
         (pair.first.text, pair.second.text)
         for pair in candidates(statements, frozenset(), LEAST_READ)
-        if not things.are_two(pair.first.passage, pair.second.passage)
+        if not things.differ(pair.first.passage, pair.second.passage)
     ]
 
 

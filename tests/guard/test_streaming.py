@@ -51,6 +51,23 @@ def test_the_report_is_that_of_a_check_of_the_whole() -> None:
     assert stream.report.model_copy(update={"timing": direct.timing}) == direct
 
 
+DOCUMENT = '{"fee": "The fee is 40 euros. It is due in May."}'
+
+
+@pytest.mark.parametrize("options", [{"structure": {}}, {"schema": {"type": "object"}, "structure": {}}])
+def test_a_document_is_held_to_its_structure_only_when_it_is_whole(options: dict[str, Any]) -> None:
+    stream = guard().stream(pieces(DOCUMENT), DOCUMENT, **options)
+    assert "".join(stream) == DOCUMENT
+    assert stream.outcome.passed
+
+
+def test_a_document_that_is_cut_off_does_not_pass() -> None:
+    stream = guard().stream(pieces(DOCUMENT[:-2]), DOCUMENT, structure={})
+    list(stream)
+    assert not stream.outcome.passed
+    assert any("violation of its schema" in reason for reason in stream.outcome.reasons)
+
+
 def test_a_stream_stops_before_a_claim_that_does_not_pass() -> None:
     stream = guard().stream(pieces(FALSE), EVIDENCE)
     shown = list(stream)

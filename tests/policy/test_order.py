@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policy.test_gate import gates, policies
 
-from assay.policy import PRESETS, GateInput, Policy, decide, preset
+from assay.policy import PRESETS, Escalation, GateInput, Policy, decide, preset
 from assay.policy.order import STRICTER, at_least_as_strict, looser_settings
 from assay.policy.routes import permissiveness
 
@@ -91,3 +91,26 @@ def test_of_any_two_that_are_in_order_the_stricter_is_no_more_permissive(
     if at_least_as_strict(one, other):
         ours, theirs = decide(one, gate)[0].action, decide(other, gate)[0].action
         assert ours != "emit" or permissiveness(ours) <= permissiveness(theirs)
+
+
+@pytest.mark.parametrize(
+    ("operator", "caller"),
+    [
+        ({"expertise": "tax"}, {}),
+        ({"senior": "partner"}, {}),
+        ({"blocking_threshold": 0.6}, {}),
+        ({"expertise": "tax", "enabled": False}, {"enabled": False}),
+    ],
+)
+def test_a_policy_that_asks_less_of_reviewers_is_looser(operator: dict[str, Any], caller: dict[str, Any]) -> None:
+    own, named = (
+        preset("general").model_copy(update={"escalation": Escalation(**changes)}) for changes in (operator, caller)
+    )
+    assert looser_settings(named, own) == ("escalation",)
+    assert at_least_as_strict(own, own)
+
+
+def test_a_policy_may_ask_more_of_reviewers_than_the_operators() -> None:
+    plain = preset("general").model_copy(update={"escalation": Escalation(senior="")})
+    asking = preset("general").model_copy(update={"escalation": Escalation(expertise="tax", senior="partner")})
+    assert at_least_as_strict(asking, plain)

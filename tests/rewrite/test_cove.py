@@ -17,7 +17,7 @@ from assay.guard import Guard
 from assay.models.chat.cache import Cached, ChatCache
 from assay.models.chat.interface import ChatModel, ChatRequest, Choice, Finish
 from assay.prompts import load_prompt
-from assay.rewrite.answers.chain_of_verification import ChainOptions, chosen_claims, leads
+from assay.rewrite.answers.chain_of_verification import ChainOptions, chosen_claims, gives_away
 from assay.rewrite.answers.grounded import ABSTENTION
 from assay.schema import Action, HallucinationReport
 from assay.schema.report_parts.generation import VerificationQuestion
@@ -144,7 +144,7 @@ def test_the_draft_is_in_no_context_that_answers(per_request: int, asynchronous:
 def test_a_question_that_gives_the_claim_away_gives_way_to_that_of_the_user(words: list[str]) -> None:
     claim = "Partners are entitled to 2 weeks of leave, zyzzyva."
     question = f"Is it so that {claim} {' '.join(words)}?"
-    assert leads(question, claim, QUESTION)
+    assert gives_away(question, claim, QUESTION)
 
 
 @pytest.mark.parametrize(
@@ -159,11 +159,11 @@ def test_a_question_that_gives_the_claim_away_gives_way_to_that_of_the_user(word
     ],
 )
 def test_numbers_and_whole_claims_give_away_what_is_tested(question: str, claim: str, led: bool) -> None:
-    assert leads(question, claim, "How long is it?") is led
+    assert gives_away(question, claim, "How long is it?") is led
 
 
 def test_what_the_user_said_gives_nothing_away() -> None:
-    assert not leads("Who signs form 12?", "The dean signs form 12.", "Who signs form 12?")
+    assert not gives_away("Who signs form 12?", "The dean signs form 12.", "Who signs form 12?")
 
 
 def test_a_leading_question_is_never_asked(generate: Any) -> None:

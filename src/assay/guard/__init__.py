@@ -1,4 +1,4 @@
-"""The guard: an answer and its evidence in, a report out. It knows interfaces only."""
+"""The guard: it takes an answer and its evidence and returns a report. It knows interfaces only."""
 
 from typing import TYPE_CHECKING
 

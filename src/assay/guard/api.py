@@ -1,7 +1,7 @@
-"""The guard: its parts, and all that can be done with it.
+"""The guard: its parts and its methods.
 
-A guard has one attribute, its parts, and no base classes. What is in this file is what checks outputs, many outputs
-and single claims, and the asynchronous twins. The other methods stand with their subject, as functions of which `self`
+A guard has one attribute, its parts, and no base classes. This file contains the checks of one output, of many outputs
+and of single claims, and the asynchronous twins. The other methods live with their subject, as functions whose `self`
 is a guard, and are listed at the end of the class (docs/adr/0080).
 """
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the
 class Guard:
     """Checks outputs against evidence under one policy.
 
-    A guard keeps nothing of what it checked but caches by content; it may be shared by threads and tasks.
+    A guard keeps nothing of what it checked except caches keyed by content; threads and tasks may share it.
     """
 
     def __init__(
@@ -66,22 +66,22 @@ class Guard:
         judging: JudgeOptions | None = None,
         knowledge: KnowledgeBase | None = None,
     ) -> None:
-        """Make a guard out of its parts.
+        """Assembles a guard from its parts.
 
         Args:
             policy: a policy, or the name of a preset.
-            scorer: the network that judges pairs.
-            extractor: what finds claims; rules by default.
-            combination: what turns signals into probabilities; the fitted one by default.
+            scorer: the network that judges pairs of premise and claim.
+            extractor: extracts claims; by rules by default.
+            combination: turns signals into probabilities; the fitted one by default.
             limits: how much one check reads.
             locale: how numbers in the texts are written, such as `en` or `de`.
-            receipts: what issues receipts and admits outputs to `commit`; without it neither is possible.
-            llm: the chat model that `generate` and `repair` ask, and checks where the policy has them ask one, as
-                with `consistency_probes`; without it nothing is asked.
-            judging: how the model is asked as a judge, where the policy has one asked.
-            knowledge: the sources outside of the evidence that are asked about claims which it does not support, as
-                the policy's `external` says; none is asked without it.
-            budget: what one check may spend on the model; what it then could not ask keeps the output from passing.
+            receipts: issues receipts and admits outputs to `commit`; without it neither is possible.
+            llm: the chat model for `generate` and `repair`, and for checks whose policy requires one, for example for
+                `consistency_probes`; without it no model is asked.
+            judging: how the model is asked as a judge, where the policy uses one.
+            knowledge: sources outside the evidence that are asked about claims which the evidence does not support, as
+                the policy's `external` says; without it none is asked.
+            budget: what one check may spend on the model; questions beyond it keep the output from passing.
 
         Raises:
             PolicyError: there is no such preset.
@@ -108,7 +108,7 @@ class Guard:
 
     @property
     def has_keys(self) -> bool:
-        """Whether it was given keys, so that it issues receipts."""
+        """Whether it has keys, so that it can issue receipts."""
         return self._parts.receipts is not None
 
     @property
@@ -118,21 +118,21 @@ class Guard:
 
     @property
     def tiers_digest(self) -> str:
-        """Identifies everything that a signal depends on: the network, the rules and their version."""
+        """The digest of everything that a signal depends on: the network, the rules and their version."""
         return self._parts.tiers_digest
 
     @property
     def verifier(self) -> Identity:
-        """Identifies everything that a score depends on."""
+        """The identity of everything that a score depends on."""
         return self._parts.verifier
 
     @property
     def asks_nobody(self) -> bool:
-        """Whether checks ask neither a chat model nor a source of knowledge: then equal ones have equal reports."""
+        """Whether checks ask neither a chat model nor a source of knowledge, so that reports are reproducible."""
         return self._parts.llm is None and self._parts.knowledge is None
 
     def under(self, policy: Policy | str) -> Guard:
-        """A guard of the same parts under another policy; with the scorer it shares what that remembers.
+        """A guard of the same parts under another policy; it shares the scorer, including the scorer's caches.
 
         Raises:
             PolicyError: there is no such preset.
@@ -140,16 +140,16 @@ class Guard:
         return self._of(self._parts.under(policy))
 
     def for_tenant(self, tenant: str | None) -> Self:
-        """The same guard for the text of one tenant: what of it may go to which source of knowledge depends on that."""
+        """The same guard for the text of one tenant, which determines what may be sent to which source of knowledge."""
         if tenant == self._parts.tenant or self._parts.knowledge is None:
             return self
         return self._of(replace(self._parts, tenant=tenant))
 
     def _of(self, parts: GuardParts) -> Self:
-        """The same guard of other parts; what a class derived from this one keeps besides goes along."""
-        made = copy(self)
-        made._parts = parts  # noqa: SLF001 of its own class
-        return made
+        """The same guard with other parts; further attributes of a derived class are kept."""
+        guard = copy(self)
+        guard._parts = parts  # noqa: SLF001 of its own class
+        return guard
 
     def check(
         self,
@@ -174,28 +174,29 @@ class Guard:
         Args:
             answer: the output; bytes must be UTF-8.
             evidence: texts, mappings or `Evidence`; ids must be unique.
-            question: what the output answers.
+            question: the question that the output answers.
             stakes: how much depends on it: low, medium or high.
-            task: the kind of task; the policy may hold some, such as `creative`, to no evidence.
+            task: the kind of task; the policy may exempt some, such as `creative`, from evidence.
             schema: a JSON Schema that the output has to satisfy.
-            citations: citation objects as model providers give them.
+            citations: citation objects as model providers return them.
             claim_free: whether the output is declared to contain no claims.
-            revisions_failed: how many revisions of it have failed already.
+            revisions_failed: how many revisions of it have already failed.
             run_id: a name for the run; derived from the content by default.
-            asks: whether the guard's chat model may be asked where the policy says so; without it the report is one of
+            asks: whether the guard's chat model may be asked where the policy says so; if not, the report comes from
                 the embedded verifier alone, and what the policy requires of a model is unchecked.
-            structure: how a JSON answer is checked beside its schema: rules over several fields, references into the
-                evidence, which values are no claims. With a schema every value is a claim with its JSON Pointer.
-            as_of: the day that the answer is to hold on; evidence that has expired by then is said to have. No clock is
-                read, so without it evidence is only compared with evidence.
-            entropy: the normalised entropy of the output's tokens, from 0 to 1, where it is known; it counts where the
-                policy decides whether to answer.
+            structure: how a JSON answer is checked in addition to its schema: rules over several fields, references
+                into the evidence, values that are not claims. With a schema every value is a claim with its JSON
+                Pointer.
+            as_of: the day on which the answer has to hold; evidence that has expired by then is reported. No clock is
+                read, so without it evidence is only compared with other evidence.
+            entropy: the normalised entropy of the output's tokens, from 0 to 1, if known; it matters where the policy
+                decides whether to answer.
 
         Returns:
             The report; the same input gives the same report, timing aside, whatever the order of the evidence.
 
         Raises:
-            InputError: something given cannot be read as what it should be.
+            InputError: an argument cannot be read.
         """
         request = CheckRequest(
             answer,
@@ -224,7 +225,7 @@ class Guard:
         return await asyncio.to_thread(self.check, answer, evidence, **options)
 
     def check_many(self, requests: Iterable[CheckRequest | Mapping[str, Any]]) -> Iterator[HallucinationReport]:
-        """Check outputs one after the other, several of them sharing a call of the network.
+        """Check outputs one after another; several of them share a call of the network.
 
         Args:
             requests: requests, or mappings with their fields.
@@ -233,7 +234,7 @@ class Guard:
             One report for each request, in order.
 
         Raises:
-            InputError: a request cannot be read; the reports before it have been given.
+            InputError: a request cannot be read; the reports before it have been yielded.
         """
         return check_many(requests, ports_of(self._parts))
 
@@ -248,10 +249,10 @@ class Guard:
             yield report
 
     def judge_claim(self, claim: str, evidence: EvidenceLike, question: str | None = None) -> ClaimReport:
-        """Judge one text as a single claim, without splitting it; for evaluation and for probing the verifier.
+        """Judge one text as a single claim, without splitting it; for evaluation and for testing the verifier.
 
         Raises:
-            InputError: the claim is blank, or something given cannot be read.
+            InputError: the claim is blank, or an argument cannot be read.
         """
         return self.judge_claims([(claim, evidence, question)])[0]
 
@@ -264,17 +265,17 @@ class Guard:
     def judge_claims(self, rows: Sequence[tuple[str, EvidenceLike, str | None]]) -> list[ClaimReport]:
         """Judge many single claims, each against its own evidence, in shared calls of the network.
 
-        The verdict is the one that a check gives. The score is not corrected to the share of supported claims in use
-        (`prior` of the policy), which is that of answers and not that of a labelled data set.
+        The verdict is the same as in a check. The score is not corrected to the share of supported claims in use (the
+        policy's `prior`), which applies to answers and not to a labelled data set.
 
         Args:
-            rows: claim, evidence and the question that it answers, if any.
+            rows: claims, each with its evidence and the question that it answers, if any.
 
         Returns:
             One report for each row, in order.
 
         Raises:
-            InputError: a claim is blank, or something given cannot be read.
+            InputError: a claim is blank, or an argument cannot be read.
         """
         return judge_single_claims(rows, tiers_of(self._parts), self._parts.policy)
 
@@ -285,15 +286,15 @@ class Guard:
         return await asyncio.to_thread(self.judge_claims, rows)
 
     def consensus(self, answers: Sequence[str]) -> Consensus:
-        """What several answers to one request come to: the claims that most make, some, and few.
+        """The consensus of several answers to one request: the claims that most, some and few of them make.
 
-        See docs/concepts.md#self-consistency. Nothing of it is checked against evidence; `check` what it comes to.
+        See docs/concepts.md#self-consistency. Nothing is checked against evidence; use `check` on the result.
 
         Args:
-            answers: the answers of one model, or of several, to one request.
+            answers: the answers of one or several models to one request.
 
         Raises:
-            InputError: there is no answer, one is no text or blank, or they have too many claims to compare.
+            InputError: there is no answer, one is blank or not a text, or they have too many claims to compare.
             VerifierError: the network failed.
         """
         from assay.rewrite.probes import consensus_of
@@ -339,27 +340,27 @@ class Guard:
     screen = screening.screen
     contradictions = screening.contradictions
 
-    # Agent runs, and their calls before they are executed.
+    # Agent runs, and tool calls before they are executed.
     check_run = runs.check_run
     check_tool_call = runs.check_tool_call
     watch = runs.watch
 
-    # Text while it is being made.
+    # Text while it is being generated.
     stream = streams.stream
     astream = streams.astream
 
-    # Functions and tools that let nothing out that does not pass.
+    # Functions and tools behind the gate.
     protect = functions.protect
     protect_tool = functions.protect_tool
     protect_tools = functions.protect_tools
 
-    # Answers and documents out of evidence, by a chat model.
+    # Answers and documents generated from evidence by a chat model.
     generate = generation.generate
     agenerate = generation.agenerate
     generate_document = document_generation.generate_document
     agenerate_document = document_generation.agenerate_document
 
-    # Answers that do not pass, corrected.
+    # Corrections of answers that do not pass.
     repair = repairs.repair
     arepair = repairs.arepair
     revise = revision.revise
@@ -371,7 +372,7 @@ class Guard:
     attempts = revision.attempts_of
     settled = revision.settled
 
-    # Receipts, and outputs handed to sinks by them.
+    # Receipts, and commits of outputs to sinks.
     issue = sinks.issue
     commit = sinks.commit
     acommit = sinks.acommit

@@ -1,7 +1,7 @@
-"""A file as evidence: what every reader of evidence from files makes of one.
+"""A file as evidence: the one rule by which all readers of files turn a file into a passage.
 
-What is in its head is metadata and no evidence. Its title is the one that its head names, else its heading, else
-its name; a version or a day in its name counts where the document itself says none.
+The header of a file is metadata and not evidence. Its title comes from the header, or else the heading, or else the
+file name. A version or a day in the file name counts where the document itself states none.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def passage_of_file(read: FileText, source: str, name: str) -> dict[str, Any]:
     ('Leave', {'owner': 'HR', 'version': '3'})
 
     Args:
-        read: what it says.
+        read: the content of the file.
         source: its name within the folder.
-        name: the id that the passage has.
+        name: the id of the passage.
     """
     fields = dict(read.fields)
     own, by_name = (read.title or "").strip()[:LONGEST_TITLE], title_of_name(source)
-    if own:  # else its name is the title, and is read as such
+    if own:  # otherwise the file name is the title and is read as such
         _dated_by_name(fields, own, by_name)
     return {"id": name, "text": read.text, "title": own or by_name, "source": source, "metadata": fields}
 

@@ -1,6 +1,6 @@
-"""The keyword options of a guard's methods, as types: for whoever hands them on, such as an asynchronous twin.
+"""The keyword options of a guard's methods as types, for code that passes them on, such as the asynchronous twins.
 
-What each option means stands with the method that has it. None is required unless it is said.
+Each option is documented at the method that takes it. Options are optional unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:  # what runs, models and authors are is loaded with the first 
     from assay.verify.tools import AttemptLog, Rules
 
 StreamMode = Literal["enforce", "annotate"]
-"""Whether a sentence is held back until it has passed, or shown first and corrected."""
+"""Whether a sentence is held back until it has passed, or shown first and corrected later."""
 OnStopped = Literal["answer", "end", "raise"]
 """How a stream that is stopped ends."""
 OnWithheld = Literal["raise", "answer"]
-"""What a caller gets of an output that does not pass: a `WithheldError`, or what may be said in its place."""
+"""What a caller gets for an output that does not pass: a `WithheldError`, or the fallback response."""
 
 
 class TaskOptions(TypedDict, total=False):
-    """What checks of answers and of runs have in common."""
+    """The options that checks of answers and of runs have in common."""
 
     stakes: Stakes | str
     task: str
@@ -40,7 +40,7 @@ class TaskOptions(TypedDict, total=False):
 
 
 class DocumentCheckOptions(TaskOptions, total=False):
-    """Those of `check` for whoever says question and schema itself, such as `generate_document`."""
+    """Options of `check` for methods that set the question and the schema themselves, such as `generate_document`."""
 
     citations: Iterable[Mapping[str, Any]] | None
     asks: bool
@@ -49,25 +49,25 @@ class DocumentCheckOptions(TaskOptions, total=False):
 
 
 class GenerationCheckOptions(DocumentCheckOptions, total=False):
-    """Those of `check` for whoever says question and entropy itself, such as `generate`."""
+    """Options of `check` for methods that set the question and the entropy themselves, such as `generate`."""
 
     schema: Mapping[str, Any] | bool | None
 
 
 class AskedCheckOptions(GenerationCheckOptions, total=False):
-    """Those of `check` for whoever says the question itself, such as `repair`."""
+    """Options of `check` for methods that set the question themselves, such as `repair`."""
 
     entropy: float | None
 
 
 class CheckOptions(AskedCheckOptions, total=False):
-    """Those of `Guard.check`."""
+    """Options of `Guard.check`."""
 
     question: str | None
 
 
 class RunOptions(TaskOptions, total=False):
-    """Those of `Guard.check_run`."""
+    """Options of `Guard.check_run`."""
 
     format: str | None
     tools: Iterable[ToolLike]
@@ -80,7 +80,7 @@ class RunOptions(TaskOptions, total=False):
 
 
 class RunReportOptions(TypedDict, total=False):
-    """Those of `RunWatch.report`."""
+    """Options of `RunWatch.report`."""
 
     evidence: EvidenceLike
     question: str | None
@@ -91,7 +91,7 @@ class RunReportOptions(TypedDict, total=False):
 
 
 class ToolCallOptions(TypedDict, total=False):
-    """Those of `Guard.check_tool_call`."""
+    """Options of `Guard.check_tool_call`."""
 
     tools: Iterable[ToolLike]
     rules: Rules | None
@@ -100,14 +100,14 @@ class ToolCallOptions(TypedDict, total=False):
 
 
 class ScreenOptions(TypedDict, total=False):
-    """Those of `Guard.screen`."""
+    """Options of `Guard.screen`."""
 
     historical: bool | None
     as_of: date | str | None
 
 
 class FurtherOptions(TypedDict, total=False):
-    """Those of `check` or of `check_run` for `stream`, which says the others itself."""
+    """Options of `check` or `check_run` that `stream` passes on; it sets the others itself."""
 
     revisions_failed: int
     run_id: str | None
@@ -126,7 +126,7 @@ class FurtherOptions(TypedDict, total=False):
 
 
 class StreamOptions(FurtherOptions, total=False):
-    """Those of `Guard.stream`."""
+    """Options of `Guard.stream`."""
 
     run: object | None
     mode: StreamMode
@@ -140,7 +140,7 @@ class StreamOptions(FurtherOptions, total=False):
 
 
 class ProtectedCheckOptions(FurtherOptions, total=False):
-    """Those of `check` or of `check_run` for `protect`, which says evidence and question itself."""
+    """Options of `check` or `check_run` that `protect` passes on; it sets the evidence and the question itself."""
 
     stakes: Stakes | str
     task: str
@@ -148,7 +148,7 @@ class ProtectedCheckOptions(FurtherOptions, total=False):
 
 
 class ProtectAnswerOptions(ProtectedCheckOptions, total=False):
-    """Those of `Guard.protect` for functions whose answers bring their evidence and their question."""
+    """Options of `Guard.protect` for functions whose answers include their evidence and their question."""
 
     on_withheld: OnWithheld
     author: Author | None
@@ -158,14 +158,14 @@ class ProtectAnswerOptions(ProtectedCheckOptions, total=False):
 
 
 class ProtectOptions(ProtectAnswerOptions, total=False):
-    """Those of `Guard.protect`."""
+    """Options of `Guard.protect`."""
 
     evidence: EvidenceLike | Callable[..., Any]
     question: str | Callable[..., str] | None
 
 
 class GenerateOptions(GenerationCheckOptions, total=False):
-    """Those of `Guard.generate`."""
+    """Options of `Guard.generate`."""
 
     llm: ChatModel | None
     ungrounded: Treatment
@@ -179,7 +179,7 @@ class GenerateOptions(GenerationCheckOptions, total=False):
 
 
 class GenerateDocumentOptions(DocumentCheckOptions, total=False):
-    """Those of `Guard.generate_document`; a schema is required."""
+    """Options of `Guard.generate_document`; a schema is required."""
 
     schema: Required[Mapping[str, Any]]
     document: str | None
@@ -192,7 +192,7 @@ class GenerateDocumentOptions(DocumentCheckOptions, total=False):
 
 
 class RepairOptions(AskedCheckOptions, total=False):
-    """Those of `Guard.repair`."""
+    """Options of `Guard.repair`."""
 
     question: str | None
     llm: ChatModel | None
@@ -204,18 +204,18 @@ class RepairOptions(AskedCheckOptions, total=False):
     budget: Budget | None
 
 
-def require_options(given: Mapping[str, object], kind: type) -> None:
-    """Refuses an option that there is not, where options are only kept until a check is made.
+def require_options(options: Mapping[str, object], kind: type) -> None:
+    """Refuses unknown options, for callers that only store options until a check is made.
 
     Args:
-        given: options by their names.
-        kind: the type of this module that lists them.
+        options: options by name.
+        kind: the type of this module that lists the known ones.
 
     Raises:
-        TypeError: one of them is unknown; the message names the closest one that is known.
+        TypeError: an option is unknown; the message names the closest known one.
     """
     known: set[str] = {*getattr(kind, "__required_keys__", ()), *getattr(kind, "__optional_keys__", ())}
-    for name in given:
+    for name in options:
         if name not in known:
             close = get_close_matches(name, known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""What a guard is made of: one value, out of which each of its capabilities takes what it needs."""
+"""The parts of a guard: one value from which each of its methods takes what it needs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Unpack
 
+from assay._lru import LruCache
 from assay._version import __version__
 from assay.guard.check.evidence_index import Limits
 from assay.guard.commit.receipts import ReceiptDesk
 from assay.guard.conflicts.disagreement import load_disagreement
-from assay.guard.lru import LruCache
 from assay.guard.options import CheckOptions, RunOptions
 from assay.guard.request import EvidenceLike
 from assay.models import PairScorer
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caches:
-    """What a guard remembers: results that depend on their key alone. Safe to use from several threads."""
+    """The caches of a guard: results that depend on their key alone. Safe to use from several threads."""
 
     judged: LruCache[JudgedStatement] = field(default_factory=lambda: LruCache(2_048))
-    """What a chat model said of claims when it was asked as a judge."""
+    """Judgements of claims by a chat model as a judge."""
     screened: LruCache[Screening] = field(default_factory=lambda: LruCache(64))
     indices: IndexCache = field(default_factory=IndexCache)
-    """Evidence, cut and indexed."""
+    """Evidence, split into windows and indexed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GuardParts:
-    """What a guard is made of. Another guard of nearly the same parts is `dataclasses.replace` of them."""
+    """The parts of a guard. Use `dataclasses.replace` to get another guard with nearly the same parts."""
 
     policy: Policy
     scorer: PairScorer
-    """The network that judges pairs."""
+    """The network that judges pairs of premise and claim."""
     extractor: ClaimExtractor
     combination: Combination
-    """What turns signals into probabilities."""
+    """Turns signals into probabilities."""
     limits: Limits
     locale: str
     """How numbers in the texts are written."""
@@ -59,11 +59,11 @@ class GuardParts:
     """How the chat model is asked as a judge."""
     knowledge: KnowledgeBase | None = None
     tenant: str | None = None
-    """Whose text is checked: what of it may go to which source of knowledge depends on that."""
+    """The tenant whose text is checked, which determines what may be sent to which source of knowledge."""
     caches: Caches = field(default_factory=Caches)
 
     def under(self, policy: Policy | str) -> GuardParts:
-        """The same parts under another policy, with nothing remembered but what the scorer remembers.
+        """The same parts under another policy and with empty caches; the scorer keeps its own.
 
         Raises:
             PolicyError: there is no such preset.
@@ -72,28 +72,28 @@ class GuardParts:
 
     @property
     def tiers_digest(self) -> str:
-        """Identifies everything that a signal depends on: the network, the rules and their version."""
+        """The digest of everything that a signal depends on: the network, the rules and their version."""
         parts = (self.scorer.digest, self.extractor.name, self.locale, __version__)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     @property
     def verifier(self) -> Identity:
-        """Identifies everything that a score depends on."""
+        """The identity of everything that a score depends on."""
         parts = (self.tiers_digest, self.combination.digest, load_disagreement().digest)
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return Identity(name=f"assay {__version__} with {self.scorer.name}", digest=digest)
 
     @property
     def policy_identity(self) -> Identity:
-        """Identifies the policy in force."""
+        """The identity of the policy in force."""
         return Identity(name=self.policy.name, digest=self.policy.digest, overlays=self.policy.overlays)
 
 
 def policy_of(policy: Policy | str) -> Policy:
-    """A policy, or a preset by its name.
+    """A policy, or the preset with that name.
 
-    A policy is validated again: a value made by `model_copy` or `model_construct` may hold NaN, which no score is ever
-    below.
+    A policy is validated again: a value made by `model_copy` or `model_construct` may contain NaN, and no score is ever
+    below NaN.
 
     Raises:
         PolicyError: there is no such preset.
@@ -101,15 +101,15 @@ def policy_of(policy: Policy | str) -> Policy:
     return preset(policy) if isinstance(policy, str) else validated(policy)
 
 
-class Assembled(Protocol):
-    """What is made of parts: a guard, as the methods see it that stand with their subject (docs/adr/0080)."""
+class HasParts(Protocol):
+    """A guard as seen by the methods that live with their subject: an object with parts (docs/adr/0080)."""
 
     @property
     def _parts(self) -> GuardParts: ...
 
 
-class Checking(Assembled, Protocol):
-    """What checks answers and runs, for what checks several versions of an output or every part of a stream."""
+class Checker(HasParts, Protocol):
+    """A guard that checks answers and runs, for methods that check several versions or the parts of a stream."""
 
     def check(
         self, answer: str | bytes, evidence: EvidenceLike = None, **options: Unpack[CheckOptions]

@@ -1,4 +1,4 @@
-"""What a check is asked: an answer, its evidence and what is known of the task."""
+"""The request of a check: an answer, its evidence and the circumstances of the task."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,55 +16,54 @@ EvidenceLike = Iterable[str | Mapping[str, Any] | Evidence] | str | None
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """One check, as its caller asks for it."""
+    """The request of one check."""
 
     answer: str | bytes
-    """The output to be checked."""
+    """The output to check."""
     evidence: EvidenceLike = None
     question: str | None = None
-    """What the output answers; a short answer is read together with it."""
+    """The question that the output answers; a short answer is read together with it."""
     stakes: Stakes | str = Stakes.MEDIUM
     task: str = "qa"
-    """The kind of task; the policy may hold some of them to no evidence."""
+    """The kind of task; the policy may exempt some tasks from evidence."""
     schema: Mapping[str, Any] | bool | None = None
     """A JSON Schema that the output has to satisfy."""
     citations: Iterable[Mapping[str, Any]] | None = None
-    """Citation objects as Anthropic, Cohere, OpenAI or Google give them, beside those written in the text."""
+    """Citation objects as Anthropic, Cohere, OpenAI or Google return them, in addition to those written in the text."""
     claim_free: bool = False
-    """Whether the caller declares that the output is to contain no claims."""
+    """Whether the caller declares that the output contains no claims."""
     revisions_failed: int = 0
-    """How many revisions of this output have failed already."""
+    """How many revisions of this output have already failed."""
     run_id: str | None = None
     """A name for the run; derived from the content where none is given."""
     asks: bool = True
-    """Whether a chat model may be asked where the policy says so. Not for whoever sends the request: it is left out of
-    `from_mapping`."""
+    """Whether a chat model may be asked where the policy says so. Clients cannot set it: `from_mapping` ignores it."""
 
     structure: Structure | Mapping[str, Any] | None = None
-    """How a structured output is checked beside its schema; with a schema each of its values is a claim by default."""
+    """How a structured output is checked in addition to its schema; with a schema every value is a claim by default."""
     as_of: date | str | None = None
-    """The day that the answer is to hold on, as in `2025-06-01`: evidence that has expired by then is said to have.
-    Without one no clock is read, and evidence is compared with evidence only."""
+    """The day on which the answer has to hold, such as `2025-06-01`; evidence that has expired by then is reported.
+    Without it no clock is read, and evidence is only compared with other evidence."""
     entropy: float | None = None
     """The normalised entropy of the output's tokens, from 0 to 1, where its log-probabilities are known; see
-    `assay.rewrite.answers.confidence_signals.entropy_of`. It counts where the policy decides whether to answer."""
+    `assay.rewrite.answers.confidence_signals.entropy_of`. It matters where the policy decides whether to answer."""
     screening: Screening | None = None
-    """What the retrieval gate said of the evidence, where it was asked before: the evidence is what it kept. As `asks`,
-    not for whoever sends the request."""
+    """The result of the retrieval gate, where it was applied before; the evidence is then what it kept. Clients cannot
+    set it."""
     given: tuple[Evidence, ...] | None = None
-    """All that was given, where the retrieval gate kept a part of it."""
+    """All evidence that was given, where the retrieval gate kept only a part of it. Clients cannot set it."""
     later: bool = False
-    """Whether a further check of what comes of this output follows, which asks a chat model what the policy requires.
-    Where none follows, what was not asked was not checked. As `asks`, not for whoever sends the request."""
+    """Whether a further check of this output or of a version of it follows, in which a chat model is asked what the
+    policy requires. Where none follows, what was not asked counts as unchecked. Clients cannot set it."""
 
     looks_up: bool = True
-    """Whether sources of knowledge may be asked. As `asks`, not for whoever sends the request."""
+    """Whether sources of knowledge may be asked. Clients cannot set it."""
 
     def __post_init__(self) -> None:
-        """Refuse settings of another type: a text such as "false" would count as true.
+        """Refuses settings of another type: a text such as "false" would count as true.
 
         Raises:
-            InputError: a setting is not what it should be.
+            InputError: a setting has the wrong type or is out of range.
         """
         for name in ("claim_free", "asks", "later", "looks_up"):
             if not isinstance(getattr(self, name), bool):
@@ -87,10 +86,10 @@ class CheckRequest:
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, Any]) -> "CheckRequest":
-        """Read a request from a mapping; fields that are no field of a request raise.
+        """Reads a request from a mapping.
 
         Raises:
-            InputError: there is no `answer`, or a field is unknown.
+            InputError: `answer` is missing, or a field is unknown.
         """
         known = set(cls.__dataclass_fields__) - {"asks", "later", "looks_up", "screening", "given"}
         unknown = sorted(set(row) - known - {"id", "label", "meta"})
@@ -102,7 +101,7 @@ class CheckRequest:
 
 
 def stakes_of(value: Stakes | str) -> Stakes:
-    """Stakes by name.
+    """The stakes with a name.
 
     Raises:
         InputError: there are no such stakes.
@@ -114,12 +113,12 @@ def stakes_of(value: Stakes | str) -> Stakes:
 
 
 def structure_of(request: CheckRequest) -> Structure | None:
-    """What a structured output is held to beside its schema; none where the output is not one.
+    """The structure that a structured output is held to in addition to its schema; none for other outputs.
 
-    A schema may carry it itself, under the keyword `x-assay`.
+    A schema may contain it under the keyword `x-assay`.
 
     Raises:
-        InputError: it is no such value.
+        InputError: it cannot be read.
     """
     given = request.structure
     if given is None and isinstance(request.schema, Mapping):
@@ -137,25 +136,37 @@ def structure_of(request: CheckRequest) -> Structure | None:
 
 
 def day_of(request: CheckRequest) -> date | None:
-    """The day that the answer is to hold on, where the caller says it.
+    """The day on which the answer has to hold, where the caller names one.
 
     Raises:
-        InputError: it is no date.
+        InputError: it is not a date.
     """
     return read_day(request.as_of)
 
 
-def read_day(given: date | str | None) -> date | None:
-    """A day as a caller gives it.
+def read_question(question: str) -> str:
+    """The text of a question that must not be blank.
 
     Raises:
-        InputError: it is no date.
+        InputError: it is not a text, or blank.
     """
-    if isinstance(given, datetime):
-        return given.date()
-    if given is None or isinstance(given, date):
-        return given
+    text = coerce_text(question, "question")
+    if not text.strip():
+        raise InputError("a question must ask something; got a blank text")
+    return text
+
+
+def read_day(value: date | str | None) -> date | None:
+    """A day that a caller gives as a date or as text.
+
+    Raises:
+        InputError: it is not a date.
+    """
+    if isinstance(value, datetime):
+        return value.date()
+    if value is None or isinstance(value, date):
+        return value
     try:
-        return date.fromisoformat(given)
+        return date.fromisoformat(value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"as_of is a date such as 2025-06-01, got {given!r}.") from error
+        raise InputError(f"as_of is a date such as 2025-06-01, got {value!r}.") from error

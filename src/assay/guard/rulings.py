@@ -1,4 +1,4 @@
-"""From what was found of an answer to what its reader gets."""
+"""Rulings: from the report on an answer to what its reader gets."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,39 +10,39 @@ from assay.verify.documents import HIDDEN
 from assay.verify.tools import CallCheck, feedback
 
 UNCHECKED: Final = "unchecked"
-"""What is in place of an action where no check could be made; never a pass."""
+"""The action of a ruling where no check could be made; it is never a pass."""
 
 _MOST_CLAIMS: Final = 20
-"""Claims that a summary lists."""
+"""The most claims in a summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What is done with an answer, or with a part of one."""
+    """The decision what is done with an answer, or with a part of one."""
 
     action: str
     """The gate's action, or `unchecked`."""
     passes: bool
-    """Whether it may go out."""
+    """Whether it may be released."""
     notice: str | None = None
-    """What to say in its place, or behind it where it passes."""
+    """The text to give in its place, or after it where it passes."""
     score: float | None = None
     reports: tuple[HallucinationReport, ...] = ()
     calls: tuple[CallCheck, ...] = ()
     reasons: tuple[str, ...] = ()
     waits: bool = False
-    """Whether a part holds no claim yet, so that it is kept until one follows."""
+    """Whether a part contains no claim yet, so that it is held back until one follows."""
     receipts: tuple[str, ...] = ()
-    """The receipt of each text that may go out, in the form in which `assay receipt verify` reads it."""
+    """The receipt of each text that may be released, in the form that `assay receipt verify` reads."""
 
     @property
     def untold(self) -> tuple[str, ...]:
-        """What was asked about and nothing tells of, in any of the texts."""
+        """The parts of the question that nothing answers, in any of the texts."""
         return tuple(dict.fromkeys(part for report in self.reports for part in report.untold))
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        """What goes with the answer: the decision, the claims that did not hold, and the calls that were refused."""
-        made: dict[str, Any] = {
+        """The summary that accompanies an answer: the decision, the claims that failed, and the calls refused."""
+        summary: dict[str, Any] = {
             "report_id": report_id,
             "action": self.action,
             "score": self.score,
@@ -65,13 +65,13 @@ class Ruling:
             for call in self.calls
             if not call.accepted
         ]
-        made |= {"claims": claims[:_MOST_CLAIMS]} if claims else {}
-        made |= {"untold": list(self.untold)} if self.untold else {}
-        return made | ({"tool_calls": calls} if calls else {})
+        summary |= {"claims": claims[:_MOST_CLAIMS]} if claims else {}
+        summary |= {"untold": list(self.untold)} if self.untold else {}
+        return summary | ({"tool_calls": calls} if calls else {})
 
 
 def unchecked(reason: str) -> Ruling:
-    """The ruling on what could not be checked: it does not pass."""
+    """The ruling on something that could not be checked: it does not pass."""
     return Ruling(UNCHECKED, passes=False, notice=refusal({Cause.UNCHECKED}, Action.BLOCK), reasons=(reason,))
 
 
@@ -87,11 +87,12 @@ def ruling_on_report(report: HallucinationReport, fail_on: str) -> Ruling:
 
 
 def ruling_on_part(report: HallucinationReport, fail_on: str, *, begun: bool) -> Ruling:
-    """The ruling on the beginning of a text that goes on.
+    """The ruling on the beginning of a text that continues.
 
-    What has gone out cannot be called back. So a claim that the gate would block by itself stops the stream even where
-    an average over later claims might have carried it, and what may only be shown with a disclosure does not pass. A
-    part without a claim is kept until one follows, unless something has gone out already (`begun`).
+    Released text cannot be called back. A claim that the gate would block by itself therefore stops the stream, even
+    where an average over later claims might have compensated for it, and a part that may only be shown with a
+    disclosure does not pass. A part without a claim is held back until one follows, unless something was already
+    released (`begun`).
     """
     hides = any(issue.code == HIDDEN for issue in report.issues)
     if not hides and not any(claim.status is not ClaimStatus.NOT_CHECKABLE for claim in report.claims):
@@ -100,18 +101,18 @@ def ruling_on_part(report: HallucinationReport, fail_on: str, *, begun: bool) ->
     blocked = any(claim.status is ClaimStatus.BLOCK for claim in report.claims)
     disclosed = report.action is not Action.EMIT and disclosure_of(report) is not None
     if whole.passes and not blocked and not disclosed:
-        # What the whole leaves untold can only be said when it has ended.
+        # Which parts of the question stay unanswered is only known when the text has ended.
         return replace(whole, notice=None)
     action = Action.BLOCK.value if blocked and whole.passes else whole.action
     notice = whole.notice or refusal({Cause.UNSUPPORTED}, Action.BLOCK)
     return Ruling(action, False, notice, whole.score, whole.reports, reasons=whole.reasons)
 
 
-def ruling_on_structure(found: Ruling, broken: Sequence[Issue]) -> Ruling:
-    """The ruling on a text that breaks the schema that the request holds it to."""
-    reasons = (*(issue.message for issue in broken), *found.reasons)
+def ruling_on_structure(ruling: Ruling, violations: Sequence[Issue]) -> Ruling:
+    """The ruling on a text that violates the schema of its request."""
+    reasons = (*(issue.message for issue in violations), *ruling.reasons)
     notice = refusal({Cause.STRUCTURE}, Action.BLOCK)
-    return Ruling(Action.REVISE.value, False, notice, found.score, found.reports, reasons=reasons)
+    return Ruling(Action.REVISE.value, False, notice, ruling.score, ruling.reports, reasons=reasons)
 
 
 def ruling_on_calls(checks: Sequence[CallCheck]) -> Ruling:
@@ -131,24 +132,24 @@ def ruling_on_calls(checks: Sequence[CallCheck]) -> Ruling:
 
 
 def joint_ruling(rulings: Iterable[Ruling]) -> Ruling:
-    """One ruling for all parts of an answer: the strictest of them, with what was found of each."""
-    found = list(rulings)
-    if not found:
+    """One ruling on all parts of an answer: the strictest of them, with the reports and reasons of all."""
+    parts = list(rulings)
+    if not parts:
         return unchecked("there was nothing to check")
-    worst = min(found, key=_rank)
-    scores = [one.score for one in found if one.score is not None]
-    passes = all(one.passes for one in found)
-    notice = next((one.notice for one in found if one.notice), None) if passes else worst.notice
+    worst = min(parts, key=_rank)
+    scores = [one.score for one in parts if one.score is not None]
+    passes = all(one.passes for one in parts)
+    notice = next((one.notice for one in parts if one.notice), None) if passes else worst.notice
     return Ruling(
         worst.action,
         passes,
         notice,
         min(scores, default=None),
-        tuple(report for one in found for report in one.reports),
-        tuple(call for one in found for call in one.calls),
-        tuple(reason for one in sorted(found, key=_rank) for reason in one.reasons),
-        any(one.waits for one in found),
-        tuple(receipt for one in found for receipt in one.receipts) if passes else (),
+        tuple(report for one in parts for report in one.reports),
+        tuple(call for one in parts for call in one.calls),
+        tuple(reason for one in sorted(parts, key=_rank) for reason in one.reasons),
+        any(one.waits for one in parts),
+        tuple(receipt for one in parts for receipt in one.receipts) if passes else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""Abstention as a part of the decision (docs/concepts.md#abstention): what a policy file says and changes.
+"""Abstention as a part of the decision (docs/concepts.md#abstention): its block in a policy file, and its effect.
 
     policy:
       preset: general
@@ -6,8 +6,8 @@
         high: 0.9
         slope: 1.7
 
-Without the block nothing changes. With it the answer is given, given with a caveat, or held back with the reason and
-what to do next; never more permissively than the gate had decided.
+Without the block nothing changes. With it the answer is given, given with a caveat, or withheld with the reason and
+advice on what to do next, and never more permissively than the gate decided.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class SignalWeights(Value):
-    """What each signal of confidence weighs; one that is missing is left out and the others are scaled up."""
+    """The weight of each confidence signal; a missing signal is left out and the other weights are scaled up."""
 
     groundedness: Weight = 0.45
     """How far the evidence supports the output."""
@@ -35,11 +35,11 @@ class SignalWeights(Value):
     consistency: Weight = 0.2
     """How far the model agrees with itself when asked again."""
     retrieval_quality: Weight = 0.1
-    """How well the best passage fits the question."""
+    """How well the best passage matches the question."""
     coverage: Weight = 0.1
-    """How much of the question all passages cover."""
+    """How much of the question all passages together cover."""
     directness: Weight = 0.05
-    """One minus how much the wording holds back."""
+    """One minus the degree of hedging."""
 
     @model_validator(mode="after")
     def _weighs(self) -> Self:
@@ -51,36 +51,36 @@ class SignalWeights(Value):
 
 
 class Abstaining(Value):
-    """The thresholds and the curve of the decision whether to answer; see `assay.rewrite.answers.abstention.Limits`."""
+    """The thresholds and the curve for deciding whether to answer; see `assay.rewrite.answers.abstention.Limits`."""
 
     high: Share = 0.85
-    """The confidence from which an answer is given as it is."""
+    """The confidence from which an answer is given unchanged."""
     low: Share = 0.4
     """The confidence below which it is not given at all."""
     claim: Share = 0.6
     """The probability of support below which a claim gets a caveat."""
     groundedness: Share = 0.6
-    """The groundedness below which nothing is given without a caveat."""
+    """The groundedness below which every answer gets a caveat."""
     coverage: Share = 0.3
-    """The share of the question that the evidence has to mention."""
+    """The least share of the question that the evidence has to mention."""
     entropy: Share = 0.6
     """The normalised entropy above which the model counts as undecided."""
     agreement: Share = 0.5
-    """The agreement up to which the model contradicts itself."""
+    """The agreement at or below which the model counts as contradicting itself."""
     domain: Share = 0.2
-    """The share of the question that belongs to the service's domain."""
+    """The least share of the question that has to belong to the service's domain."""
     staleness_days: float = Field(default=730.0, ge=0)
-    """How old evidence may be on the day that the answer is to hold on, where the caller names it."""
+    """The greatest age of evidence, in days, on the day that the answer has to hold on, where the caller names one."""
     scope: tuple[str, ...] = ()
-    """Words or texts that say what the service is for; without them every question is within its domain."""
+    """Words or texts that describe what the service is for; without them every question is within its domain."""
     weights: SignalWeights = SignalWeights()
-    """What each signal weighs."""
+    """The weight of each signal."""
     slope: float | None = Field(default=None, gt=0)
-    """Of the curve that makes a probability of the mean of signals; none where none was fitted."""
+    """The slope of the curve that turns the mean of the signals into a probability; None if no curve was fitted."""
     intercept: float = 0.0
-    """Of that curve."""
+    """The intercept of that curve."""
     rows: int = Field(default=0, ge=0)
-    """Labelled outputs that the curve was fitted on."""
+    """The number of labelled outputs that the curve was fitted on."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -91,22 +91,22 @@ class Abstaining(Value):
 
 
 _GAPS: Final = frozenset({AbstentionTrigger.NO_RELEVANT_EVIDENCE, AbstentionTrigger.LOW_COVERAGE})
-_HELD: Final = frozenset({Route.SERVE, Route.SERVE_WITH_DISCLOSURE})
-"""The routes that let claims out. The others release nothing, or claim nothing that could be doubted."""
+CLAIM_ROUTES: Final = frozenset({Route.SERVE, Route.SERVE_WITH_DISCLOSURE})
+"""The routes that release claims. The others release nothing, or nothing that could be doubted."""
 
 
 def concerns(decision: Decision) -> bool:
-    """Whether there is anything to decide: the gate would let claims out that are held to evidence."""
-    return decision.route in _HELD
+    """Whether the question of abstaining arises at all: the gate would release claims that are held to evidence."""
+    return decision.route in CLAIM_ROUTES
 
 
 def with_answering(decision: Decision, abstention: Abstention, untold: Sequence[str] = ()) -> Decision:
-    """The gate's decision with that of whether to answer: the stricter of the two.
+    """The stricter of two decisions: the gate's, and the one whether to answer at all.
 
     Args:
-        decision: that of the gate.
-        abstention: that of whether to answer.
-        untold: the parts of the question that nothing tells of, which the reader is told in any case.
+        decision: the gate's decision.
+        abstention: the decision whether to answer.
+        untold: the parts of the question that nothing answers; the reader is told about them in any case.
 
     >>> served = Decision(action=Action.EMIT, route="serve", reasons=("All hold.",))
     >>> with_answering(served, Abstention(outcome=Answering.ABSTAIN, reason="stale", response="Too old.")).response

@@ -1,17 +1,18 @@
-"""How soon a person has to look, what they are given, and what happens when they do not (docs/concepts.md#escalation).
+"""Escalation: when a person has to review an output, what the reviewer is given, and what happens past the deadline.
 
-risk = stakes * (1 - confidence). Above theta_1 (`threshold`) the gate escalates; theta_2 and theta_3 part the tiers:
+See docs/concepts.md#escalation. risk = stakes * (1 - confidence). Above theta_1 (`threshold`) the gate escalates;
+theta_2 and theta_3 separate the tiers:
 
     async     theta_1 < risk <= theta_2
     sync      theta_2 < risk <= theta_3
-    blocking  risk > theta_3, or a claim of critical severity where the policy has that brought before a person
+    blocking  risk > theta_3, or a claim of critical severity where the policy sends such claims to a person
 
-An output that is escalated for another reason (a policy that asks people about weak claims, about unchecked text) has
-the tier of its risk too, and `async` where that is below theta_1.
+An output that is escalated for another reason (weak claims or unchecked text, where the policy escalates these) also
+gets the tier of its risk, and `async` if the risk is below theta_1.
 
-What the gate blocks stays blocked, whatever people say of it. Where the stakes are high or the severity of a claim is
-critical, somebody senior has to look at what happened all the same (docs/adr/0038): `blocking`, unless the policy has
-the whole formula off.
+What the gate blocks stays blocked, whatever a reviewer decides. If the stakes are high or the severity of a claim is
+critical, a senior reviewer still has to look at what happened (docs/adr/0038), in the tier `blocking`, unless the
+policy turns the whole formula off.
 """
 
 from collections import Counter
@@ -51,17 +52,17 @@ class TierRow:
     """One row of the table of tiers."""
 
     tier: Tier | None
-    """The tier of docs/concepts.md#escalation; none where nobody is asked."""
+    """The tier of docs/concepts.md#escalation; None if nobody is asked."""
     level: str
     """The label of the same tier (docs/concepts.md#escalation)."""
     reviewer: str
-    """Who reviews."""
+    """The role of the reviewer."""
     latency: str
-    """How long that may take."""
+    """How long the review may take."""
     wakes: bool
-    """Whether somebody is notified in real time, rather than finding it in a queue."""
+    """Whether a reviewer is notified in real time, rather than finding the item in a queue."""
     released: bool
-    """Whether the output goes out before anybody has decided. Nothing that a person has to look at goes out before."""
+    """Whether the output is released before a reviewer has decided: never where a review is required."""
 
 
 TIERS: Final = (
@@ -70,13 +71,13 @@ TIERS: Final = (
     TierRow(Tier.SYNC, "require_approval", "available reviewer", "minutes", wakes=True, released=False),
     TierRow(Tier.BLOCKING, "block", "senior authority", "immediate", wakes=True, released=False),
 )
-"""The tiers beside their labels, the least pressing first."""
+"""The tiers with their labels, the least urgent first."""
 
 _ROWS: Final[Mapping[Tier, TierRow]] = MappingProxyType({row.tier: row for row in TIERS if row.tier is not None})
 _ORDER: Final = (Tier.ASYNC, Tier.SYNC, Tier.BLOCKING)
 
 MOST_SUGGESTIONS: Final = 50
-"""Suggestions of one package."""
+"""The most suggestions in one package."""
 _FLAGGED: Final = frozenset({ClaimStatus.REVISE, ClaimStatus.BLOCK, ClaimStatus.UNCHECKED})
 
 
@@ -90,12 +91,12 @@ def row_of(tier: Tier) -> TierRow:
 
 
 def pressing(tier: Tier) -> int:
-    """How pressing a tier is: 0 for `async`, 2 for `blocking`."""
+    """The urgency of a tier: 0 for `async`, 1 for `sync`, 2 for `blocking`."""
     return _ORDER.index(tier)
 
 
 def tier_of_risk(rules: Escalation, risk: float) -> Tier:
-    """The tier of a risk, in [0, 1]; one below theta_1 too, for what is escalated for another reason.
+    """The tier of a risk in [0, 1]; a risk below theta_1 has a tier too, for outputs escalated for another reason.
 
     >>> [tier_of_risk(Escalation(), risk).value for risk in (0.6, 0.61, 0.81)]
     ['async', 'sync', 'blocking']
@@ -108,7 +109,7 @@ def tier_of_risk(rules: Escalation, risk: float) -> Tier:
 def escalation_of(
     policy: Policy, decision: Decision, stakes: Stakes, confidence: float | None, claims: Sequence[ClaimReport] = ()
 ) -> Escalated | None:
-    """How soon a person has to look, at what the gate escalates and at what it blocks; none where it asks for nobody.
+    """The escalation of an output that the gate escalates or blocks; None if no review is required.
 
     >>> from assay.policy.presets import preset
     >>> held = Decision(action=Action.BLOCK, route="withhold", reasons=("The output is empty.",))
@@ -116,11 +117,11 @@ def escalation_of(
     [False, True]
 
     Args:
-        policy: the thresholds.
-        decision: what the gate decided.
+        policy: the policy, with its thresholds.
+        decision: the gate's decision.
         stakes: how much depends on the output.
         confidence: the overall score, in [0, 1]; none, where nothing was checked, counts as 0.
-        claims: the claims, for their severity.
+        claims: the claims, whose severity matters.
     """
     rules = policy.escalation
     critical = any(claim.severity is not None and claim.severity.score > policy.severity.critical for claim in claims)
@@ -143,18 +144,18 @@ def escalation_of(
 
 
 def with_escalation(policy: Policy, report: HallucinationReport) -> HallucinationReport:
-    """The report with the tier that its decision has now; for a decision that was made again."""
-    found = escalation_of(policy, report.decision, report.stakes, report.overall_score, report.claims)
-    return report if found == report.escalation else report.model_copy(update={"escalation": found})
+    """The report with the escalation of its present decision, for decisions that were changed after the check."""
+    escalation = escalation_of(policy, report.decision, report.stakes, report.overall_score, report.claims)
+    return report if escalation == report.escalation else report.model_copy(update={"escalation": escalation})
 
 
 def minutes_of(rules: Escalation, tier: Tier) -> float:
-    """How many minutes a tier gives a person to decide."""
+    """How many minutes a reviewer has to decide in a tier."""
     return {Tier.ASYNC: rules.async_minutes, Tier.SYNC: rules.sync_minutes, Tier.BLOCKING: rules.blocking_minutes}[tier]
 
 
 def deadline_of(rules: Escalation, tier: Tier, now: datetime) -> datetime:
-    """When somebody must have decided on what comes to a tier now.
+    """The deadline for a decision on an item that enters a tier now.
 
     >>> from datetime import UTC
     >>> deadline_of(Escalation(), Tier.SYNC, datetime(2026, 3, 1, 12, tzinfo=UTC)).minute
@@ -165,18 +166,18 @@ def deadline_of(rules: Escalation, tier: Tier, now: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """What happens to an item whose deadline has passed. There is no value that lets it out."""
+    """What happens to an item whose deadline has passed. No value releases it."""
 
     rejected: bool
-    """Whether it is rejected; else it goes on waiting."""
+    """Whether it is rejected; otherwise it keeps waiting."""
     tier: Tier
-    """The tier that it has from then on."""
+    """Its tier from then on."""
     minutes: float
-    """Until the next deadline."""
+    """The minutes until the next deadline."""
 
 
 def overdue(rules: Escalation, tier: Tier) -> Overdue:
-    """What the policy says of an item whose deadline has passed.
+    """The policy's rule for an item whose deadline has passed.
 
     >>> overdue(Escalation(), Tier.SYNC).tier.value, overdue(Escalation(), Tier.BLOCKING).tier.value
     ('blocking', 'blocking')
@@ -203,16 +204,16 @@ def package_of(
     weight: float,
     reasoning: Sequence[str] = (),
 ) -> EscalationPackage:
-    """All that a reviewer needs to decide on an output.
+    """Everything that a reviewer needs to decide on an output.
 
     Args:
-        report: what was found.
-        evidence: what it was checked against.
-        context: why the output was made and what brought it here.
-        tier: the tier that it has now.
-        deadline: when the review is needed.
-        weight: what the stakes count, in [0, 1].
-        reasoning: what the model was thinking, where the run tells it.
+        report: the report of the output.
+        evidence: the evidence that it was checked against.
+        context: why the output was made, and why it was escalated.
+        tier: its present tier.
+        deadline: when the review is due.
+        weight: the weight of the stakes, in [0, 1].
+        reasoning: the model's reasoning, where the run contains it.
     """
     suggestions = tuple(_suggestions(report))[:MOST_SUGGESTIONS]
     action, because = suggested_action(report, suggestions, has_evidence=any(item.text.strip() for item in evidence))
@@ -247,20 +248,20 @@ def package_of(
 def suggested_action(
     report: HallucinationReport, suggestions: Sequence[Suggestion], *, has_evidence: bool
 ) -> tuple[str, str]:
-    """What the findings support, and why; a person decides.
+    """The action that the findings suggest to the reviewer, and why; the reviewer decides.
 
     Never `approve` where a claim is contradicted, unsupported or unchecked.
     """
-    found = {claim.verdict for claim in report.claims}
-    if Verdict.CONTRADICTED in found:
+    verdicts = {claim.verdict for claim in report.claims}
+    if Verdict.CONTRADICTED in verdicts:
         if any(one.after is not None for one in suggestions):
             return "edit", "The evidence says otherwise of a claim, and what it says can be put in its place."
         return "reject", "The evidence says otherwise of a claim."
     if not has_evidence:
         return "ask_evidence", "There is no evidence to hold the output against."
-    if Verdict.UNCHECKED in found or report.coverage.unchecked:
+    if Verdict.UNCHECKED in verdicts or report.coverage.unchecked:
         return "ask_evidence", "Part of the output could not be checked."
-    if Verdict.UNSUPPORTED in found:
+    if Verdict.UNSUPPORTED in verdicts:
         return "edit", "A claim has no support: take it out, or ask for evidence of it."
     if any(claim.status in _FLAGGED for claim in report.claims) or report.issues:
         return "edit", "Something was found against the output, though its claims have support."
@@ -287,17 +288,17 @@ def _flagged(report: HallucinationReport) -> Iterator[FlaggedClaim]:
 
 
 def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
-    """What may be put in the place of what: the evidence's own words where the finding names both, else the passage."""
+    """Replacements for wrong words: the evidence's own value where the check found one, otherwise only the passage."""
     for claim in report.claims:
         if claim.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
             continue
         named = [issue for issue in claim.issues if issue.span is not None and issue.evidence is not None]
-        yield from (_value(one, claim) for one in claim.suggestions)
+        yield from (_value_suggestion(one, claim) for one in claim.suggestions)
         for issue in named:
             span, passage = issue.span, issue.evidence
-            if span is None or passage is None or any(_meet(span, one.span) for one in claim.suggestions):
+            if span is None or passage is None or any(_overlap(span, one.span) for one in claim.suggestions):
                 continue
-            # The check gave no value for these words, so there is none that is sure: only the passage is shown.
+            # The check found no certain value for these words, so only the passage is shown.
             yield Suggestion(
                 span=span,
                 before=report.output[span.start : span.end],
@@ -317,25 +318,25 @@ def _suggestions(report: HallucinationReport) -> Iterator[Suggestion]:
             )
 
 
-def _value(found: Correction, claim: ClaimReport) -> Suggestion:
-    """A correction that the check has found, with the sentence of the finding behind it."""
-    value = (
+def _value_suggestion(correction: Correction, claim: ClaimReport) -> Suggestion:
+    """A correction found by the check, with the message of the finding that it rests on."""
+    messages = (
         issue.message
         for issue in claim.issues
-        if issue.code == found.code and issue.span is not None and _meet(issue.span, found.span)
+        if issue.code == correction.code and issue.span is not None and _overlap(issue.span, correction.span)
     )
     return Suggestion(
-        span=found.span,
-        before=found.before,
-        after=found.after,
+        span=correction.span,
+        before=correction.before,
+        after=correction.after,
         source="evidence",
-        reason=next(value, f"The evidence has “{found.after}” in the place of “{found.before}”."),
-        evidence=found.evidence,
+        reason=next(messages, f"The evidence has “{correction.after}” in the place of “{correction.before}”."),
+        evidence=correction.evidence,
     )
 
 
-def _meet(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
+def _overlap(first: Span, second: Span) -> bool:
+    return first.start < second.end and second.start < first.end
 
 
 def _alternatives(report: HallucinationReport) -> Iterator[Alternative]:
@@ -347,7 +348,7 @@ def _alternatives(report: HallucinationReport) -> Iterator[Alternative]:
         yield Alternative(kind="refusal", text=report.decision.response)
 
 
-# What a person makes of it
+# The reviewer's decision
 
 _UNAPPROVED: Final = (
     "This answer was withheld. The person who reviewed it did not approve it. Ask the person responsible for the "
@@ -358,7 +359,7 @@ _UNAPPROVED: Final = (
 def approved(report: HallucinationReport) -> HallucinationReport:
     """The report of an output that a reviewer releases although the gate did not emit it.
 
-    What was found stays as it was found; only the decision is another.
+    The findings stay unchanged; only the decision is replaced.
     """
     decision = Decision(
         action=Action.EMIT, route=Route.SERVE_APPROVED, reasons=("A reviewer approved it.", *report.decision.reasons)
@@ -370,8 +371,8 @@ def rejected(report: HallucinationReport, response: str | None = None) -> Halluc
     """The report of an output that a reviewer, or a deadline, rejected.
 
     Args:
-        report: what was found.
-        response: what to say in its place; a text that names no internals by default.
+        report: the report of the output.
+        response: the text to give in its place; by default one that reveals no internals.
     """
     decision = Decision(
         action=Action.BLOCK,

@@ -1,8 +1,8 @@
-"""The gate: from what was found of an output to what may be done with it.
+"""The gate: from the findings about an output to the decision on it.
 
-`decide` collects findings. Each names the strictest action that it alone demands, and the strictest of all wins, so
-that another finding can never loosen a decision. The order is in `assay.policy.routes.permissiveness`; the choices
-between the source documents are in ADR 0005.
+`decide` collects findings. Each names the action that it requires by itself, and the strictest of them wins, so that
+another finding can never loosen a decision. The order is in `assay.policy.routes.permissiveness`; the choices between
+the source documents are in ADR 0005.
 """
 
 from collections import Counter
@@ -20,46 +20,46 @@ from assay.stats import joint_support, shown_score
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that keeps an output from being emitted."""
+    """One reason not to emit an output."""
 
     action: Action
-    """The most permissive action that is still possible."""
+    """The most permissive action that it still allows."""
     cause: Cause
     reason: str
     """A sentence for people."""
 
 
 def decide(policy: Policy, gate: GateInput) -> tuple[Decision, float | None]:
-    """What to do with an output, and its overall score.
+    """The decision on an output, and its overall score.
 
-    Total over all inputs, and monotone: a lower score, a worse verdict, one more finding of any kind never makes the
+    Total over all inputs, and monotone: a lower score, a worse verdict or one more finding of any kind never makes the
     action more permissive.
 
     Args:
         policy: the thresholds and switches to decide by.
-        gate: what was found.
+        gate: what was found about the output.
 
     Returns:
         The decision, with reasons in prose and, where the output is withheld or served with a disclosure, the text
-        to use. The overall score, in [0, 1], or none where nothing was checked.
+        to use; and the overall score, in [0, 1], or none where nothing was checked.
     """
     overall = overall_score(policy, gate.claims)
     grounded = policy.groundedness and gate.task not in policy.ungrounded_tasks
     findings = [*_form(policy, gate), *_citations(policy, gate)]
     if grounded:
         findings += [*_coverage(policy, gate), *_claims(policy, gate), *_score(policy, gate, overall)]
-        findings += _people(policy, gate, overall)
+        findings += _human_review(policy, gate, overall)
     findings += _exhausted(policy, gate, findings)
     return _decision(policy, gate, findings, grounded=grounded, overall=overall), overall
 
 
 def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | None:
-    """The gating score over the claims that were checked, in [0, 1]; none where there are none.
+    """The gating score over the claims that were checked, in [0, 1]; None if there are none.
 
-    A claim counts with its probability of support; without support at most `support_threshold`, and contradicted at
-    most one minus the probability of contradiction. `joint` takes the probability that all of them hold,
-    `assay.stats.joint`, `minimum` the least, `weighted_mean` the mean in which
-    critical claims count `critical_weight` times, `unsupported_rate` one minus the share without support.
+    A claim counts with its probability of support; an unsupported one with at most `support_threshold`, a contradicted
+    one with at most one minus the probability of contradiction. `joint` is the probability that all of them hold
+    (`assay.stats.joint`), `minimum` the lowest value, `weighted_mean` the mean in which critical claims count
+    `critical_weight` times, and `unsupported_rate` one minus the share of claims without support.
     """
     checked = [claim for claim in claims if claim.checkable and not claim.unchecked]
     if not checked:
@@ -79,7 +79,7 @@ def overall_score(policy: Policy, claims: tuple[ClaimSignal, ...]) -> float | No
 
 
 def _by_statement(claims: list[ClaimSignal], values: list[float]) -> list[float]:
-    """One value for each statement: what was cut from one counts once, with its weakest part."""
+    """One value per statement: the claims that were cut from one statement count once, with the weakest of them."""
     weakest: dict[object, float] = {}
     for place, (claim, value) in enumerate(zip(claims, values, strict=True)):
         key: object = ("whole", place) if claim.part_of is None else claim.part_of
@@ -88,9 +88,9 @@ def _by_statement(claims: list[ClaimSignal], values: list[float]) -> list[float]
 
 
 def escalated(decision: Decision, reason: str) -> Decision:
-    """The decision when no further revision is asked for: what would go back to its author goes to a person.
+    """The decision when no further revision is possible: an output that would go back to its author goes to a person.
 
-    A stricter decision, and one that may be served with a disclosure, stay as they are.
+    A stricter decision, and one that allows serving with a disclosure, stay unchanged.
 
     >>> before = Decision(action=Action.REVISE, route="revise", reasons=("Weak.",))
     >>> escalated(before, "No attempt made it better.").action
@@ -107,7 +107,7 @@ def escalated(decision: Decision, reason: str) -> Decision:
 
 
 def claim_status(policy: Policy, claim: ClaimSignal) -> ClaimStatus:
-    """What the gate makes of one claim alone, as if the output were nothing else.
+    """The status of one claim: how the gate would decide if the output consisted of this claim only.
 
     >>> from assay.policy.presets import preset
     >>> claim_status(preset("general"), ClaimSignal(0.7, Verdict.SUPPORTED, critical=True, severity=None))
@@ -121,10 +121,10 @@ def claim_status(policy: Policy, claim: ClaimSignal) -> ClaimStatus:
         return ClaimStatus.BLOCK
     if not policy.groundedness:
         return ClaimStatus.PASS
-    demanded = [finding.action for finding in _claim_findings(policy, claim)]
+    required = [finding.action for finding in _claim_findings(policy, claim)]
     if policy.aggregation != "unsupported_rate":
-        demanded += [finding.action for finding in _bands(policy, _value(policy, claim))]
-    match strictest(*demanded):
+        required += [finding.action for finding in _bands(policy, _value(policy, claim))]
+    match strictest(*required):
         case Action.EMIT:
             passes = policy.aggregation != "unsupported_rate" or not _unsupported(policy, claim)
             return ClaimStatus.PASS if passes else ClaimStatus.REVISE
@@ -135,7 +135,7 @@ def claim_status(policy: Policy, claim: ClaimSignal) -> ClaimStatus:
 
 
 def _value(policy: Policy, claim: ClaimSignal) -> float:
-    """What a claim counts; falls with its score and with its verdict."""
+    """The value with which a claim counts; it falls with the claim's score and with its verdict."""
     score = claim.score if claim.score is not None else 0.0
     if claim.verdict is Verdict.SUPPORTED:
         return score
@@ -154,7 +154,7 @@ def _unsupported_rate(policy: Policy, checked: list[ClaimSignal]) -> float:
 
 
 def _form(policy: Policy, gate: GateInput) -> Iterator[Finding]:
-    """Emptiness, structure, tool calls and the run itself: gated for every task."""
+    """Findings about emptiness, structure, tool calls and the run itself, which are gated for every task."""
     if gate.empty:
         yield Finding(Action.BLOCK, Cause.EMPTY, "The output is empty.")
     if gate.structural_issues:
@@ -168,7 +168,7 @@ def _form(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:
-    """The levels of docs/concepts.md#citations, and the citation rows of the routing table."""
+    """Findings about citations: the levels of docs/concepts.md#citations and the citation rows of the routing table."""
     if policy.citations == "off":
         return
     fabricated = max(gate.citations_fabricated, sum(claim.fabricated_citation for claim in gate.claims))
@@ -189,7 +189,7 @@ def _citations(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _coverage(policy: Policy, gate: GateInput) -> Iterator[Finding]:
-    """What was not checked is never clean, and finding no claim is not the same as finding no fault."""
+    """Findings about coverage: what was not checked is never clean, and finding no claim does not mean no fault."""
     action = Action(policy.unchecked_action)
     checkable = sum(claim.checkable for claim in gate.claims)
     if gate.unchecked_characters:
@@ -227,7 +227,7 @@ def _may_be_claim_free(policy: Policy, gate: GateInput) -> bool:
 
 
 def _claims(policy: Policy, gate: GateInput) -> Iterator[Finding]:
-    """Findings on single claims, the like ones gathered into one sentence each, and on claims against one another."""
+    """Findings about single claims, equal ones merged into one sentence, and about claims in relation to each other."""
     alike = Counter(
         (finding.cause, not claim.critical, finding.reason, finding.action)
         for claim in gate.claims
@@ -252,7 +252,7 @@ def _claims(policy: Policy, gate: GateInput) -> Iterator[Finding]:
 
 
 def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
-    """What is against one claim whatever the others say; a reason here is what follows "1 claim is"."""
+    """Findings against one claim, whatever the others are; each reason completes the phrase "1 claim is"."""
     if not claim.checkable or claim.verdict is Verdict.UNCHECKED:
         return
     by_rate = policy.aggregation == "unsupported_rate"
@@ -267,7 +267,7 @@ def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
     value = _value(policy, claim)
     must_hold = claim.critical or policy.aggregation in {"joint", "minimum"}
     if claim.critical and value < policy.block_threshold:
-        # Not laxer than a claim between the thresholds, whatever the policy says of that one.
+        # At least as strict as for a claim between the thresholds, whatever the policy sets for that one.
         action = strictest(Action(policy.critical_action), Action(policy.weak_action))
         yield Finding(action, Cause.UNSUPPORTED, f"supported below block_threshold {policy.block_threshold:g}")
     elif value < policy.revise_threshold and (claim.critical or not policy.route_by_table):
@@ -278,14 +278,15 @@ def _claim_findings(policy: Policy, claim: ClaimSignal) -> Iterator[Finding]:
 
 
 def _score(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
-    """The bands of the overall score: docs/concepts.md#thresholds, the routing table or the unsupported rate."""
+    """Findings by the bands of the overall score: docs/concepts.md#thresholds, the routing table or the unsupported
+    rate."""
     if overall is None:
         return
     if policy.aggregation == "unsupported_rate":
         yield from _rate_bands(policy, gate)
     elif policy.route_by_table:
         mean = overall if gate.faithfulness is None else gate.faithfulness
-        # What may be served is decided by whether all claims hold; how much of the rest is supported by their mean.
+        # Whether it may be served depends on all claims holding; how much of the rest is supported, on their mean.
         below = mean if policy.aggregation == "joint" else min(overall, mean)
         name = "overall score" if below == overall else "mean score of the claims"
         yield from _table_bands(policy, min(overall, mean), (name, below), gate.factscore)
@@ -304,12 +305,13 @@ def _bands(policy: Policy, overall: float) -> Iterator[Finding]:
 
 
 def _table_bands(policy: Policy, worst: float, below: tuple[str, float], factscore: float | None) -> Iterator[Finding]:
-    """Rows 1 to 4 of docs/concepts.md#routing-table; conflicts and citations are rows 4 to 6, found elsewhere.
+    """Rows 1 to 4 of docs/concepts.md#routing-table; conflicts and citations, rows 4 to 6, are handled elsewhere.
 
     Args:
         policy: the thresholds.
         worst: the score that has to reach `emit_threshold`.
-        below: name and value of the score by which what does not reach it is withheld or served in part.
+        below: name and value of the score that decides whether an output below that threshold is withheld or served
+            in part.
         factscore: the share of supported facts, if defined.
     """
     name, value = below
@@ -327,7 +329,7 @@ def _table_bands(policy: Policy, worst: float, below: tuple[str, float], factsco
 def _rate_bands(policy: Policy, gate: GateInput) -> Iterator[Finding]:
     """PASS below `warn_rate`, WARN below `fail_rate`, FAIL from there (docs/concepts.md#unsupported-rate).
 
-    The rate is counted again: one minus the overall score may have lost its last bit, and the bands meet at equality.
+    The rate is computed again: one minus the overall score may have lost its last bit, and the bands meet at equality.
     """
     checked = [claim for claim in gate.claims if claim.checkable and not claim.unchecked]
     rate = _unsupported_rate(policy, checked)
@@ -339,8 +341,8 @@ def _rate_bands(policy: Policy, gate: GateInput) -> Iterator[Finding]:
         yield Finding(Action.REVISE, Cause.WEAK, f"{share} warn_rate {policy.warn_rate:g}.")
 
 
-def _people(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
-    """What brings in a person: critical severity and risk (docs/concepts.md#severity, #escalation)."""
+def _human_review(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[Finding]:
+    """Findings that call for a person: critical severity and risk (docs/concepts.md#severity, #escalation)."""
     critical = sum(claim.severity is not None and claim.severity > policy.severity.critical for claim in gate.claims)
     if critical and policy.escalate_critical_severity:
         count = _count(critical, "claim is", "claims are")
@@ -353,8 +355,8 @@ def _people(policy: Policy, gate: GateInput, overall: float | None) -> Iterator[
 
 
 def _exhausted(policy: Policy, gate: GateInput, findings: list[Finding]) -> list[Finding]:
-    """Repeated revise loops have failed (docs/concepts.md#thresholds); partial support alone is disclosed, not
-    revised."""
+    """The finding that revisions have failed too often (docs/concepts.md#thresholds). Partial support alone is
+    disclosed and not revised, so it does not count."""
     failing = any(finding.cause is not Cause.PARTIAL for finding in findings)
     if not failing or gate.revisions_failed < policy.max_revisions:
         return []
@@ -369,7 +371,7 @@ def _decision(
     action = strictest(*(finding.action for finding in findings))
     if action is Action.EMIT:
         return _emitted(policy, gate, grounded=grounded, overall=overall)
-    # Stable, so that findings of one strictness keep the order of the stages.
+    # A stable sort, so that findings of equal strictness keep the order of the stages.
     ordered = sorted(findings, key=lambda finding: permissiveness(finding.action))
     deciding = {finding.cause for finding in ordered if finding.action is action}
     causes = {finding.cause for finding in ordered}
@@ -405,7 +407,7 @@ _BLOCK_ROUTES = (
     (Cause.GAP, Route.WITHHOLD_KNOWLEDGE_GAP),
     (Cause.CLOSEST, Route.WITHHOLD_CLOSEST_SOURCES),
 )
-"""Which cause gives a withheld output its finer route, the first that applies."""
+"""The finer route of a withheld output by cause; the first cause that applies decides."""
 
 
 def _route(action: Action, deciding: set[Cause], causes: set[Cause]) -> Route:
@@ -413,7 +415,7 @@ def _route(action: Action, deciding: set[Cause], causes: set[Cause]) -> Route:
         case Action.BLOCK if Cause.SEVERITY in causes:
             return Route.WITHHOLD_FOR_REVIEW
         case Action.BLOCK if Cause.CONFLICT in causes and Cause.FABRICATED not in causes:
-            # Whatever blocks: sources that disagree are worth telling of.
+            # Whatever the reason for blocking, the reader should learn that the sources disagree.
             return Route.CONFLICT_DISCLOSURE
         case Action.BLOCK:
             return next((route for cause, route in _BLOCK_ROUTES if cause in deciding), Route.WITHHOLD)

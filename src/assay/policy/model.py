@@ -1,4 +1,4 @@
-"""The policy: every threshold, weight and switch of the gate as one frozen value."""
+"""The policy: all thresholds, weights and switches of the gate as one frozen value."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 Minutes = Annotated[float, Field(gt=0, le=525_600)]
 
 SUM_TOLERANCE = 1e-6
-"""How far from 1 the sum of weights may lie: room for decimal fractions such as three times 0.3333333."""
+"""How far the sum of weights may differ from 1, to allow for decimal fractions such as three times 0.3333333."""
 
 
 class SeverityWeights(Value):
@@ -29,11 +29,11 @@ class SeverityWeights(Value):
     """
 
     alpha: Weight = 0.3
-    """Weight of the risk that the claim is passed on. In [0, 1]; the three weights sum to 1."""
+    """Weight of the propagation risk. In [0, 1]; the three weights sum to 1."""
     beta: Weight = 0.3
     """Weight of how hard the error is to notice. In [0, 1]."""
     gamma: Weight = 0.4
-    """Weight of what the error would cost. In [0, 1]."""
+    """Weight of the cost of the error. In [0, 1]."""
     critical: Probability = 0.8
     """Above it the level is `critical`. In [0, 1] (docs/concepts.md#severity)."""
     high: Probability = 0.6
@@ -62,15 +62,15 @@ class MetricWeights(Value):
     """The weights of the composite score 1 - (w_F F + w_A AP + w_G G + w_S SC) (docs/concepts.md#metrics).
 
     A metric without a value is left out and the other weights are scaled up to sum to 1 again; it never counts as a
-    number. Each is in [0, 1] and they sum to 1.
+    number. Each weight is in [0, 1] and they sum to 1.
     """
 
     faithfulness: Weight = 0.4
     """w_F: how strongly the evidence entails the claims."""
     attribution_precision: Weight = 0.2
-    """w_A: how many citations hold."""
+    """w_A: the share of citations that hold."""
     groundedness: Weight = 0.3
-    """w_G: how many claims are grounded."""
+    """w_G: the share of claims that are grounded."""
     self_consistency: Weight = 0.1
     """w_S: how far the model agrees with itself when asked again."""
 
@@ -83,7 +83,7 @@ class MetricWeights(Value):
         return self
 
     def as_mapping(self) -> Mapping[str, float]:
-        """The weights by the names that the metrics have in a report."""
+        """The weights by the names of the metrics in a report."""
         return {
             "faithfulness": self.faithfulness,
             "attribution_precision": self.attribution_precision,
@@ -96,37 +96,37 @@ class Escalation(Value):
     """When a person decides: stakes * (1 - confidence) > threshold (docs/concepts.md#escalation)."""
 
     enabled: bool = True
-    """Whether the formula is used at all. Off: only the other switches of the policy lead to a person."""
+    """Whether the formula is used at all. If not, only other settings of the policy bring in a person."""
     threshold: Probability = 0.5
-    """theta_esc of the formula, in [0, 1]; smaller asks people more often."""
+    """theta_esc of the formula, in [0, 1]; a smaller value brings in people more often."""
     low: Probability = 0.25
-    """What `low` stakes count in the formula, in [0, 1]."""
+    """The weight of `low` stakes in the formula, in [0, 1]."""
     medium: Probability = 0.5
-    """What `medium` stakes count."""
+    """The weight of `medium` stakes."""
     high: Probability = 1.0
-    """What `high` stakes count."""
+    """The weight of `high` stakes."""
 
     sync_threshold: Probability = 0.6
-    """theta_2: the risk above which somebody has to look within minutes. Below `threshold` it counts as that."""
+    """theta_2: the risk above which a review is due within minutes. A value below `threshold` counts as `threshold`."""
     blocking_threshold: Probability = 0.8
-    """theta_3: the risk above which senior people have to look at once. At least `sync_threshold`."""
+    """theta_3: the risk above which a senior reviewer has to look at once. At least `sync_threshold`."""
     async_minutes: Minutes = 240.0
-    """How long a review of the tier `async` may take: hours."""
+    """How long a review in the tier `async` may take, in minutes; usually hours."""
     sync_minutes: Minutes = 15.0
-    """How long one of the tier `sync` may take: minutes."""
+    """How long a review in the tier `sync` may take, in minutes."""
     blocking_minutes: Minutes = 5.0
-    """How long one of the tier `blocking` may take."""
+    """How long a review in the tier `blocking` may take, in minutes."""
     async_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
-    """What happens when nobody has decided by then: it goes up a tier, it is rejected, or it goes on waiting and
-    people are reminded. It is never released."""
+    """What happens when nobody has decided by then: the item moves up a tier, it is rejected, or it keeps waiting and
+    reviewers are reminded. It is never released."""
     sync_overdue: Literal["next_tier", "reject", "wait"] = "next_tier"
     """The same for the tier `sync`."""
     blocking_overdue: Literal["reject", "wait"] = "wait"
     """The same for the tier `blocking`, above which there is none."""
     expertise: str = Field(default="", max_length=100)
-    """What a reviewer has to know, such as `tax`; only where there are reviewers who do. Empty: anyone."""
+    """The expertise that a reviewer needs, such as `tax`, if any reviewer has it. Empty: anyone may review."""
     senior: str = Field(default="senior", max_length=100)
-    """What the reviewers of the tier `blocking` have to be, where there are any. Empty: anyone."""
+    """The role that reviewers of the tier `blocking` need, if any reviewer has it. Empty: anyone may review."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -145,7 +145,7 @@ class Escalation(Value):
         return self
 
     def weight(self, stakes: Stakes) -> float:
-        """What the stakes count, in [0, 1]."""
+        """The weight of the stakes, in [0, 1]."""
         return {Stakes.LOW: self.low, Stakes.MEDIUM: self.medium, Stakes.HIGH: self.high}[stakes]
 
     def risk(self, stakes: Stakes, confidence: float) -> float:
@@ -158,47 +158,47 @@ class Escalation(Value):
 
 
 class ExternalChecks(Value):
-    """What is asked of knowledge outside of the evidence, where sources are configured (docs/knowledge.md).
+    """How claims are verified against knowledge outside the evidence, where sources are configured (docs/knowledge.md).
 
     verify_externally(c) <=> verdict(c) = unsupported and sev(c) >= severity and verifiable(c)
     """
 
     mode: Literal["off", "note", "decide"] = "decide"
-    """Whether sources are asked at all, and whether their answers are only reported or decide: what a source of
-    enough authority verifies counts as supported, and what it refutes as contradicted."""
+    """Whether sources are asked at all, and whether their answers are only noted or decide. If they decide, a claim
+    that a source of sufficient authority verifies counts as supported, and one that it refutes as contradicted."""
     claims: Literal["unsupported", "all"] = "unsupported"
-    """Which claims are put to them: those that the evidence does not support, or those that it does besides, so that
-    errors of the evidence itself are found."""
+    """Which claims are looked up: those that the evidence does not support, or all of them, so that errors in the
+    evidence itself are found."""
     severity: Probability = 0.3
-    """theta_sev: the severity that an error in a claim would have, from which on it is asked about. In [0, 1]."""
+    """theta_sev: the severity that an error in a claim must have for the claim to be looked up. In [0, 1]."""
     confidence: float = Field(default=0.7, ge=0.5, le=1)
-    """theta_external: how sure the verifier has to be of what a source says of a claim. In [0.5, 1]."""
+    """theta_external: the least confidence of the verifier in what a source says about a claim. In [0.5, 1]."""
     budget_s: float = Field(default=5.0, gt=0, le=600)
-    """Seconds that asking may take for one output, whatever the sources do. In (0, 600]."""
+    """The time for all lookups of one output, in seconds, however the sources behave. In (0, 600]."""
     ask_all: bool = False
-    """Whether sources below the authority that settled a claim are asked too, to show where they disagree."""
+    """Whether sources with less authority than the one that settled a claim are asked too, to show disagreement."""
 
 
 class Policy(Value):
-    """Every setting of the gate. Presets are in `assay.policy.presets`; files are read by `parse_policy`."""
+    """All settings of the gate. Presets are in `assay.policy.presets`; files are read by `parse_policy`."""
 
     name: str = Field(min_length=1)
-    """What the policy is called in reports."""
+    """The name of the policy in reports."""
     description: str = ""
-    """What it is for, in a sentence."""
+    """The purpose of the policy, in a sentence."""
 
     prior: float | None = Field(default=0.9, gt=0, lt=1)
-    """The share of claims that are supported where the policy is used. Scores are calibrated on rows of which fewer
-    are; corrected to this share they say how often a claim with such a score is right in use (docs/adr/0030). In
-    (0, 1); none leaves them uncorrected."""
+    """The share of supported claims where the policy is used. Scores are calibrated on rows with a smaller share;
+    corrected to this one, they state how often a claim with such a score is right in use (docs/adr/0030). In (0, 1);
+    none leaves them uncorrected."""
     aggregation: Literal["joint", "minimum", "weighted_mean", "unsupported_rate"] = "minimum"
     """How claims become one score: the probability that all of them hold, the worst claim, the mean with critical
     claims weighing `critical_weight`, or one minus the share of claims without support (docs/adr/0030)."""
     independence: float = Field(default=1.0, gt=0, le=1)
     """Under `joint` only: how far the claims of an answer are right or wrong independently of each other. At 1 their
-    probabilities are multiplied; below it several weak ones say less than each by itself. In (0, 1]."""
+    probabilities are multiplied; below 1 several weak claims lower the score less than that. In (0, 1]."""
     critical_weight: float = Field(default=2.0, ge=1, le=100)
-    """How often a critical claim counts in the weighted mean; other claims count once. In [1, 100]."""
+    """The weight of a critical claim in the weighted mean; other claims have the weight 1. In [1, 100]."""
 
     emit_threshold: Probability = 0.85
     """The overall score from which an output may be emitted (docs/concepts.md#thresholds). In [0, 1], at least
@@ -209,7 +209,7 @@ class Policy(Value):
     block_threshold: Probability = 0.4
     """The score below which a critical claim withholds the output (docs/concepts.md#thresholds). In [0, 1]."""
     warn_rate: Probability = 0.1
-    """Under `unsupported_rate` only: the share of unsupported claims from which an output is not passed
+    """Under `unsupported_rate` only: the share of unsupported claims from which an output does not pass
     (docs/concepts.md#unsupported-rate)."""
     fail_rate: Probability = 0.3
     """Under `unsupported_rate` only: the share from which it is withheld. At least `warn_rate`."""
@@ -219,82 +219,84 @@ class Policy(Value):
     is flat from 0.3 to 0.4 and falls above it (docs/adr/0005-gate.md). At most `emit_threshold`, so that
     a claim without support cannot carry an output over the line."""
     contradiction_threshold: float = Field(default=0.25, gt=0, le=1)
-    """The probability of contradiction from which the verdict is `contradicted`, whatever supports it. Above 0: at 0
-    everything would be contradicted."""
+    """The probability of contradiction from which the verdict is `contradicted`, whatever supports the claim. Above 0,
+    since at 0 everything would be contradicted."""
 
     windows_per_claim: int | None = Field(default=1, ge=1)
-    """How many windows of evidence the network reads for one claim, beside its best sentence and a text assembled from
-    the best sentences of all evidence; none reads all of them (docs/adr/0017-what-is-read-for-a-claim.md)."""
+    """How many windows of evidence the network reads for one claim, in addition to its best sentence and a text
+    assembled from the best sentences of all evidence; none means all of them
+    (docs/adr/0017-what-is-read-for-a-claim.md)."""
 
     groundedness: bool = True
-    """Whether claims must be supported by evidence. Tool calls, structure and emptiness are gated all the same."""
+    """Whether claims must be supported by evidence. Tool calls, structure and emptiness are gated in any case."""
     ungrounded_tasks: tuple[str, ...] = ()
-    """Tasks for which groundedness is off although the policy has it on (such as creative or brainstorm)."""
+    """Tasks that are exempt from groundedness, such as creative or brainstorm."""
     citations: Literal["off", "verify", "require", "strict"] = "verify"
-    """How citations are held to account (docs/concepts.md#citations): `off` (soft: not judged), `verify` (those that
-    are there must exist, be quoted rightly and entail what they follow), `require` (besides, every checkable
-    claim has one), `strict` (besides, one that fails withholds the output)."""
+    """How citations are judged (docs/concepts.md#citations): `off` (not at all), `verify` (each citation must exist, be
+    quoted correctly and entail the statement that it follows), `require` (in addition, every checkable claim has one),
+    `strict` (in addition, one that fails withholds the output)."""
     failed_citation: Literal["revise", "escalate", "block"] = "revise"
-    """What a misquoted, misattributed or non-entailing citation leads to; `strict` blocks whatever stands here. A
-    fabricated citation blocks at every level but `off`."""
+    """The action for a misquoted, misattributed or non-entailing citation; `strict` blocks in any case. A fabricated
+    citation blocks at every level but `off`."""
 
     critical_action: Literal["revise", "block"] = "block"
-    """What a critical claim that is contradicted or below `block_threshold` leads to (docs/concepts.md#thresholds)."""
+    """The action for a critical claim that is contradicted or below `block_threshold` (docs/concepts.md#thresholds)."""
     weak_action: Literal["revise", "escalate"] = "revise"
-    """What a claim between `block_threshold` and `revise_threshold` leads to; `escalate` asks a person."""
+    """The action for a claim between `block_threshold` and `revise_threshold`; `escalate` asks a person."""
     block_on_overall: bool = False
     """Whether an overall score below `block_threshold` withholds the output even if no critical claim is that low."""
     unchecked_action: Literal["revise", "escalate"] = "revise"
-    """What text or evidence that nobody checked leads to, and an output without any claim. Never `emit`."""
+    """The action for text or evidence that was not checked, and for an output without any claim. Never `emit`."""
     max_revisions: int = Field(default=2, ge=0, le=100)
-    """How many failed revisions turn a further `revise` into `block` (docs/concepts.md#thresholds)."""
+    """The number of failed revisions after which a further `revise` becomes `block` (docs/concepts.md#thresholds)."""
 
     claim_free_may_emit: bool = True
-    """Whether an output without claims may be emitted when the caller declared it to be claim-free."""
+    """Whether an output without claims may be emitted when the caller declared it claim-free."""
     abstention_may_emit: bool = True
-    """Whether an output that says nothing but that it has no answer, greetings aside, may be emitted."""
+    """Whether an output that only states that it has no answer, greetings aside, may be emitted."""
     require_relevant_evidence: bool = True
-    """Whether an output is withheld where no passage, and not the output either, mentions what was asked."""
+    """Whether an output is withheld where neither a passage nor the output itself mentions what was asked."""
     judge: Literal["off", "uncertain", "all"] = "off"
-    """Which claims a chat model is asked about, where one is at hand (docs/concepts.md#the-judge): none, those of which
-    the other tiers are not sure, or all. A claim whose answer cannot be used does not pass."""
+    """Which claims a chat model judges, where one is available (docs/concepts.md#the-judge): none, those of which the
+    other tiers are not sure, or all. A claim for which its answer is not usable does not pass."""
     judge_calls: int = Field(default=16, ge=0, le=10_000)
-    """How many requests the judge may get for one output; claims beyond them are unchecked. In [0, 10000]."""
+    """The most requests to the judge for one output; claims beyond them are unchecked. In [0, 10000]."""
     judge_confidence: float = Field(default=0.9, ge=0.5, le=1)
-    """How much the word of the judge counts, as a probability: what its verdicts are right in, on rows of yours. It can
-    bring no claim over an `emit_threshold` above it. In [0.5, 1]."""
+    """The probability with which a verdict of the judge counts: the share of its verdicts that are right on your own
+    rows. It cannot lift a claim over an `emit_threshold` above it. In [0.5, 1]."""
     omissions: Literal["off", "note", "revise"] = "off"
-    """What follows if the output leaves out a condition, an exception, a deadline or a limit of the evidence that bears
-    on it (docs/concepts.md#omissions): it is not looked for, it is reported, or the output goes back to its author."""
+    """What happens if the output omits a condition, an exception, a deadline or a limit of the evidence that is
+    relevant to it (docs/concepts.md#omissions): omissions are not looked for, they are reported, or the output goes
+    back to its author."""
     consistency_probes: bool = False
-    """Whether critical claims are to be probed where a chat model is at hand (docs/concepts.md#self-consistency).
-    Divergence found is gated either way."""
+    """Whether critical claims are probed where a chat model is available (docs/concepts.md#self-consistency).
+    Divergence is gated in any case."""
     probe_samples: Annotated[int, Field(ge=1, le=9)] | Literal["adaptive"] = 3
     """How many answers a probe asks for at first: a number in [1, 9], or `adaptive`: 1, 3 or 5 by the risk of the
     claims (Wang et al. 2023 sample a fixed number; sure claims need fewer)."""
 
     logic: Literal["off", "recompute", "full"] = "recompute"
-    """What is looked at in the output by itself (docs/concepts.md#categories): `recompute` its sums, units, dates and
-    orders, without the network; `full` besides whether stated conclusions follow and statements contradict each other.
-    A fault sends its claim back to the author, whatever the evidence says."""
+    """How the output's own logic is audited (docs/concepts.md#categories): `recompute` recalculates its sums, units,
+    dates and orders, without the network; `full` also tests whether stated conclusions follow and whether statements
+    contradict each other. A fault sends its claim back to the author, whatever the evidence says."""
     abstention: Abstaining | None = None
-    """When an answer is not given, or given with a caveat, though the gate would emit it; none leaves it to the gate.
+    """When an answer that the gate would emit is withheld or given with a caveat; none leaves the decision to the gate.
     `assay calibrate` writes it."""
     screen: ScreenPolicy | None = None
-    """Which passages may be evidence (docs/screen.md): with the block what is generated or checked goes by those alone
-    that the retrieval gate keeps; none leaves all that is given."""
+    """Which passages may be evidence (docs/screen.md). With this block, generation and checks use only the passages
+    that the retrieval gate keeps; none means that all given passages are used."""
 
     route_by_table: bool = False
-    """Whether the routing table (docs/concepts.md#routing-table) decides on the bands below `emit_threshold`."""
+    """Whether the routing table (docs/concepts.md#routing-table) decides in the bands below `emit_threshold`."""
     factscore_threshold: Probability = 0.8
     """Under the table only: the FACTScore below which an answer is served with disclosure at best."""
 
     overlays: tuple[str, ...] = ()
-    """What was laid over it by the server, such as `tighter_thresholds` (docs/monitoring.md#the-error-budget). It is
-    in every report; what it changes is in the other settings."""
+    """The overlays that the server applied, such as `tighter_thresholds` (docs/monitoring.md#the-error-budget). Every
+    report lists them; their effect is in the other settings."""
 
     external: ExternalChecks = ExternalChecks()
-    """What is asked of knowledge outside of the evidence, where sources are configured."""
+    """How claims are verified against knowledge outside the evidence, where sources are configured."""
 
     severity: SeverityWeights = SeverityWeights()
     """Weights and levels of severity."""
@@ -303,7 +305,7 @@ class Policy(Value):
     metric_weights: MetricWeights = MetricWeights()
     """Weights of the composite hallucination score."""
     escalation: Escalation = Escalation()
-    """When a person decides because much depends on an output of which little is certain."""
+    """When a person decides because the stakes are high for the confidence in the output."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -324,7 +326,7 @@ class Policy(Value):
                 ("revise_threshold", "block_threshold"),
             )
         if self.support_threshold > emit and self.aggregation != "joint":
-            # Under `joint` every claim has to be supported besides, and all of them together are less likely than one.
+            # Under `joint` every claim has to be supported in addition, and all together are less likely than each one.
             yield (
                 f"support_threshold must be at most emit_threshold, got {self.support_threshold:g} and {emit:g}",
                 ("support_threshold", "emit_threshold"),
@@ -351,20 +353,20 @@ class Policy(Value):
 
     @property
     def content(self) -> dict[str, Any]:
-        """All fields in JSON, as they are digested and kept.
+        """All fields as JSON values, as they are digested and stored.
 
-        `screen` and `overlays` are left out where there are none, so that policies without them are those that they
-        were before.
+        `screen` and `overlays` are omitted where they are empty, so that policies without them keep the digests that
+        they had before these fields existed.
         """
         absent = {name for name in ("screen", "overlays") if not getattr(self, name)}
         return self.model_dump(mode="json", exclude=absent or None)
 
 
 def validated(policy: Policy) -> Policy:
-    """The policy, checked against its own rules once more.
+    """The policy, validated again.
 
     Raises:
-        PolicyError: it was made in a way that passes pydantic by, and breaks them.
+        PolicyError: it was made in a way that skips validation, and is not valid.
     """
     try:
         return type(policy).model_validate(policy.model_dump())
@@ -374,5 +376,5 @@ def validated(policy: Policy) -> Policy:
 
 
 def contradiction(message: str, fields: tuple[str, ...]) -> PydanticCustomError:
-    """An error about settings that do not go together, naming them so that a reader of a file can point at one."""
+    """An error about inconsistent settings; it names them, so that a parser of policy files can point at the place."""
     return PydanticCustomError("contradiction", "{reason}", {"reason": message, "fields": list(fields)})

@@ -1,7 +1,7 @@
-"""Which of two policies is at least as strict: what a caller may ask for in place of another.
+"""The order of policies by strictness: which policies a caller may use in place of the operator's.
 
-A partial order, setting by setting: of two policies with thresholds in different directions neither is stricter.
-A setting that this module does not know of has to be the same in both, so that a new one loosens nothing unnoticed.
+It is a partial order, setting by setting: if two policies differ in different directions, neither is stricter. A
+setting that this module does not know must be equal in both, so that a new setting never loosens anything unnoticed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,61 +14,71 @@ from assay.policy.screening import ScreenPolicy
 _Test = Callable[[Any, Any], bool]
 
 
-def _more(one: Any, other: Any) -> bool:
-    return bool(one >= other)
+def _more(value: Any, baseline: Any) -> bool:
+    return bool(value >= baseline)
 
 
-def _less(one: Any, other: Any) -> bool:
-    return bool(one <= other)
+def _less(value: Any, baseline: Any) -> bool:
+    return bool(value <= baseline)
 
 
 def _ranked(*values: str) -> _Test:
-    return lambda one, other: values.index(one) >= values.index(other)
+    return lambda value, baseline: values.index(value) >= values.index(baseline)
 
 
-def _any(one: Any, other: Any) -> bool:
-    del one, other
+def _any(value: Any, baseline: Any) -> bool:
+    del value, baseline
     return True
 
 
-def _windows(one: int | None, other: int | None) -> bool:
-    return one is None or (other is not None and one >= other)
+def _windows(value: int | None, baseline: int | None) -> bool:
+    return value is None or (baseline is not None and value >= baseline)
 
 
-def _prior(one: float | None, other: float | None) -> bool:
-    return one == other or (one is not None and other is not None and one <= other)
+def _prior(value: float | None, baseline: float | None) -> bool:
+    return value == baseline or (value is not None and baseline is not None and value <= baseline)
 
 
-def _abstention(one: Any, other: Any) -> bool:
-    return other is None or one == other
+def _abstention(value: Any, baseline: Any) -> bool:
+    return baseline is None or value == baseline
 
 
-def _screen(one: ScreenPolicy | None, other: ScreenPolicy | None) -> bool:
-    """Whether one retrieval gate lets no passage in that another drops."""
-    if other is None or one == other:
+def _screen(value: ScreenPolicy | None, baseline: ScreenPolicy | None) -> bool:
+    """Whether a retrieval gate keeps no passage that the baseline drops."""
+    if baseline is None or value == baseline:
         return True
-    if one is None:
+    if value is None:
         return False
     drops = all(
-        getattr(one, name) == "drop" or getattr(other, name) == "keep"
+        getattr(value, name) == "drop" or getattr(baseline, name) == "keep"
         for name in ("injections", "versions", "duplicates")
     )
-    reserved = one.low_confidence == "refuse" or other.low_confidence == "answer"
+    refuses = value.low_confidence == "refuse" or baseline.low_confidence == "answer"
     return (
         drops
-        and reserved
-        and one.minimum_relevance >= other.minimum_relevance
-        and one.confident_relevance >= other.confident_relevance
-        and (one.language == "question" or other.language == "any")
-        and one.conflicts >= other.conflicts
+        and refuses
+        and value.minimum_relevance >= baseline.minimum_relevance
+        and value.confident_relevance >= baseline.confident_relevance
+        and (value.language == "question" or baseline.language == "any")
+        and value.conflicts >= baseline.conflicts
     )
 
 
-def _escalation(one: Escalation, other: Escalation) -> bool:
-    if not other.enabled:
+def _escalation(value: Escalation, baseline: Escalation) -> bool:
+    """Whether at least as much is escalated, to reviewers of whom at least as much is required."""
+    if any(getattr(baseline, name) not in {"", getattr(value, name)} for name in ("expertise", "senior")):
+        return False
+    if baseline.senior and _blocking_from(value) > _blocking_from(baseline):
+        return False
+    if not baseline.enabled:
         return True
-    weighs = all(getattr(one, name) >= getattr(other, name) for name in ("low", "medium", "high"))
-    return one.enabled and one.threshold <= other.threshold and weighs
+    heavier = all(getattr(value, name) >= getattr(baseline, name) for name in ("low", "medium", "high"))
+    return value.enabled and value.threshold <= baseline.threshold and heavier
+
+
+def _blocking_from(rules: Escalation) -> float:
+    """The risk above which an item has the tier `blocking`, whose reviewers have to be senior."""
+    return max(rules.threshold, rules.blocking_threshold)
 
 
 STRICTER: Final[Mapping[str, _Test]] = MappingProxyType(
@@ -86,7 +96,7 @@ STRICTER: Final[Mapping[str, _Test]] = MappingProxyType(
         "contradiction_threshold": _less,
         "windows_per_claim": _windows,
         "groundedness": _more,
-        "ungrounded_tasks": lambda one, other: set(one) <= set(other),
+        "ungrounded_tasks": lambda value, baseline: set(value) <= set(baseline),
         "citations": _ranked("off", "verify", "require", "strict"),
         "failed_citation": _ranked("revise", "escalate", "block"),
         "critical_action": _ranked("revise", "block"),
@@ -110,12 +120,12 @@ STRICTER: Final[Mapping[str, _Test]] = MappingProxyType(
         "overlays": _any,
     }
 )
-"""For each setting whether its first value is at least as strict as its second. Those that are not here have to be the
-same: how claims become one score, the routing table, how severity is weighed, and what bounds the judge."""
+"""For each setting a test whether a value is at least as strict as the baseline's. Settings without a test have to be
+equal: how claims become one score, the routing table, the severity weights, and the limits of the judge."""
 
 
-def looser_settings(one: Policy, other: Policy) -> tuple[str, ...]:
-    """The settings by which one policy is not at least as strict as another; empty where it is.
+def looser_settings(candidate: Policy, baseline: Policy) -> tuple[str, ...]:
+    """The settings in which a policy is not at least as strict as a baseline; empty where it is in all of them.
 
     >>> from assay.policy.presets import preset
     >>> looser_settings(preset("general"), preset("general"))
@@ -126,12 +136,13 @@ def looser_settings(one: Policy, other: Policy) -> tuple[str, ...]:
     return tuple(
         name
         for name in Policy.model_fields
-        if not STRICTER.get(name, _same)(getattr(one, name), getattr(other, name)) and name not in _idle(other)
+        if not STRICTER.get(name, _same)(getattr(candidate, name), getattr(baseline, name))
+        and name not in _idle(baseline)
     )
 
 
-def at_least_as_strict(one: Policy, other: Policy) -> bool:
-    """Whether one policy lets nothing out that another holds back, whatever is found of an output.
+def at_least_as_strict(candidate: Policy, baseline: Policy) -> bool:
+    """Whether a policy releases nothing that the baseline withholds, whatever is found about an output.
 
     >>> from assay.policy.presets import preset
     >>> at_least_as_strict(preset("high-stakes"), preset("general"))
@@ -139,15 +150,15 @@ def at_least_as_strict(one: Policy, other: Policy) -> bool:
     >>> at_least_as_strict(preset("general"), preset("high-stakes"))
     False
     """
-    return not looser_settings(one, other)
+    return not looser_settings(candidate, baseline)
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(one == other)
+def _same(value: Any, baseline: Any) -> bool:
+    return bool(value == baseline)
 
 
 def _idle(policy: Policy) -> Sequence[str]:
-    """The settings of a policy that decide nothing in it, so that any value is at least as strict."""
+    """The settings that have no effect in a policy, so that any other value is at least as strict."""
     idle: list[str] = []
     if not policy.groundedness:
         idle += [

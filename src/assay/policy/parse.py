@@ -1,12 +1,12 @@
-"""Reads the text of `assay.yaml` into a policy, and says where in it something is wrong.
+"""Parses the text of `assay.yaml` into a policy and reports the place of every error.
 
     version: 1
     policy:
       preset: rag
       emit_threshold: 0.9
 
-or, for a preset as it is, `policy: rag`. Every fault is reported with its line and column, all of them at once. The
-text may be hostile: anchors, aliases, tags and deep nesting are refused.
+or, for an unchanged preset, `policy: rag`. All errors are reported at once, each with its line and column. The text may
+be hostile: anchors, aliases, tags and deep nesting are refused.
 """
 
 import difflib
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from yaml.nodes import Node
 
 VERSION = 1
-"""The version of the file's form."""
+"""The version of the file format."""
 MAX_CHARACTERS = 100_000
-"""The longest text read; a policy of all fields with comments has about 3,000 characters."""
+"""The longest text accepted; a policy with all fields and comments has about 3,000 characters."""
 OTHERS = ("knowledge", "monitor", "redteam")
-"""Parts of the file that are no part of the policy, each read by the package of its name through `parse_part`."""
+"""Parts of the file that do not belong to the policy; each is read by the package of its name through `parse_part`."""
 MAX_DEPTH = 20
-"""How deep values may be nested; a policy needs 3."""
+"""How deeply values may be nested; a policy needs 3 levels."""
 
 Path = tuple[str | int, ...]
 
@@ -49,7 +49,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A place in the text, counted from 1 as editors do."""
+    """A place in the text, counted from 1 as in editors."""
 
     line: int
     column: int
@@ -57,7 +57,7 @@ class _Mark:
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far: the places of keys and values, and the faults."""
+    """The state of the parser: the places of keys and values, and the errors found so far."""
 
     source: str
     keys: dict[Path, _Mark] = field(default_factory=dict)
@@ -77,18 +77,18 @@ class _Reading:
 
 
 def parse_policy(text: str, source: str) -> Policy:
-    """The policy that a text in the form of `assay.yaml` describes: a preset with some fields set again.
+    """The policy that a text in the format of `assay.yaml` describes: a preset with some fields overridden.
 
     Without `preset` the fields are set on `general`. Without `name` a changed preset is called `<preset>-adjusted`;
-    its digest tells it apart in any case.
+    its digest identifies it in any case.
 
     Args:
         text: the content of the file.
-        source: what to call it in errors, such as its path.
+        source: its name in error messages, such as its path.
 
     Raises:
-        PolicyError: the text is not YAML, has an unknown or repeated key, a value of a wrong type or out of range, or
-            settings that contradict each other. Each fault is a line `source:line:column: expected, got`.
+        PolicyError: the text is not YAML, has an unknown or repeated key, a value of the wrong type or out of range, or
+            settings that contradict each other. Each error is a line `source:line:column: expected, got`.
 
     >>> parse_policy("version: 1\\npolicy: {preset: rag, emit_threshold: 0.9}", "assay.yaml").emit_threshold
     0.9
@@ -106,14 +106,14 @@ def parse_policy(text: str, source: str) -> Policy:
     settings = _settings(reading, document)
     reading.fail_on_faults()
     base = PRESETS["general"]
-    chosen = settings.pop("preset", None)
-    if chosen is not None:
-        base = _base(reading, chosen)
+    preset = settings.pop("preset", None)
+    if preset is not None:
+        base = _base(reading, preset)
     return _validated(reading, base, settings)
 
 
 def parse_calibration(text: str, source: str) -> Calibration | None:
-    """Where the thresholds of a policy file come from, as `assay calibrate` wrote it; none where nobody did.
+    """The provenance of the thresholds in a policy file, as written by `assay calibrate`; None if it has none.
 
     Raises:
         PolicyError: as `parse_policy`.
@@ -128,29 +128,29 @@ def parse_calibration(text: str, source: str) -> Calibration | None:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the file beside the policy: its value, and how to say that something in it is wrong."""
+    """A part of the file that does not belong to the policy: its value, and methods that report errors in it."""
 
     value: object
-    """Mappings, tuples, text, numbers, booleans and none."""
+    """Mappings, tuples, strings, numbers, booleans and None."""
     _reading: _Reading
 
     def fault(self, path: Path, message: str) -> None:
-        """Note what is wrong at a place in it; `raise_faults` tells of all of them at once."""
+        """Records an error at a path; `raise_faults` reports all recorded errors at once."""
         self._reading.fault(_nearest(self._reading.values, path), message)
 
     def raise_faults(self) -> None:
-        """Tell of what was noted.
+        """Reports the recorded errors.
 
         Raises:
-            PolicyError: something was; each fault is a line `source:line:column: expected, got`.
+            PolicyError: there are any; each error is a line `source:line:column: expected, got`.
         """
         self._reading.fail_on_faults()
 
 
 def parse_part(text: str, source: str, name: str) -> Part | None:
-    """A part of the file beside the policy; none where the file has none of that name.
+    """A part of the file that does not belong to the policy; None if the file has no part of that name.
 
-    Paths of faults begin with the part's name.
+    Paths of errors begin with the part's name.
 
     Raises:
         PolicyError: as `parse_policy`.
@@ -164,18 +164,18 @@ def parse_part(text: str, source: str, name: str) -> Part | None:
 
 
 def _compose(reading: _Reading, text: str) -> "Node | None":
-    """The nodes of the text with their places; PyYAML is imported here so that `import assay` stays quick."""
+    """The YAML nodes of the text with their places; PyYAML is imported here so that `import assay` stays fast."""
     import yaml
 
     try:
-        # A loader of nodes alone: nothing is constructed, so that no tag can do anything.
+        # Only nodes are composed and nothing is constructed, so a tag has no effect.
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = _Mark(mark.line + 1, mark.column + 1) if mark else _Mark(1, 1)
         reading.fault(place, f"expected YAML, but {error.problem or error.context}")
     except yaml.YAMLError as error:
-        # Characters that YAML forbids come with an offset alone.
+        # An error about a character that YAML forbids has only an offset.
         offset = getattr(error, "position", None) or 0
         line = text.count("\n", 0, offset) + 1
         column = offset - (text.rfind("\n", 0, offset) + 1) + 1
@@ -187,11 +187,11 @@ def _compose(reading: _Reading, text: str) -> "Node | None":
 
 
 def _plain(reading: _Reading, node: "Node | None") -> object:
-    """The nodes as mappings, tuples, text, numbers, booleans and none; each node may occur once."""
+    """The nodes as mappings, tuples, strings, numbers, booleans and None; each node may occur only once."""
     import yaml
 
     seen: set[int] = set()
-    # Scalars are read by the rules of YAML 1.1; only those of the tags below are, so that nothing else is built.
+    # Scalars are read by the rules of YAML 1.1, and only those with the tags below, so nothing else is constructed.
     constructor = yaml.constructor.SafeConstructor()
     scalar_tags = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null")}
 
@@ -243,7 +243,7 @@ def _plain(reading: _Reading, node: "Node | None") -> object:
 
 
 def _settings(reading: _Reading, document: object) -> dict[str, object]:
-    """The fields below `policy`, after checking what stands around them."""
+    """The fields below `policy`, after checking the rest of the document."""
     start = reading.values.get((), _Mark(1, 1))
     if not isinstance(document, dict):
         came = "an empty text" if document is None else _NAMES[type(document).__name__]
@@ -266,7 +266,7 @@ def _settings(reading: _Reading, document: object) -> dict[str, object]:
     if isinstance(policy, dict):
         return dict(policy)
     if policy is None:
-        # An absent or empty policy would silently mean the default one.
+        # An absent or empty policy would silently select the default one.
         reading.fault(reading.keys.get(("policy",), start), "expected a policy: a preset's name or its settings")
     else:
         reading.fault(reading.values["policy",], f"expected a preset's name or a mapping, got {shown(policy)}")
@@ -274,7 +274,7 @@ def _settings(reading: _Reading, document: object) -> dict[str, object]:
 
 
 def _provenance(reading: _Reading, block: object) -> Calibration | None:
-    """What a file says of where its thresholds come from; a block that cannot be read is a fault like any other."""
+    """The provenance block of a file; a block that cannot be read is an error like any other."""
     try:
         return read_calibration(block)
     except PolicyError as error:
@@ -292,7 +292,7 @@ def _base(reading: _Reading, name: object) -> Policy:
 
 
 def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> Policy:
-    """The preset with the settings laid over it, nested ones field by field, and all checked together."""
+    """The preset overridden by the settings, nested ones field by field, and validated as a whole."""
     fields: dict[str, object] = {name: getattr(base, name) for name in Policy.model_fields}
     if settings and "name" not in settings:
         fields["name"] = f"{base.name}-adjusted"
@@ -303,7 +303,7 @@ def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> 
             continue
         fields[name] = value
     try:
-        # Strict: a quoted number is a mistake to point at, not to guess about.
+        # Strict, so that a quoted number is reported as an error and not converted.
         return Policy.model_validate(fields, strict=True)
     except ValidationError as error:
         for details in error.errors():
@@ -312,7 +312,7 @@ def _validated(reading: _Reading, base: Policy, settings: dict[str, object]) -> 
 
 
 def _located(reading: _Reading, details: "ErrorDetails") -> tuple[_Mark, str]:
-    """Where pydantic's complaint belongs in the text, and how to say it."""
+    """The place of a pydantic error in the text, and its message."""
     path: Path = ("policy", *details["loc"])
     context = details.get("ctx", {})
     if details["type"] == "contradiction":
@@ -356,7 +356,7 @@ def _expected(details: "ErrorDetails") -> str:
 
 
 def _nearest(marks: Mapping[Path, _Mark], path: Path) -> _Mark:
-    """The place of the path, or of what it lies in; pydantic also names alternatives of a union that no file has."""
+    """The place of a path or of its nearest known parent; pydantic adds the alternatives of unions to its paths."""
     while path and path not in marks:
         path = path[:-1]
     return marks.get(path, _Mark(1, 1))

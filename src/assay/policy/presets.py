@@ -1,4 +1,4 @@
-"""The named policies. What they decide, and why, is in docs/adr/0005-gate.md and docs/concepts.md#thresholds."""
+"""The named policies. docs/adr/0005-gate.md and docs/concepts.md#thresholds explain how they decide, and why."""
 
 import difflib
 from collections.abc import Mapping
@@ -87,20 +87,19 @@ _CREATIVE = Policy(
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What a preset's `support_threshold` and `contradiction_threshold` are chosen by, in labelled data.
+    """The criterion by which a preset's `support_threshold` and `contradiction_threshold` are chosen on labelled data.
 
-    Each is the threshold with the least sum of two error rates, one of them weighed (`train/fit_thresholds.py`,
-    docs/thresholds.md). Rates are of their own class and not of all claims: at one wrong claim in ten, a leak that
-    weighs 1 as a rate weighs 9 as a claim.
+    Each is the threshold with the smallest weighted sum of two error rates (`train/fit_thresholds.py`,
+    docs/thresholds.md). A rate is relative to its own class and not to all claims: if one claim in ten is wrong, a leak
+    with the weight 1 as a rate has the weight 9 as a claim.
     """
 
     leak: float
-    """What the share of wrong claims that pass as supported weighs, where the share of right ones flagged weighs 1."""
+    """The weight of the share of wrong claims that pass as supported; the share of right claims flagged weighs 1."""
     false_contradiction: float
-    """What the share of claims called contradicted that are not weighs, where that of contradictions missed weighs 1.
-    """
+    """The weight of the share of claims wrongly called contradicted; the share of missed contradictions weighs 1."""
     because: str
-    """Why."""
+    """The reason for these weights."""
 
 
 _BALANCED = Criterion(
@@ -136,7 +135,7 @@ def preset(name: str) -> Policy:
     """The preset of this name.
 
     Raises:
-        PolicyError: there is none; the message names those that there are and the closest one.
+        PolicyError: there is none; the message lists the presets and the closest name.
 
     >>> preset("rag").revise_threshold
     0.65
@@ -152,14 +151,14 @@ Presets: general, rag, support-desk, monitor, high-stakes, creative.
 
 
 def suggestion(name: str, known: Mapping[str, object]) -> str:
-    """The end of a sentence on an unknown name: the closest known one if there is any."""
-    wanted = name[:100].lower().replace("_", "-")
+    """The end of an error message about an unknown name: the closest known name if there is any."""
+    normalised = name[:100].lower().replace("_", "-")
     by_form = {entry.lower().replace("_", "-"): entry for entry in known}
-    close = difflib.get_close_matches(wanted, by_form, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(normalised, by_form, n=1, cutoff=0.6)
     return f"; did you mean {by_form[close[0]]!r}?" if close else "."
 
 
 def shown(value: object) -> str:
-    """A value as an error message quotes it: in ASCII and not longer than a line."""
+    """A value as an error message quotes it: in ASCII and at most 60 characters long."""
     text = ascii(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

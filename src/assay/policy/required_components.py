@@ -1,4 +1,4 @@
-"""What a policy needs beside the embedded network, so that it can be said before the first check is made."""
+"""What a policy needs in addition to the embedded network, so that users can be told before the first check."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from assay.policy.model import Policy
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One thing that a policy asks a chat model for."""
+    """One use of a chat model that a policy asks for."""
 
     setting: str
     """The field of the policy."""
     what: str
     """What the model is asked for."""
     mandatory: bool
-    """Whether outputs are kept back without it; else the other tiers decide alone."""
+    """Whether outputs are withheld without a model; otherwise the other tiers decide alone."""
 
 
 def requirements(policy: Policy) -> tuple[Requirement, ...]:
-    """What a policy asks a chat model for; empty where it asks none.
+    """The uses of a chat model that a policy asks for; empty where it needs none.
 
     >>> from assay.policy.presets import preset
     >>> [(one.setting, one.mandatory) for one in requirements(preset("high-stakes"))]

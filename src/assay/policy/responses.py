@@ -1,7 +1,7 @@
-"""What a person reads in place of a withheld output: why, and what to do next.
+"""Fallback responses: what a reader gets in place of a withheld output, with the reason and what to do next.
 
-A text says in general terms what failed and reveals no internals (docs/concepts.md#thresholds): no scores, thresholds,
-prompts, models or passages. "I can't help with that" would not be enough: a reader learns why, and what to do.
+A text states in general terms what failed and reveals no internals (docs/concepts.md#thresholds): no scores,
+thresholds, prompts, models or passages. "I can't help with that" is not enough: a reader learns why, and what to do.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from assay.schema.report_parts import decided
 
 
 class Cause(IntEnum):
-    """What kind of finding it is; the smaller comes first in what people read."""
+    """The kind of a finding; causes with smaller numbers come first in the texts for readers."""
 
     EMPTY = 1
     """There is no output."""
@@ -48,21 +48,21 @@ class Cause(IntEnum):
     DIVERGED = 15
     """The model disagreed with itself."""
     WEAK = 16
-    """Support below what is asked for."""
+    """Support below the threshold."""
     PARTIAL = 17
     """Routing table: partial support, to be disclosed."""
     SEVERITY = 18
     """A claim of critical severity."""
     RISK = 19
-    """Much depends on an output of which little is certain."""
+    """The stakes are high for the confidence in the output."""
     EXHAUSTED = 20
     """Revisions have failed too often."""
     RUN = 21
     """The agent run behind it has not ended, or could not be read or checked in full."""
     LOGIC = 22
-    """It is at odds with itself: a sum, an order, a conclusion, a contradiction."""
+    """It contradicts itself: a wrong sum, order or conclusion, or two statements that exclude each other."""
     OMISSION = 23
-    """It leaves out what the evidence makes a condition."""
+    """It omits a qualification of the evidence."""
 
 
 _ASK_AGAIN = "Ask a narrower question, or add documents that cover it."
@@ -102,7 +102,7 @@ _TEXTS: dict[Cause, tuple[str, str]] = {
 }
 
 _REASONS_SHOWN = 2
-"""How many reasons a refusal names; more would bury what to do next."""
+"""How many reasons a refusal names; more of them would hide the advice on what to do next."""
 
 
 def refusal(causes: AbstractSet[Cause], action: Action) -> str:
@@ -120,8 +120,8 @@ Ask a narrower question, or add documents that cover it.'
     return " ".join(part for part in ("This answer was withheld.", why, what_next) if part)
 
 
-_OF_CITATIONS = {"fabricated": Cause.FABRICATED, "unchecked": Cause.UNCHECKED, "verified": None}
-_OF_VERDICTS = {
+_CITATION_CAUSES = {"fabricated": Cause.FABRICATED, "unchecked": Cause.UNCHECKED, "verified": None}
+_VERDICT_CAUSES = {
     Verdict.CONTRADICTED: Cause.CONTRADICTION,
     Verdict.UNSUPPORTED: Cause.UNSUPPORTED,
     Verdict.UNCHECKED: Cause.UNCHECKED,
@@ -129,10 +129,10 @@ _OF_VERDICTS = {
 
 
 def fallback_response(report: HallucinationReport) -> str:
-    """What to answer where the output of a report goes out in no form: why, and what to do next.
+    """The response in place of an output that is not released in any form: why, and what to do next.
 
-    The decision's own text where it has one; for an output that would be revised and is not, one by what was found.
-    Disclosures beside an output that goes out are left out here: alone it would be no answer.
+    It is the decision's own text where it has one. For an output that should be revised and is not, the text follows
+    from the findings. A disclosure that accompanies a released output is not used: alone it would not be an answer.
     """
     decision = report.decision
     if decision.response is not None and decision.action in (Action.BLOCK, Action.ESCALATE):
@@ -141,19 +141,19 @@ def fallback_response(report: HallucinationReport) -> str:
 
 
 def _causes(report: HallucinationReport) -> set[Cause]:
-    found = {_OF_VERDICTS.get(claim.verdict) for claim in report.claims}
-    found |= {_OF_CITATIONS.get(citation.status, Cause.CITATION) for citation in report.citations}
+    causes = {_VERDICT_CAUSES.get(claim.verdict) for claim in report.claims}
+    causes |= {_CITATION_CAUSES.get(citation.status, Cause.CITATION) for citation in report.citations}
     if not report.output.strip():
-        found.add(Cause.EMPTY)
+        causes.add(Cause.EMPTY)
     if any(issue.code.startswith("structure.") for issue in report.issues):
-        found.add(Cause.STRUCTURE)
+        causes.add(Cause.STRUCTURE)
     if any(validation.status != "accepted" and validation.executed for validation in report.tool_call_validations):
-        found.add(Cause.TOOLS)
-    return {cause for cause in found if cause is not None} or {Cause.WEAK}
+        causes.add(Cause.TOOLS)
+    return {cause for cause in causes if cause is not None} or {Cause.WEAK}
 
 
 def disclosure() -> str:
-    """The text that goes with an answer that is served although it is supported only in part."""
+    """The text that accompanies an answer that is served although only part of it is supported."""
     return (
         "Please note: the available documents support this answer only in part. "
         "Check what matters to you against the sources before you rely on it."
@@ -161,8 +161,9 @@ def disclosure() -> str:
 
 
 _PARTS_NAMED: Final = 5
-"""Parts of a question that are named, each with so many characters at most."""
+"""The most parts of a question that a notice names."""
 _LONGEST_PART: Final = 60
+"""The most characters of a part that a notice quotes."""
 
 
 def silence_notice(parts: Sequence[str]) -> str:
@@ -176,9 +177,9 @@ def silence_notice(parts: Sequence[str]) -> str:
 
 
 def disclosure_of(report: HallucinationReport) -> str | None:
-    """The disclosure after the output of a report, where that goes out; none where there is nothing to tell.
+    """The disclosure that follows the output of a report where it is released; None if there is nothing to disclose.
 
-    It follows an output that is emitted, and one that may only be served with a disclosure is served with it.
+    An emitted output may have one; an output that may only be served with a disclosure always has one.
     """
     decision = report.decision
     served = decision.action is Action.REVISE and decision.route == Route.SERVE_WITH_DISCLOSURE
@@ -186,7 +187,7 @@ def disclosure_of(report: HallucinationReport) -> str | None:
 
 
 def answer_of(report: HallucinationReport) -> str:
-    """What a reader gets of a report: the output with its disclosure, or the fallback response."""
+    """What a reader gets: the output, followed by its disclosure if there is one, or else the fallback response."""
     disclosure = disclosure_of(report)
     if disclosure is not None:
         return f"{report.output}\n\n{disclosure}"
@@ -194,9 +195,9 @@ def answer_of(report: HallucinationReport) -> str:
 
 
 def without_disclosure(report: HallucinationReport) -> HallucinationReport:
-    """The report of an output that is emitted by itself: words of a person, or words beside calls that go on.
+    """The report of an output that is emitted without its disclosure: a person's words, or text beside tool calls.
 
-    What nothing tells of still is in `untold`.
+    The parts of the question that nothing answers remain in `untold`.
     """
     if report.action is not Action.EMIT or report.decision.response is None:
         return report

@@ -1,4 +1,4 @@
-"""Routes: the finer decision behind each action, its order of permissiveness and its names in other vocabularies."""
+"""Routes: the detailed decision behind each action, the order of permissiveness, and names in other vocabularies."""
 
 from enum import StrEnum
 
@@ -12,29 +12,29 @@ class Route(StrEnum):
     SERVE = "serve"
     """Serve the answer with its citations."""
     SERVE_UNGROUNDED = "serve_ungrounded"
-    """Serve it; its claims were not held to evidence because the task does not ask for that."""
+    """Serve it; its claims were not held to evidence because the task does not require it."""
     SERVE_CLAIM_FREE = "serve_claim_free"
-    """Serve it; the caller declared it to be free of claims and none was found."""
+    """Serve it; the caller declared it free of claims and none was found."""
     SERVE_ABSTENTION = "serve_abstention"
-    """Serve it; it says that there is no answer, which is a valid output."""
+    """Serve it; it states that there is no answer, which is a valid output."""
     SERVE_APPROVED = "serve_approved"
-    """Serve it; a person decided so, on what the gate had escalated. The gate itself never gives this route."""
+    """Serve it; a reviewer approved what the gate had escalated. The gate itself never gives this route."""
     SERVE_WITH_DISCLOSURE = "serve_with_disclosure"
-    """May be served together with the text in `response` and not without it."""
+    """It may be served, but only together with the text in `response`."""
     REVISE = "revise"
-    """Give it back to its author with the findings."""
+    """Return it to its author with the findings."""
     CONFLICT_DISCLOSURE = "conflict_disclosure"
-    """Tell of the sources that disagree rather than choosing one."""
+    """Tell the reader which sources disagree instead of choosing one."""
     REVIEW = "review"
     """Hold it until a person decides."""
     WITHHOLD = "withhold"
     """Answer with `response` in its place."""
     WITHHOLD_FOR_REVIEW = "withhold_for_review"
-    """Answer with `response` in its place, and a person must look at what happened."""
+    """Answer with `response` in its place, and have a person review what happened."""
     WITHHOLD_CLOSEST_SOURCES = "withhold_closest_sources"
-    """Answer with `response` and the passages that come closest."""
+    """Answer with `response` and the closest passages."""
     WITHHOLD_KNOWLEDGE_GAP = "withhold_knowledge_gap"
-    """Answer with `response`; the question goes to those who keep the documents."""
+    """Answer with `response`; the question goes to the maintainers of the documents."""
     WITHHOLD_CITATION = "withhold_citation"
     """Answer with `response`; a citation does not hold, which may be systematic."""
 
@@ -43,9 +43,9 @@ _PERMISSIVENESS = {Action.EMIT: 3, Action.REVISE: 2, Action.ESCALATE: 1, Action.
 
 
 def permissiveness(action: Action) -> int:
-    """How much an action lets happen without further say: emit 3, revise 2, escalate 1, block 0.
+    """The rank of an action by what it allows without further intervention: emit 3, revise 2, escalate 1, block 0.
 
-    `emit` releases the output. `revise` releases nothing, but the run goes on by itself. `escalate` stops it until a
+    `emit` releases the output. `revise` releases nothing, but the run continues by itself. `escalate` stops it until a
     person decides, who may still release it. `block` never releases it.
 
     >>> permissiveness(Action.EMIT) > permissiveness(Action.REVISE) > permissiveness(Action.ESCALATE)

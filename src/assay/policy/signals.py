@@ -1,4 +1,4 @@
-"""What the gate reads: numbers and verdicts about one output, without its text."""
+"""The input of the gate: numbers and verdicts about one output, without its text."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -28,27 +28,27 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class ClaimSignal:
-    """What is known of one claim.
+    """What the gate reads about one claim.
 
     Raises:
-        InputError: a number is not in [0, 1]; NaN would compare as if it had passed.
+        InputError: a number is not in [0, 1]; NaN would compare as if the claim had passed.
     """
 
     score: float | None
-    """The calibrated probability of support; none where nothing was or could be checked."""
+    """The calibrated probability of support; None if the claim was not or could not be checked."""
     verdict: Verdict
     critical: bool
-    """Whether it has a number, a date, a citation, a name, an identifier or a commitment."""
+    """Whether it contains a number, a date, a citation, a name, an identifier or a commitment."""
     severity: float | None
-    """sev(c) of docs/concepts.md#severity; none where nothing was found against it."""
+    """sev(c) of docs/concepts.md#severity; None if nothing was found against it."""
     contradiction: float | None = None
     """The calibrated probability of contradiction."""
     fabricated_citation: bool = False
     """Whether it cites a source that does not exist."""
     logic_fault: bool = False
-    """Whether the output's own reasoning does not hold there, whatever the evidence says."""
+    """Whether the output's own reasoning is faulty in this claim, whatever the evidence says."""
     part_of: int | None = None
-    """The number of the statement that it was cut from; what was cut from one statement counts once in `joint`."""
+    """The number of the statement that it was cut from; all claims cut from one statement count once in `joint`."""
 
     def __post_init__(self) -> None:
         for name in ("score", "severity", "contradiction"):
@@ -81,13 +81,13 @@ class GateInput:
     claims_uncited: int
     """Checkable claims without a citation; matters where the policy requires one."""
     citations_unchecked: int
-    """Citations that nobody could check."""
+    """Citations that could not be checked."""
     conflicts: int
     """Claims that one source supports and another contradicts."""
     unchecked_characters: int
     """Characters of the output that no verdict covers."""
     evidence_unread_characters: int
-    """Characters of the evidence that nothing has read."""
+    """Characters of the evidence that were not read."""
     structural_issues: int
     """Violations of a schema, type, pattern or range in a structured output."""
     rejected_tool_calls: int
@@ -95,35 +95,35 @@ class GateInput:
     diverged_probes: int
     """Critical claims on which the model disagreed with itself."""
     declared_claim_free: bool
-    """Whether the caller says that the output is to contain no claims."""
+    """Whether the caller declared that the output contains no claims."""
     task: str
     """The kind of task, such as `qa` or `creative`; unknown ones are held to evidence."""
     stakes: Stakes
     revisions_failed: int
     """How many revisions of this output have failed already."""
     faithfulness: float | None
-    """The mean probability of support; none where undefined."""
+    """The mean probability of support; None if undefined."""
     factscore: float | None
-    """The share of supported atomic facts; none where undefined."""
+    """The share of supported atomic facts; None if undefined."""
     has_evidence: bool
-    """Whether there is any evidence with text in it."""
+    """Whether any evidence contains text."""
     abstention_only: bool
     """Whether the output has statements and all of them are abstentions, or greetings and the like."""
     empty: bool = False
     """Whether the output is empty or white space: never emitted, whatever was declared."""
     run_faults: tuple[str, ...] = ()
-    """Why the agent run behind the output cannot be taken as it stands, a sentence each: it has not ended, it could not
-    be read in full, a call could not be checked, claims could not be asked about again. Empty where all is well."""
+    """Why the agent run behind the output cannot be relied on, one sentence each: it has not ended, it could not be
+    read in full, a call could not be checked, claims could not be probed. Empty where there is no such reason."""
     logic_faults: int = 0
-    """Faults of reasoning that are in no claim."""
+    """Faults of reasoning outside of claims."""
     irrelevant_evidence: bool = False
     """Whether no passage mentions what was asked, and the output answers something else."""
     hidden: int = 0
-    """Places where a reader is shown another text than the one that was checked."""
+    """Places where a reader sees another text than the one that was checked."""
     omissions: int = 0
     """Conditions, exceptions, deadlines and limits of the evidence that the output leaves out."""
     unjudged: int = 0
-    """Supported claims that a judge was to be asked about and of which nothing that can be used was said."""
+    """Supported claims that a judge should have judged and for which it gave no usable answer."""
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
@@ -136,7 +136,7 @@ class GateInput:
 FABRICATED: Final = "citation.fabricated"
 """The code of a citation of a source that does not exist."""
 LOGIC_HINTS: Final = frozenset({"logic.unsupported_step"})
-"""Findings about reasoning that are shown and decide nothing: of all that are called so a quarter are sound."""
+"""Findings about reasoning that are shown but decide nothing, because a quarter of the steps so reported are sound."""
 
 
 def is_logic_fault(issue: Issue) -> bool:
@@ -149,7 +149,7 @@ def is_logic_fault(issue: Issue) -> bool:
 
 
 def is_logic_code(code: str) -> bool:
-    """As `is_logic_fault`, by the code of an issue."""
+    """As `is_logic_fault`, for the code of an issue."""
     return code.startswith("logic.") and code not in LOGIC_HINTS
 
 
@@ -163,17 +163,17 @@ def claim_signal(
     codes: Collection[str],
     part_of: int | None,
 ) -> ClaimSignal:
-    """What the gate reads of a claim. Checking, calibrating and deciding again all make it here, and nothing has a
-    default: a further signal cannot be left out by one of them.
+    """The signal of a claim. Checks, calibration and redecisions all build it here, and no parameter has a default, so
+    that none of them can omit a signal that is added later.
 
     Args:
         score: the probability of support.
-        verdict: what the evidence says of it.
-        critical: whether it has a number, a date, a name and the like.
+        verdict: the verdict of the claim.
+        critical: whether it contains a number, a date, a name and the like.
         severity: sev(c), where something was found against it.
         contradiction: the probability of contradiction.
-        codes: the codes of what was found at it.
-        part_of: the statement that it was cut from.
+        codes: the codes of its issues.
+        part_of: the number of the statement that it was cut from.
     """
     return ClaimSignal(
         score=score,
@@ -188,7 +188,7 @@ def claim_signal(
 
 
 def signal_of(claim: ClaimReport) -> ClaimSignal:
-    """What the gate reads of a claim that was reported."""
+    """The signal of a claim in a report."""
     return claim_signal(
         score=claim.score,
         verdict=claim.verdict,

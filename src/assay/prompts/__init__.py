@@ -1,7 +1,7 @@
-"""Prompts as files, each with a version by its content, and the fence that foreign text stands in.
+"""Prompt files, each versioned by its content, and the fence around foreign text.
 
-A prompt is what we say; everything that others wrote (questions, evidence, outputs, answers of models) goes in as
-`Data` and comes out between two marks, as JSON, so that none of it can be read as an instruction of ours.
+A prompt holds our own words. Everything that others wrote (questions, evidence, outputs, answers of models) is passed
+in as `Data` and rendered as JSON between two marks, so that none of it can be read as one of our instructions.
 """
 
 from typing import TYPE_CHECKING

@@ -6,11 +6,11 @@ from assay.schema import Evidence
 
 
 def evidence_record(alias: str, evidence: Evidence, text: str) -> dict[str, Any]:
-    """A piece of evidence as a record for a prompt, under an alias: ids of evidence are foreign text.
+    """A piece of evidence as a record for a prompt, under an alias, since ids of evidence are foreign text.
 
     Args:
         alias: the id that the model sees.
-        evidence: whose title, version and dates are shown with it, where it has them.
+        evidence: its title, version and dates are shown where it has them.
         text: the part of its text that is shown.
     """
     known = {

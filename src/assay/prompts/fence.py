@@ -1,14 +1,14 @@
 """The fence around foreign text.
 
-1. Each record is one line of JSON. Line ends, control characters, format characters and whatever else steers a reader
-   or a line are escaped in it, so no text can begin a line of its own, and with that no mark.
-2. The marks carry a token that is derived from all the records of the message and that stands in none of them. Whoever
-   wrote a record would have to find a text that holds a piece of its own hash.
-3. The signs that chat templates make their control tokens of (`<|im_end|>`, `[/INST]`, `</s>`) are escaped as well:
-   a server that reads such tokens in the text of a message finds none.
+1. Each record is one line of JSON. Line ends, control characters, format characters and anything else that affects
+   reading direction or lines are escaped, so no text can start a line of its own, and therefore no mark.
+2. The marks carry a token derived from all records of the message that occurs in none of them. To forge a mark, the
+   author of a record would have to find a text that contains a piece of its own hash.
+3. The characters from which chat templates build control tokens (`<|im_end|>`, `[/INST]`, `</s>`) are escaped too, so
+   a server that parses such tokens in message text finds none.
 
-What comes out is plain JSON: a reader gets every record back to the character (two halves of a surrogate pair, which
-no text from outside contains, become the character that they make).
+The result is plain JSON: every record reads back to the character (two halves of a surrogate pair, which text from
+outside never contains, become the character that they encode).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _OPENING: Final = re.compile(r"-----BEGIN DATA ([a-z_]+) ([0-9a-f]+)-----")
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Foreign text for one place of a prompt: records whose fields are ours and whose values are not."""
+    """Foreign text for one placeholder of a prompt: records whose field names are ours and whose values are not."""
 
     records: tuple[Mapping[str, Any], ...]
-    """Of texts, numbers, truth values, and lists of them."""
+    """Their values are texts, numbers, booleans, and lists of these."""
 
     @classmethod
     def of(cls, *records: Mapping[str, Any]) -> Data:
-        """Data of so many records."""
+        """Data made of these records."""
         return cls(records)
 
     @property
@@ -53,7 +53,7 @@ class Data:
 
 
 def quoted(record: Mapping[str, Any]) -> str:
-    r"""A record as JSON on one line, every character that steers a reader or a line escaped.
+    r"""A record as JSON on one line, with every character escaped that controls lines, direction or chat templates.
 
     >>> print(quoted({"text": "a\nb <|im_end|>"}))
     {"text": "a\nb \u003c|im_end|\u003e"}
@@ -65,8 +65,8 @@ def quoted(record: Mapping[str, Any]) -> str:
         text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"a record of a prompt must be JSON: {error}") from error
-    # Every one of these signs stands inside of a string, where an escape means the same: a list of one bare word, the
-    # only other place for such a bracket, is left alone.
+    # These characters occur only inside strings, where an escape means the same. The one exception, a bracket around a
+    # single bare word (a list of true, false or null), is left alone.
     text = text.replace("<", "\\u003c").replace(">", "\\u003e")
     text = _ROLE.sub(r"\\u005b", text)
     return text if text.isascii() and text.isprintable() else "".join(_harmless(c) for c in text)
@@ -79,7 +79,7 @@ def _harmless(character: str) -> str:
 
 
 def token_of(lines: Iterable[str]) -> str:
-    """A token that stands in none of the lines, the same for the same lines.
+    """A token that occurs in none of the lines; equal lines give an equal token.
 
     >>> token_of(["a"]) == token_of(["a"]), token_of(["a"]) in "a"
     (True, False)
@@ -98,20 +98,20 @@ def fenced(label: str, lines: Sequence[str], token: str) -> str:
     """Lines between their two marks.
 
     Args:
-        label: what they are, in small letters; ours, never foreign.
+        label: what they are, in lower case; never foreign text.
         lines: as `Data.lines` gives them.
-        token: as `token_of` gives it for every line of the message.
+        token: as `token_of` derives it from every line of the message.
     """
     return "\n".join((f"-----BEGIN DATA {label} {token}-----", *lines, f"-----END DATA {label} {token}-----"))
 
 
 def unfenced(message: str) -> tuple[str, list[tuple[str, list[Any]]]]:
-    """A rendered message taken apart: what we say, with a mark where data stood, and the data.
+    """Takes a rendered message apart: our own words, with a marker where each block of data was, and the data.
 
-    It reads as strictly as a reader may be expected to, and is what the tests prove the fence with.
+    It parses as strictly as a reader can be expected to; the tests use it to prove that the fence holds.
 
     Raises:
-        InputError: a fence does not end, or what stands in it is no data.
+        InputError: a fence is not closed, or something inside it is not a line of JSON.
     """
     ours: list[str] = []
     data: list[tuple[str, list[Any]]] = []

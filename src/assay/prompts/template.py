@@ -1,7 +1,7 @@
-"""Prompt files: what the system says, a line of `=====`, what the user says, with places for values in braces.
+"""Prompt files: the system message, a line of `=====`, the user message, with placeholders for values in braces.
 
-`{{name}}` on a line of its own takes `Data` and becomes a fence; `{{name}}` inside of a line takes a whole number.
-There is no place for foreign text outside of a fence: a text is refused. `{{fence}}` is the token of the marks.
+`{{name}}` on a line of its own takes `Data` and becomes a fence; `{{name}}` within a line takes a whole number. Foreign
+text has no place outside a fence, so a text is refused. `{{fence}}` stands for the token of the marks.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Value = Data | int
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A prompt with its values, as the two messages that are sent."""
+    """A prompt with its values filled in, as the two messages that are sent."""
 
     system: str
     user: str
     prompt: str
     """The name and version of the prompt."""
     token: str = ""
-    """The token of its fences: derived from the data and absent from it, so that an answer that repeats it was not
-    written by whoever wrote the data."""
+    """The token of its fences. It is derived from the data and occurs nowhere in it, so an answer that repeats it was
+    not written by the author of the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Prompt:
 
     @property
     def version(self) -> str:
-        """Identifies the content, so that a report says with which words a model was asked.
+        """Identifies the content, so that a report records the exact wording that a model was asked with.
 
         >>> Prompt("greet", "Be kind.").version
         '5499befb38db'
@@ -61,12 +61,12 @@ class Prompt:
 
     @property
     def places(self) -> frozenset[str]:
-        """The names of the values that it takes."""
+        """The names of its placeholders."""
         return frozenset(_PLACE.findall(self.text)) - {"fence"}
 
     @property
     def data_places(self) -> frozenset[str]:
-        """Those of them that take data: the ones on a line of their own."""
+        """The placeholders that take data: those on a line of their own."""
         alone = (_PLACE.fullmatch(line) for line in self.text.split("\n"))
         return frozenset(found[1] for found in alone if found is not None) - {"fence"}
 
@@ -74,10 +74,10 @@ class Prompt:
         """The messages.
 
         Args:
-            values: data for the places on a line of their own, whole numbers for those inside of a line.
+            values: data for the placeholders on a line of their own, whole numbers for those within a line.
 
         Raises:
-            InputError: a value is missing, is not asked for, or is of another kind.
+            InputError: a value is missing, has no placeholder, or is of the wrong kind.
         """
         if values.keys() != self.places:
             raise InputError(
@@ -95,7 +95,7 @@ class Prompt:
         )
 
     def _filled(self, text: str, values: dict[str, Value], lines: dict[str, list[str]], token: str) -> str:
-        # Line by line, so that nothing that was put in is ever looked at as a template.
+        # Line by line, so that inserted text is never parsed as a template.
         return "\n".join(self._line(line, values, lines, token) for line in text.split("\n"))
 
     def _line(self, line: str, values: dict[str, Value], lines: dict[str, list[str]], token: str) -> str:

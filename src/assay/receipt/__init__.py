@@ -1,4 +1,4 @@
-"""Receipts: signed statements that an exact output passed a policy, and the keys that sign them.
+"""Receipts: signed statements that a particular output passed a policy, and the keys that sign them.
 
 keys = KeyStore("keys")                 # made with `assay receipt create-key --keys keys`
 receipt = sign(report, keys.signer(), issued_at=now, receipt_id=new_receipt_id())

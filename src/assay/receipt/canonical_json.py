@@ -1,8 +1,8 @@
-"""One text for one JSON value, and a reader that accepts no other.
+"""Canonical JSON: exactly one text for each value, and a strict reader.
 
 `canonical` writes RFC 8785 (JCS): keys sorted by their UTF-16 code units, no white space, numbers as ECMAScript writes
-them, UTF-8. So a digest can be made again in any language. Whole numbers are written with all their digits, also those
-beyond 2^53, which RFC 8785 leaves to strings; a reader that takes every number for a double finds the same value.
+them, UTF-8. A digest can therefore be recomputed in any language. Whole numbers are written with all their digits, even
+beyond 2^53, where RFC 8785 asks for strings; a reader that parses every number as a double finds the same value.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ LARGEST_EXACT: Final = 2**53 - 1
 _LONGEST_FIXED: Final = 21
 """ECMAScript writes numbers below 10^21 without an exponent (Number::toString, step 6)."""
 _MOST_ZEROS: Final = 6
-"""And numbers from 10^-6 up (step 8)."""
+"""ECMAScript writes numbers from 10^-6 up without an exponent (step 8)."""
 
 _SMALLEST_PLAIN: Final = 1e-4
 """Down to here Python writes a fraction without an exponent, as ECMAScript does."""
@@ -30,11 +30,11 @@ def canonical(value: Any) -> bytes:
     r"""The canonical bytes of a JSON value.
 
     Args:
-        value: None, booleans, finite numbers, texts, lists, tuples, and mappings with texts as keys.
+        value: None, booleans, finite numbers, strings, lists, tuples, and mappings with string keys.
 
     Raises:
-        ReceiptError: it is no JSON value, holds a number that is not finite or half a surrogate pair, or is nested
-            more deeply than can be read.
+        ReceiptError: it is not a JSON value, contains a number that is not finite or half a surrogate pair, or is
+            nested too deeply to be read back.
 
     >>> canonical({"b": [1.0, 1e-7, "\u20ac"], "a": None}).decode()
     '{"a":null,"b":[1,1e-7,"€"]}'
@@ -122,7 +122,7 @@ def _number(value: float) -> str:
     mantissa, _, exponent = float.__repr__(abs(value)).partition("e")
     whole, _, fraction = mantissa.partition(".")
     figures = (whole + fraction).lstrip("0")
-    # Where the point stands, counted from before the first figure: value = 0.figures * 10^point.
+    # The position of the decimal point, counted from before the first figure: value = 0.figures * 10^point.
     point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(figures))
     figures = figures.rstrip("0")
     if len(figures) <= point <= _LONGEST_FIXED:
@@ -136,16 +136,16 @@ def _number(value: float) -> str:
 
 
 def read_json(text: str | bytes, what: str, limit: int) -> Any:
-    """A JSON value of nothing but objects, lists, texts, whole numbers, true, false and null.
+    """Reads a JSON value that consists only of objects, lists, strings, whole numbers, true, false and null.
 
     Args:
         text: the text; bytes must be UTF-8.
-        what: what it is, for messages, such as `the receipt`.
-        limit: the most bytes read.
+        what: what it is called in error messages, such as `the receipt`.
+        limit: the largest size accepted, in bytes.
 
     Raises:
-        ReceiptError: it is longer, is no JSON, names a key twice, or holds a fraction, NaN, an infinity or a whole
-            number that not every reader holds exactly.
+        ReceiptError: it is larger, is not JSON, repeats a key, or contains a fraction, NaN, an infinity or a whole
+            number that some readers cannot represent exactly.
     """
     try:
         data = text.encode() if isinstance(text, str) else bytes(text)
@@ -170,7 +170,7 @@ def read_json(text: str | bytes, what: str, limit: int) -> Any:
 
 
 class _RefusedError(Exception):
-    """Valid to the parser, and not to us."""
+    """The parser accepts it, and this format does not."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

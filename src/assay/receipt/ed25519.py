@@ -1,4 +1,4 @@
-"""Ed25519 (RFC 8032) by `cryptography`, imported when it is first needed."""
+"""Ed25519 (RFC 8032) through `cryptography`, which is imported on first use."""
 
 from types import ModuleType
 from typing import Any, Final
@@ -22,19 +22,19 @@ def _library() -> ModuleType:
 
 
 class SigningKey:
-    """A private key. Neither its representation nor an error shows what it is."""
+    """A private key. Neither its `repr` nor any error reveals it."""
 
     __slots__ = ("_key", "_key_id", "_public")
 
     def __init__(self, key: Any) -> None:
-        """Hold an `Ed25519PrivateKey`."""
+        """Wraps an `Ed25519PrivateKey` of `cryptography`."""
         self._key = key
         self._public: bytes = key.public_key().public_bytes_raw()
         self._key_id = key_id_of(self._public)
 
     @classmethod
     def generate(cls) -> "SigningKey":
-        """A new key, from the operating system's random source.
+        """Generates a key from the operating system's random source.
 
         Raises:
             ReceiptError: `cryptography` is not installed.
@@ -46,7 +46,7 @@ class SigningKey:
         """The key of a seed of 32 secret bytes.
 
         Raises:
-            ReceiptError: there are not 32, or `cryptography` is not installed.
+            ReceiptError: the seed does not have 32 bytes, or `cryptography` is not installed.
         """
         if len(seed) != 32:
             raise ReceiptError(f"expected a private key of 32 bytes, got {len(seed)}")
@@ -57,7 +57,7 @@ class SigningKey:
         """The key in a PEM file (PKCS #8, without a password).
 
         Raises:
-            ReceiptError: it holds no Ed25519 key that can be read, or `cryptography` is not installed.
+            ReceiptError: it contains no readable Ed25519 key, or `cryptography` is not installed.
         """
         ed25519 = _library()
         from cryptography.exceptions import UnsupportedAlgorithm
@@ -85,11 +85,11 @@ class SigningKey:
 
     @property
     def key_id(self) -> str:
-        """The id that the public key has in a ring."""
+        """The id of the public key in a ring."""
         return self._key_id
 
     def sign(self, message: bytes) -> bytes:
-        """The signature, 64 bytes; the same message gives the same."""
+        """The signature of a message, 64 bytes; it is deterministic."""
         signature: bytes = self._key.sign(message)
         return signature
 
@@ -101,7 +101,7 @@ class SigningKey:
 
 
 def fits(public: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether a signature over a message was made with the private half of a public key.
+    """Whether a signature over a message was made with the private key that belongs to a public key.
 
     Raises:
         ReceiptError: `cryptography` is not installed.

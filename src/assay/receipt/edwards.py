@@ -1,4 +1,4 @@
-"""Points of edwards25519 (RFC 8032), as far as a public key has to be looked at before it is trusted."""
+"""Points of edwards25519 (RFC 8032): the checks that a public key must pass before it is trusted."""
 
 from functools import lru_cache
 from typing import Final
@@ -10,10 +10,10 @@ _D: Final = -121665 * pow(121666, -1, _P) % _P
 
 @lru_cache(maxsize=1024)
 def is_sound(public: bytes) -> bool:
-    """Whether 32 bytes are a public key that can be trusted with a signature.
+    """Whether 32 bytes are a public key whose signatures mean something.
 
-    They must be the one spelling of a point of the curve (RFC 8032, section 5.1.3), and that point must not be of small
-    order: under such a key a signature can be made for any message without a private half.
+    They must be the canonical encoding of a point of the curve (RFC 8032, section 5.1.3), and the point must not be of
+    small order: for such a key anyone can forge a signature over any message.
 
     >>> is_sound(bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"))
     True

@@ -1,4 +1,4 @@
-"""Moments as texts: RFC 3339 in UTC to the second, so that the order of texts is the order of time."""
+"""Instants as text: RFC 3339 in UTC to the second, so that sorting the texts sorts them in time."""
 
 import re
 from datetime import UTC, datetime
@@ -12,10 +12,10 @@ _FORM: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2
 
 
 def instant(moment: datetime) -> str:
-    """A moment as text; parts of a second are dropped.
+    """A moment as text; fractions of a second are dropped.
 
     Raises:
-        ReceiptError: it names no time zone, so that it is no moment.
+        ReceiptError: the moment has no time zone.
 
     >>> instant(datetime(2026, 3, 1, 9, 30, 15, 999, tzinfo=UTC))
     '2026-03-01T09:30:15Z'
@@ -26,10 +26,10 @@ def instant(moment: datetime) -> str:
 
 
 def moment_of(text: str) -> datetime:
-    """The moment that a text of `instant` names.
+    """The moment that a text written by `instant` denotes.
 
     Raises:
-        ReceiptError: it has another form, or there is no such day or time.
+        ReceiptError: the text has another form, or names a day or time that does not exist.
     """
     try:
         if _FORM.fullmatch(text):
@@ -48,4 +48,4 @@ def _checked(text: str) -> str:
 
 
 Instant = Annotated[str, AfterValidator(_checked)]
-"""A text of `instant`."""
+"""A text as `instant` writes it."""

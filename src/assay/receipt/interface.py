@@ -1,4 +1,4 @@
-"""Where keys come from (files, or the program that has them already), and where uses of receipts are remembered."""
+"""Interfaces: where keys come from (files, or the program itself), and where uses of receipts are recorded."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from assay.receipt.ring import KeyRing
 
 
 class Keys(Protocol):
-    """Public keys to verify with and, where there is one, the private key to sign with."""
+    """Public keys to verify with and, where available, the private key to sign with."""
 
     def ring(self) -> KeyRing:
-        """The public keys as they are now, revocations included.
+        """The current public keys, revocations included.
 
         Raises:
-            ReceiptError: they cannot be had; nothing may be committed then.
+            ReceiptError: they cannot be read; nothing may be committed then.
         """
 
     def signer(self) -> SigningKey:
-        """The key that signs now.
+        """The key that signs at present.
 
         Raises:
             ReceiptError: there is none.
@@ -33,7 +33,7 @@ class Keys(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FixedKeys:
-    """Keys that the program has, such as from a secret manager. They never change: revocations need a new value."""
+    """Keys that the program holds, for example from a secret manager. They are fixed: a revocation needs new ones."""
 
     public: KeyRing
     private: SigningKey | None = None
@@ -46,7 +46,7 @@ class FixedKeys:
         """The private key.
 
         Raises:
-            ReceiptError: there is none, or the ring does not hold it as active.
+            ReceiptError: there is none, or it is not an active key of the ring.
         """
         if self.private is None:
             raise ReceiptError("expected a private key to sign with, got public keys alone")
@@ -57,18 +57,18 @@ class FixedKeys:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The use of a receipt for a commit, as it is claimed."""
+    """The use of a receipt for one commit, as it is claimed."""
 
     key_id: str
     receipt_id: str
-    """With the key's id, the name of what can be used once: whoever has another key cannot use it up."""
+    """Together with the key's id it identifies what can be used once, so the holder of another key cannot use it up."""
     digest: str
-    """SHA-256 of the whole receipt, its signature too, in hexadecimal: it tells nothing of the output to who has not
-    the receipt."""
+    """SHA-256 of the whole receipt, signature included, in hexadecimal; without the receipt it reveals nothing about
+    the output."""
     issued: datetime
-    """When the receipt was issued, by the signer's word."""
+    """When the receipt was issued, according to the signer."""
     until: datetime
-    """When it can no longer be committed."""
+    """The last moment at which it can be committed."""
 
     @classmethod
     def of(cls, receipt: Receipt, until: datetime) -> "Use":
@@ -83,49 +83,49 @@ class Use:
 
 
 class Claim(StrEnum):
-    """What came of claiming a use."""
+    """The result of claiming a use."""
 
     FIRST = "first"
-    """It is the first one, and nobody gets another."""
+    """This is the first use; no later claim gets this result."""
     USED = "used"
-    """This very receipt was used before."""
+    """The same receipt was used before."""
     TAKEN = "taken"
-    """Its id was used before, and not by this very receipt that one could see."""
+    """Its id was used before, and not visibly by this same receipt."""
     LATE = "late"
-    """It can no longer be committed, or it is no longer known whether it was: uses of receipts that were issued then
-    or later may have been forgotten."""
+    """It can no longer be committed, or it is unknown whether it already was, because uses of receipts issued at that
+    time may have been forgotten."""
 
 
 class Outcome(StrEnum):
-    """What became of the sink that was called after a claim."""
+    """How the call of the sink after a claim ended."""
 
     RETURNED = "returned"
     RAISED = "raised"
-    """Whether it took effect is not known."""
+    """It is unknown whether the sink took effect."""
 
 
 class Uses(Protocol):
-    """Remembers which receipts were used, for all who share it. `assay.receipt.uses` has one for a process, and
-    `assay.store.records.receipt_uses` one for all processes over a database.
+    """The record of used receipts, shared by everyone who uses it. `assay.receipt.uses` has one for a single process,
+    and `assay.store.records.receipt_uses` one for all processes over a database.
 
-    A claim lasts before `claim` returns, and the sink is called only then: a receipt reaches a sink at most once. Who
-    dies between the two has used it up, and its outcome is never settled.
+    A claim is durable before `claim` returns, and the sink is called only afterwards, so a receipt reaches a sink at
+    most once. A process that dies between the two has used the receipt up, and its outcome is never recorded.
     """
 
     def claim(self, use: Use, now: datetime) -> Claim:
-        """Claim the use of a receipt: of all who claim it, one gets `FIRST`.
+        """Claim the use of a receipt. Of all claims of one receipt exactly one gets `FIRST`.
 
         Args:
             use: what is claimed.
-            now: the time by the claimer's clock; what several machines share goes by a clock of its own.
+            now: the time by the caller's clock; a record shared by several machines uses its own clock.
 
         Raises:
             StoreError: it cannot be claimed now; nothing may be committed then.
         """
 
     def settle(self, use: Use, outcome: Outcome) -> None:
-        """Note what became of the sink, for people: whether the receipt may be used depends on the claim alone.
+        """Record how the call of the sink ended, for people; whether the receipt can be used depends on claims alone.
 
         Raises:
-            StoreError: it cannot be noted.
+            StoreError: it cannot be recorded.
         """

@@ -1,9 +1,9 @@
-"""Issuing a receipt: only for what passed, and only for the exact text that may go out.
+"""Issuing receipts: only for outputs that passed, and only for the exact text that may be released.
 
-A report whose action is `emit` gets a receipt for its output or, where its reader is told something behind it, for both
-in one text (`disclosed`). One whose route is `serve_with_disclosure` may be served with the disclosure and not without
-it, so that its receipt, if one is asked for, is for both. The receipt for both does not match the bare output, nor the
-other way round. Nothing else gets a receipt.
+A report whose action is `emit` gets a receipt for its output or, if a notice to the reader follows the output, for both
+in one text (`disclosed`). A report whose route is `serve_with_disclosure` may only be served with the disclosure, so
+its receipt, if requested, covers both. A receipt for both does not match the output alone, nor the other way round.
+Nothing else gets a receipt.
 """
 
 from datetime import datetime
@@ -25,11 +25,11 @@ SERVE_APPROVED: Final = "serve_approved"
 
 
 def disclosed(report: HallucinationReport) -> str:
-    """The output with its disclosure: what goes out where the route is `serve_with_disclosure`, and where an output is
-    emitted whose reader has to be told something.
+    """The output followed by its disclosure: the text that is released where the route is `serve_with_disclosure`, or
+    where an emitted output comes with a notice to its reader.
 
     Raises:
-        ReceiptError: the gate gave no disclosure.
+        ReceiptError: the report has no disclosure.
     """
     if not _discloses(report):
         raise ReceiptError(
@@ -49,15 +49,15 @@ def _discloses(report: HallucinationReport) -> bool:
 
 
 def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> str | None:
-    """Why a report gets no receipt; none where it gets one.
+    """Why a report gets no receipt; None if it gets one.
 
-    What the gate allows is read again here, so that no report that was put together wrongly is signed: one action in
-    both places, the output and the findings that its digests are of, and nothing unchecked unless the policy holds this
-    task to no evidence (route `serve_ungrounded`).
+    The conditions for release are checked again here, so that an inconsistent report is never signed: the action is the
+    same in both places, the digests match the output and the findings, and nothing is unchecked unless the policy does
+    not hold this task to evidence (route `serve_ungrounded`).
 
     Args:
-        report: what was found.
-        with_disclosure: whether the receipt is to be for the output with its disclosure.
+        report: the report.
+        with_disclosure: whether the receipt is to cover the output with its disclosure.
     """
     action, route = report.decision.action, report.decision.route
     if (altered := _altered(report)) is not None:
@@ -73,7 +73,7 @@ def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> st
     if action is not Action.EMIT:
         return f"its action is {action}, not emit"
     if route == SERVE_APPROVED:
-        # A person has looked at what was not checked and at what still fails, and answers for it.
+        # A person has reviewed what was not checked and what still fails, and is accountable for it.
         return None
     if report.revision is not None and report.revision.escalation_required:
         return "something in it still fails after it was revised"
@@ -81,13 +81,13 @@ def refusal(report: HallucinationReport, *, with_disclosure: bool = False) -> st
 
 
 def _altered(report: HallucinationReport) -> str | None:
-    """Why a report is no longer the one that a check made: another output or other findings were put into it."""
-    made = report.digests
-    if made is None:
+    """How a report differs from the one that a check produced: its output or its findings were replaced."""
+    digests = report.digests
+    if digests is None:
         return "it does not say what it was made of, so that its output may be another; check the output again"
-    if made.output != text_digest(report.output):
+    if digests.output != text_digest(report.output):
         return "its output is another one than the one that was checked"
-    if made.findings != findings_digest(report):
+    if digests.findings != findings_digest(report):
         return "what was found, or what was decided on it, is something else than a check has made"
     return None
 
@@ -116,19 +116,19 @@ def sign(
     receipt_id: str,
     with_disclosure: bool = False,
 ) -> Receipt:
-    """A receipt for what a report releases.
+    """A receipt for the text that a report releases.
 
-    The report is taken at its word: sign what your own guard has just made, not what came from elsewhere.
+    The content of the report is trusted: sign only reports that your own guard has just made.
 
     Args:
-        report: what was found.
-        key: the key to sign with; the caller has made sure that it may (see `KeyStore.signer`).
-        issued_at: now, with its time zone.
+        report: the report.
+        key: the key to sign with; the caller makes sure that it may sign (see `KeyStore.signer`).
+        issued_at: the current time, with its time zone.
         receipt_id: 32 random hexadecimal digits, new for each receipt.
         with_disclosure: sign `disclosed(report)` rather than `report.output`.
 
     Raises:
-        ReceiptError: the report lets nothing out, breaks the rules of its form, or cannot be written canonically.
+        ReceiptError: the report does not release its output, is not a valid report, or cannot be written canonically.
     """
     report = checked_report(report)
     why = refusal(report, with_disclosure=with_disclosure)
@@ -159,10 +159,10 @@ def sign(
 
 
 def checked_report(report: HallucinationReport) -> HallucinationReport:
-    """The report, checked against the rules of its form once more: `model_copy` and `model_construct` pass them by.
+    """The report, validated again: `model_copy` and `model_construct` skip validation.
 
     Raises:
-        ReceiptError: it breaks them.
+        ReceiptError: it is not valid.
     """
     try:
         return HallucinationReport.model_validate(report.model_dump())

@@ -1,6 +1,6 @@
-"""The public ring: which keys may sign, since when, until when, and which are not to be trusted any more.
+"""The public key ring: which keys may sign, from when until when, and which are no longer trusted.
 
-The ring is what a verifier trusts. Its checksum finds damage, not malice: whoever may write the ring may write any.
+A verifier trusts the ring. Its checksum detects damage, not malice: anyone who can write the ring can write another.
 """
 
 import hashlib
@@ -17,22 +17,22 @@ from assay.receipt.model import KeyId, faults
 from assay.schema import Value
 
 LONGEST_RING: Final = 4_000_000
-"""The most bytes of a ring as text: about ten thousand keys."""
+"""The largest size of a ring as text, in bytes: about ten thousand keys."""
 
 
 class KeyState(StrEnum):
-    """What a key is good for."""
+    """What a key may be used for."""
 
     ACTIVE = "active"
-    """Signs and verifies."""
+    """It signs and verifies."""
     RETIRED = "retired"
-    """Signs no more; what it signed before stays good."""
+    """It no longer signs; its earlier signatures remain valid."""
     REVOKED = "revoked"
-    """Nothing that it ever signed is trusted."""
+    """None of its signatures is trusted."""
 
 
 class Revocation(Value):
-    """When and why a key is not to be trusted any more."""
+    """When and why a key stopped being trusted."""
 
     at: Instant
     reason: Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -40,7 +40,7 @@ class Revocation(Value):
 
 
 class PublicKey(Value):
-    """One key of the ring."""
+    """One key in the ring."""
 
     key_id: KeyId
     public: str = Field(pattern=r"\A[0-9a-f]{64}\z")
@@ -63,14 +63,14 @@ class PublicKey(Value):
 
     @property
     def state(self) -> KeyState:
-        """What it is good for."""
+        """What the key may be used for."""
         if self.revoked is not None:
             return KeyState.REVOKED
         return KeyState.ACTIVE if self.retired is None else KeyState.RETIRED
 
 
 class KeyRing(Value):
-    """Public keys by id; all that is needed to verify."""
+    """Public keys by id; a verifier needs nothing else."""
 
     version: Literal[1] = 1
     keys: tuple[PublicKey, ...] = ()
@@ -88,18 +88,18 @@ class KeyRing(Value):
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of the canonical bytes of version and keys; names this exact ring."""
+        """SHA-256 of the canonical bytes of version and keys; it identifies this exact ring."""
         return digest(self.model_dump(mode="json"))
 
     def find(self, key_id: str) -> PublicKey | None:
-        """The key of that id."""
+        """The key with that id; none if the ring does not contain it."""
         return next((key for key in self.keys if key.key_id == key_id), None)
 
     def with_key(self, key: PublicKey) -> Self:
-        """The ring with a key more, or with another state of one that it has.
+        """The ring with one more key, or with another state of a key that it already contains.
 
         Raises:
-            ReceiptError: the keys do not go together.
+            ReceiptError: the result is not a valid ring.
         """
         kept = [key if one.key_id == key.key_id else one for one in self.keys]
         if self.find(key.key_id) is None:
@@ -107,16 +107,16 @@ class KeyRing(Value):
         return type(self)._validated({"version": self.version, "keys": tuple(kept)})  # noqa: SLF001 our own class
 
     def to_text(self) -> str:
-        """The one form of a ring as text: a key a line, the checksum last, a newline at the end."""
+        """The ring as text: one key per line, the checksum last, a newline at the end."""
         keys = ",\n".join(canonical(key.model_dump(mode="json")).decode() for key in self.keys)
         return f'{{"version":{self.version},"keys":[\n{keys}\n],"checksum":"{self.checksum}"}}\n'
 
     @classmethod
     def from_text(cls, text: str | bytes) -> Self:
-        """Reads what `to_text` wrote and nothing else.
+        """Reads exactly what `to_text` wrote.
 
         Raises:
-            ReceiptError: it is anything else, or its checksum does not fit.
+            ReceiptError: the text has another form, or its checksum does not match.
         """
         value = read_json(text, "the key ring", LONGEST_RING)
         if not isinstance(value, dict) or set(value) != {"version", "keys", "checksum"}:

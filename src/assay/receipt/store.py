@@ -1,11 +1,11 @@
 """Keys as files: a folder with the public ring and the private key that signs.
 
     ring.json        the public keys, for everyone who verifies (see `assay.receipt.ring`)
-    KEY_ID.key       the private key in PEM, mode 0600; there is one at most, that of the active key
+    KEY_ID.key       the private key in PEM, mode 0600; at most one, that of the active key
     lock             held while the ring is changed
 
-Every change is safe against a crash: a private key is on disk before the ring names it, and the ring says that a key is
-retired or revoked before its private half is deleted.
+Every change is crash-safe: a private key is on disk before the ring lists it, and the ring marks a key as retired or
+revoked before its private key is deleted.
 """
 
 import os
@@ -30,16 +30,16 @@ if sys.platform != "win32":
     import fcntl
 
 RING_FILE: Final = "ring.json"
-"""The public ring's name in its folder."""
+"""The file name of the public ring in its folder."""
 _LOCK_FILE: Final = "lock"
 _LONGEST_KEY: Final = 4_096
 
 
 class KeyStore:
-    """The keys of a folder. Nothing is kept in memory: what another process changed counts from the next call on."""
+    """The keys in a folder. Nothing is kept in memory: changes by another process are seen from the next call on."""
 
     def __init__(self, folder: Path | str) -> None:
-        """Name the folder; it is made with the first key."""
+        """Sets the folder, which is created with the first key."""
         self._folder = Path(folder)
 
     @property
@@ -49,25 +49,25 @@ class KeyStore:
 
     @property
     def ring_file(self) -> Path:
-        """The public ring: the one file that verifiers need."""
+        """The file with the public ring, the only one that verifiers need."""
         return self._folder / RING_FILE
 
     def ring(self) -> KeyRing:
-        """The public ring as it is now.
+        """The current public ring.
 
         Raises:
-            ReceiptError: there is none, or it was damaged.
+            ReceiptError: there is none, or it is damaged.
         """
         return read_ring(self.ring_file)
 
     def create(self, now: datetime) -> PublicKey:
-        """Make the key that signs, where none does.
+        """Creates the signing key of a folder that has no active one.
 
         Args:
-            now: the time, with its zone.
+            now: the current time, with its zone.
 
         Raises:
-            ReceiptError: a key is active already, or the folder cannot be written to.
+            ReceiptError: a key is already active, or the folder cannot be written to.
         """
         with self._changing() as ring:
             if ring.active:
@@ -80,10 +80,10 @@ class KeyStore:
             return key
 
     def rotate(self, now: datetime) -> tuple[PublicKey, PublicKey]:
-        """Retire the key that signs and make another. The old private key is deleted; what it signed stays good.
+        """Retires the signing key and creates another. The old private key is deleted; its signatures remain valid.
 
         Args:
-            now: the time, with its zone.
+            now: the current time, with its zone.
 
         Returns:
             The retired key and the new one.
@@ -101,16 +101,16 @@ class KeyStore:
             return retired, key
 
     def revoke(self, key_id: str, reason: str, now: datetime, *, since: datetime | None = None) -> PublicKey:
-        """Trust nothing more that a key ever signed. Its private half is deleted if it is here.
+        """Revokes a key: nothing that it ever signed is trusted any more. Its private key is deleted if it is here.
 
         Args:
-            key_id: which.
+            key_id: the key.
             reason: why, for people; at most 500 characters.
-            now: the time, with its zone.
-            since: since when it is not to be trusted, if that is known; now by default.
+            now: the current time, with its zone.
+            since: from when on it is not trusted, if that is known; `now` by default.
 
         Raises:
-            ReceiptError: the ring has no such key, it is revoked already, the reason is empty or too long, or the
+            ReceiptError: the ring has no such key, it is already revoked, the reason is empty or too long, or the
                 folder cannot be written to.
         """
         with self._changing() as ring:
@@ -130,10 +130,10 @@ class KeyStore:
             return revoked
 
     def signer(self) -> SigningKey:
-        """The private key that signs now.
+        """The current signing key.
 
         Raises:
-            ReceiptError: no key is active, its file is not here, is not its key, or may be read by others.
+            ReceiptError: no key is active, or its file is missing, contains another key, or can be read by others.
         """
         key = _only_active(self.ring(), self._folder)
         signing = SigningKey.from_pem(_read_private(self._private_file(key.key_id)))
@@ -176,7 +176,7 @@ class KeyStore:
 
     @contextmanager
     def _changing(self) -> Iterator[KeyRing]:
-        """The ring as it is, checked against other processes until the block ends; an empty one where there is none."""
+        """The ring, locked against other processes until the block ends; an empty one where there is none yet."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(self._folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
@@ -193,22 +193,22 @@ class KeyStore:
 
 
 class RingFile:
-    """The public ring of a file alone, for who verifies and never signs. Read again each time."""
+    """The public ring in a single file, for verifiers that never sign. It is read again each time."""
 
     def __init__(self, path: Path | str) -> None:
-        """Name the file."""
+        """Sets the path of the file."""
         self._path = Path(path)
 
     def ring(self) -> KeyRing:
-        """The ring as it is now.
+        """The current ring.
 
         Raises:
-            ReceiptError: there is none, or it was damaged.
+            ReceiptError: there is none, or it is damaged.
         """
         return read_ring(self._path)
 
     def signer(self) -> SigningKey:
-        """No key.
+        """Never returns: a public ring has no private key.
 
         Raises:
             ReceiptError: always.
@@ -219,7 +219,7 @@ class RingFile:
 
 
 def open_keys(path: Path | str) -> "KeyStore | RingFile":
-    """The keys at a path: a file is a public ring, anything else a folder of keys."""
+    """The keys at a path: a file is read as a public ring, anything else as a folder of keys."""
     return RingFile(path) if Path(path).is_file() else KeyStore(path)
 
 
@@ -232,7 +232,7 @@ def read_ring(path: Path | str) -> KeyRing:
     """The public ring in a file.
 
     Raises:
-        ReceiptError: the file cannot be read, or holds no ring as it was written.
+        ReceiptError: the file cannot be read, or is not an unaltered ring.
     """
     try:
         with Path(path).open("rb") as file:
@@ -260,7 +260,7 @@ def _only_active(ring: KeyRing, folder: Path) -> PublicKey:
 def _read_private(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            # Of the open file, so that what is looked at is what is read.
+            # The mode of the open file, so that what is checked is what is read.
             mode = os.fstat(file.fileno()).st_mode
             data = file.read(_LONGEST_KEY + 1)
     except OSError as error:
@@ -276,7 +276,7 @@ def _read_private(path: Path) -> bytes:
 
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
-    """A new file with just these permissions, on disk when this returns; nothing that is there is ever overwritten."""
+    """Writes a new file with exactly these permissions, synced to disk on return; it never overwrites anything."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:

@@ -1,4 +1,4 @@
-"""Uses of receipts in the memory of one process: for who has no database, and gone when the process ends."""
+"""Uses of receipts in the memory of one process: for setups without a database, lost when the process ends."""
 
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
@@ -8,30 +8,30 @@ from typing import Final
 from assay.receipt.interface import Claim, Outcome, Use
 
 FORGOTTEN_AFTER: Final = timedelta(hours=1)
-"""How long a use is remembered after its receipt could last be committed: a clock that was set back by less opens
-nothing again."""
+"""How long a use is remembered beyond the time at which its receipt could last be committed: a clock set back by less
+than this makes no receipt usable again."""
 
 
 class UsesInMemory:
-    """Which receipts were used: once each, for all threads of a process. About 350 bytes for each that is remembered.
+    """The receipts used in this process, shared by its threads. It takes about 350 bytes for each one remembered.
 
-    Is an `assay.receipt.interface.Uses`. A process that was forked has a memory of its own from then on.
+    Implements `assay.receipt.interface.Uses`. A forked process has a memory of its own from then on.
     """
 
     def __init__(self) -> None:
-        """None yet."""
+        """Starts with no uses."""
         self._lock = Lock()
         self._digests: dict[tuple[str, str], bytes] = {}
         self._ends: list[tuple[datetime, datetime, tuple[str, str]]] = []
-        """A heap of when each can be forgotten, when it was issued, and its name."""
+        """A heap: for each use when it can be forgotten, when its receipt was issued, and its name."""
         self._forgotten: datetime | None = None
-        """Uses of receipts that were issued then or before may have been forgotten."""
+        """Uses of receipts issued then or before may have been forgotten."""
 
     def __len__(self) -> int:
         return len(self._digests)
 
     def claim(self, use: Use, now: datetime) -> Claim:
-        """Claim the use of a receipt, by the claimer's clock."""
+        """Claims the use of a receipt, by the caller's clock."""
         name = use.key_id, use.receipt_id
         digest = bytes.fromhex(use.digest)
         with self._lock:
@@ -47,7 +47,7 @@ class UsesInMemory:
             return Claim.FIRST
 
     def settle(self, use: Use, outcome: Outcome) -> None:
-        """Nothing: nobody could look it up."""
+        """Does nothing: the outcome could not be looked up anywhere."""
 
     def _forget(self, now: datetime) -> None:
         while self._ends and self._ends[0][0] < now:

@@ -1,7 +1,7 @@
-"""Verifying a receipt: pure, with the public ring alone, and with every mismatch named.
+"""Verifying a receipt: a pure function of the receipt, the output and the public ring that names every mismatch.
 
-What is found never depends on the order in which one looks: all problems are listed. Sentences have one shape for each
-code, with digests, key ids and times in them and never foreign text.
+All problems are listed, so the result does not depend on the order of the checks. Each code has one form of message,
+with digests, key ids and times in it and never foreign text.
 """
 
 import unicodedata
@@ -24,29 +24,29 @@ class ProblemCode(StrEnum):
     MISSING = "missing"
     """There is no receipt."""
     MALFORMED = "malformed"
-    """What there is cannot be read as a receipt."""
+    """It cannot be read as a receipt."""
     UNKNOWN_KEY = "unknown_key"
-    """The ring does not hold the key; whether the signature is one is not known."""
+    """The key is not in the ring, so the signature could not be checked."""
     ALTERED = "altered"
-    """The signature does not fit: the receipt was changed, or the key that it names did not sign it."""
+    """The signature does not match: the receipt was changed, or another key signed it."""
     REVOKED_KEY = "revoked_key"
-    """Issued when the key was revoked already."""
+    """Issued when the key was already revoked."""
     KEY_REVOKED_SINCE = "key_revoked_since"
-    """Issued before the key was revoked, by the receipt's own word, which whoever stole the key could forge."""
+    """Issued before the key was revoked, according to the receipt itself; a thief of the key could forge that date."""
     RETIRED_KEY = "retired_key"
-    """Issued when the key was retired already."""
+    """Issued when the key was already retired."""
     BEFORE_KEY = "before_key"
     """Issued before the key was created."""
     OTHER_OUTPUT = "other_output"
     """It is a receipt for another output."""
     OTHER_POLICY = "other_policy"
-    """The output passed another policy than the one that is asked for."""
+    """The output passed another policy than the required one."""
     OTHER_VERIFIER = "other_verifier"
-    """Another verifier than the one that is asked for judged it."""
+    """The output was judged by another verifier than the required one."""
     OTHER_REPORT = "other_report"
     """It is a receipt for another report."""
     OTHER_EVIDENCE = "other_evidence"
-    """The output was checked against other evidence than is asked for."""
+    """The output was checked against other evidence than required."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +60,18 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found of a receipt."""
+    """The result of verifying a receipt."""
 
     problems: tuple[Problem, ...]
-    """All that does not match; none where the receipt holds."""
+    """Everything that does not match; empty where the receipt is valid."""
     receipt: Receipt | None = None
-    """The receipt as it was read, which proves nothing where there are problems."""
+    """The receipt as it was read; it proves nothing if there are problems."""
     key: PublicKey | None = None
-    """The key that it names, where the ring has it."""
+    """The key that it names, if the ring contains it."""
 
     @property
     def valid(self) -> bool:
-        """Whether the receipt holds for this output under this ring."""
+        """Whether the receipt is valid for this output under this ring."""
         return not self.problems and self.receipt is not None
 
     @property
@@ -86,7 +86,7 @@ class Verification:
 
 
 ReceiptLike = Receipt | Mapping[str, Any] | str | bytes
-"""A receipt, its text, or the object of a receipt that came inside other JSON."""
+"""A receipt, its text, or the object of a receipt that was embedded in other JSON."""
 
 
 def verify(
@@ -99,21 +99,21 @@ def verify(
     report: HallucinationReport | None = None,
     evidence: Sequence[Evidence] | None = None,
 ) -> Verification:
-    """Whether a receipt holds for an output, and if not, what does not match.
+    """Whether a receipt is valid for an output, and if not, what does not match.
 
     Args:
-        output: exactly what is to go out, or went out; another white space or Unicode form is another output.
-        receipt: the receipt; whatever it holds, it raises nothing.
-        ring: the public keys that are trusted.
-        policy: the digest of the policy that it must have passed; any by default.
+        output: exactly what is or was released; other white space or another Unicode form is another output.
+        receipt: the receipt; no content of it raises an error.
+        ring: the trusted public keys.
+        policy: the digest of the policy that the output must have passed; any by default.
         verifier: the digest of the verifier that must have judged it; any by default.
-        report: the report that it must be about; any by default.
-        evidence: all that the output must have been checked against, in any order; whatever it was by default.
+        report: the report that the receipt must be about; any by default.
+        evidence: all evidence that the output must have been checked against, in any order; any by default.
 
     Raises:
-        ReceiptError: the output is no text, or `cryptography` is not installed.
+        ReceiptError: the output is neither text nor bytes, or `cryptography` is not installed.
     """
-    given = output_bytes(output)
+    content = output_bytes(output)
     if receipt is None:
         return Verification((Problem(ProblemCode.MISSING, "there is no receipt"),))
     try:
@@ -121,8 +121,8 @@ def verify(
     except ReceiptError as error:
         return Verification((Problem(ProblemCode.MALFORMED, f"the receipt cannot be read: {error}"),))
     key = ring.find(read.statement.key_id)
-    problems = [*_of_key(read, key), *_of_output(read.statement, given)]
-    problems += _of_demands(read.statement, policy, verifier, report)
+    problems = [*_key_problems(read, key), *_output_problems(read.statement, content)]
+    problems += _requirement_problems(read.statement, policy, verifier, report)
     if evidence is not None and read.statement.evidence != evidence_digest(evidence):
         reason = "the output was checked against other evidence than what is asked for"
         if read.statement.evidence is None:
@@ -134,13 +134,13 @@ def verify(
 def _read(receipt: ReceiptLike) -> Receipt:
     if isinstance(receipt, str | bytes):
         return Receipt.from_text(receipt)
-    # Read again even if it is a receipt: `model_copy` and `model_construct` pass its rules by.
+    # Read again even if it is a `Receipt`: `model_copy` and `model_construct` skip validation.
     if isinstance(receipt, Receipt):
         return Receipt.from_mapping({"statement": receipt.statement.model_dump(), "signature": receipt.signature})
     return Receipt.from_mapping(receipt)
 
 
-def _of_key(receipt: Receipt, key: PublicKey | None) -> Iterator[Problem]:
+def _key_problems(receipt: Receipt, key: PublicKey | None) -> Iterator[Problem]:
     statement = receipt.statement
     name, issued = statement.key_id, statement.issued_at
     if key is None:
@@ -167,17 +167,17 @@ def _of_key(receipt: Receipt, key: PublicKey | None) -> Iterator[Problem]:
         yield Problem(ProblemCode.BEFORE_KEY, f"issued at {issued}, before the key {name} was created at {key.created}")
 
 
-def _of_output(statement: Statement, given: bytes) -> Iterator[Problem]:
-    found = output_digest(given)
-    if found != statement.output:
-        hint = _nearly(given, statement.output)
+def _output_problems(statement: Statement, content: bytes) -> Iterator[Problem]:
+    digest = output_digest(content)
+    if digest != statement.output:
+        hint = _near_match_hint(content, statement.output)
         yield Problem(
             ProblemCode.OTHER_OUTPUT,
-            f"the receipt is for the output with SHA-256 {statement.output}, and this one has {found}{hint}",
+            f"the receipt is for the output with SHA-256 {statement.output}, and this one has {digest}{hint}",
         )
 
 
-def _of_demands(
+def _requirement_problems(
     statement: Statement, policy: str | None, verifier: str | None, report: HallucinationReport | None
 ) -> Iterator[Problem]:
     if policy is not None and statement.policy.digest != policy:
@@ -185,18 +185,18 @@ def _of_demands(
     if verifier is not None and statement.verifier.digest != verifier:
         yield Problem(ProblemCode.OTHER_VERIFIER, "another verifier than the one that is asked for judged the output")
     if report is not None:
-        found = report_digest(report)
-        if found != statement.report:
+        digest = report_digest(report)
+        if digest != statement.report:
             yield Problem(
                 ProblemCode.OTHER_REPORT,
-                f"the receipt is for the report with SHA-256 {statement.report}, and this one has {found}",
+                f"the receipt is for the report with SHA-256 {statement.report}, and this one has {digest}",
             )
 
 
-def _nearly(given: bytes, wanted: str) -> str:
-    """What small change would make the output fit: what editors and terminals do without asking."""
+def _near_match_hint(content: bytes, expected_digest: str) -> str:
+    """Which small change, of the kind that editors and terminals make unasked, would make the output match."""
     try:
-        text = given.decode()
+        text = content.decode()
     except UnicodeDecodeError:
         return ""
     candidates = (
@@ -210,6 +210,6 @@ def _nearly(given: bytes, wanted: str) -> str:
         ("in the Unicode form NFD", unicodedata.normalize("NFD", text)),
     )
     for words, candidate in candidates:
-        if output_digest(candidate) == wanted:
+        if output_digest(candidate) == expected_digest:
             return f"; it would fit {words}"
     return ""

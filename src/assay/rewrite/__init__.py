@@ -1,1 +1,1 @@
-"""Making better outputs out of what was found: the revise loop. It knows interfaces only, and no model."""
+"""Writing outputs anew: grounded answers, documents, probes and the revise loop. It knows interfaces only, no model."""

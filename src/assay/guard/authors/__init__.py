@@ -1,4 +1,4 @@
-"""Outputs that are made or repaired through the guard: generation, revision, repair."""
+"""Generation, revision and repair of outputs through the guard."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""Documents that are plainly broken, repaired before anything else of a repair: commas, quotes, brackets, fences.
+"""The first step of a repair: obvious defects of a JSON document, such as commas, quotes, brackets and fences.
 
-What the document says stays (see `assay.verify.documents.json_repair`), so nobody has to be asked and nothing is
-guessed. What cannot be repaired is left to the author of the repair.
+The content of the document stays the same (see `assay.verify.documents.json_repair`), so no model is asked and nothing
+is guessed. What cannot be repaired this way is left to the author of the repair.
 """
 
 from __future__ import annotations
@@ -17,29 +17,31 @@ if TYPE_CHECKING:  # loaded with the first document that has to be repaired
 
 UNREADABLE: Final = "structure.not_json"
 LONGEST: Final = 200_000
-"""Characters of a document that is repaired."""
-_TOLD: Final = 6
-"""Changes that are told one by one."""
-_MENDED_BY: Final = "assay"
+"""The most characters of a document that is repaired."""
+_MOST_LISTED: Final = 6
+"""The most repairs that the record lists one by one."""
+_AUTHOR: Final = "assay"
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
-    """A document that was repaired."""
+class RepairedDocument:
+    """A document whose JSON was repaired."""
 
     original: HallucinationReport
-    """What was found of it as it came."""
-    mended: HallucinationReport
-    """What was found of it once it could be read."""
+    """The report of the document as it was given."""
+    report: HallucinationReport
+    """The report of the repaired document."""
     document: RepairedJson
 
 
-def mend(report: HallucinationReport, check: Callable[[str], HallucinationReport]) -> Mend | None:
-    """The document of a report in a form that can be read; none where it can be, or where that would mean to guess.
+def repaired_document(
+    report: HallucinationReport, check: Callable[[str], HallucinationReport]
+) -> RepairedDocument | None:
+    """The repaired document of a report; None if it is readable, or where a repair would be a guess.
 
     Args:
-        report: of the document as it came.
-        check: checks the repaired one.
+        report: the report of the document as it was given.
+        check: checks the repaired document.
     """
     if not any(issue.code == UNREADABLE for issue in report.issues) or len(report.output) > LONGEST:
         return None
@@ -51,42 +53,44 @@ def mend(report: HallucinationReport, check: Callable[[str], HallucinationReport
         return None
     if not document.repairs or not document.complete:
         return None
-    found = check(document.text)
-    return None if any(issue.code == UNREADABLE for issue in found.issues) else Mend(report, found, document)
+    checked = check(document.text)
+    if any(issue.code == UNREADABLE for issue in checked.issues):
+        return None
+    return RepairedDocument(report, checked, document)
 
 
-def with_mend(report: HallucinationReport, made: Mend | None) -> HallucinationReport:
-    """The repaired report with the repairing as its first attempt.
+def with_document_repair(report: HallucinationReport, repaired: RepairedDocument | None) -> HallucinationReport:
+    """The report with the repair of its JSON as the first attempt of its revision.
 
     Args:
-        report: what came of the repaired document, with its revision.
-        made: the repairing; the report is given back as it is without one.
+        report: the final report of the repaired document, with its revision.
+        repaired: the repaired document; without one the report is returned unchanged.
     """
-    if made is None:
+    if repaired is None:
         return report
     from assay.rewrite.revise import changes_between, failing
 
     revision = report.revision or Revision(
         original=report.output, stopped="exhausted", escalation_required=report.action is not Action.EMIT
     )
-    messages = [repair.message for repair in made.document.repairs]
-    more = f" And {len(messages) - _TOLD} more." if len(messages) > _TOLD else ""
+    messages = [repair.message for repair in repaired.document.repairs]
+    more = f" And {len(messages) - _MOST_LISTED} more." if len(messages) > _MOST_LISTED else ""
     attempt = RevisionAttempt(
         number=1,
         outcome="better",
-        reason=f"Repaired without asking the model. {' '.join(messages[:_TOLD])}{more}",
-        failed_claims=failing(made.mended),
-        overall_score=made.mended.overall_score,
-        changes=changes_between(made.original.output, made.mended.output),
+        reason=f"Repaired without asking the model. {' '.join(messages[:_MOST_LISTED])}{more}",
+        failed_claims=failing(repaired.report),
+        overall_score=repaired.report.overall_score,
+        changes=changes_between(repaired.original.output, repaired.report.output),
     )
     later = (one.model_copy(update={"number": one.number + 1}) for one in revision.attempts)
-    repaired = revision.model_copy(
+    completed = revision.model_copy(
         update={
-            "original": made.original.output,
+            "original": repaired.original.output,
             "attempts": (attempt, *later),
-            "changes": changes_between(made.original.output, report.output),
-            "failed_before": failing(made.original) + len(made.original.issues),
-            "author": revision.author or _MENDED_BY,
+            "changes": changes_between(repaired.original.output, report.output),
+            "failed_before": failing(repaired.original) + len(repaired.original.issues),
+            "author": revision.author or _AUTHOR,
         }
     )
-    return report.model_copy(update={"revision": repaired})
+    return report.model_copy(update={"revision": completed})

@@ -1,4 +1,4 @@
-"""Repair through the guard: only failed sentences change, and what comes out was checked again.
+"""Repair through the guard: only failed sentences change, and every version is checked again.
 
 The functions with `self` are methods of `Guard` (docs/adr/0080).
 """
@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 from assay.errors import InputError
-from assay.guard.authors.json_repair import mend, with_mend
+from assay.guard.authors.json_repair import repaired_document, with_document_repair
 from assay.guard.check.chat_budget import asking, needs_model, wants_model
 from assay.guard.check.pipeline import check_one
 from assay.guard.options import AskedCheckOptions, RepairOptions
-from assay.guard.parts import Assembled, GuardParts
+from assay.guard.parts import GuardParts, HasParts
 from assay.guard.request import CheckRequest, EvidenceLike
 from assay.policy import with_escalation
 from assay.rewrite.revise import arevise, removal, revise, with_removal
@@ -27,11 +27,11 @@ if TYPE_CHECKING:  # loaded with the first repair
 
 @dataclass(frozen=True, slots=True)
 class _Repair:
-    """A repair that can begin."""
+    """A repair that is ready to start."""
 
     parts: GuardParts
     request: CheckRequest
-    """The check of the answer as it was given; that of every version has another text."""
+    """The check of the answer as it was given; the checks of its versions differ in the text."""
     model: ChatModel | None
     author: Writer
     name: str
@@ -39,20 +39,20 @@ class _Repair:
     attempts: int
     remove: bool
 
-    def first(self) -> HallucinationReport:
+    def check_original(self) -> HallucinationReport:
         """The check of the answer as it was given."""
         return self._checked(self.request.answer, 0)
 
-    def again(self, text: str, more: int) -> HallucinationReport:
-        """The check of a version behind so many others."""
+    def check_version(self, text: str, more: int) -> HallucinationReport:
+        """The check of a version after a number of failed ones."""
         return self._checked(text, more)
 
-    def last(self, text: str) -> HallucinationReport:
-        """As `again`, with everything that the policy has a model asked for."""
+    def check_final(self, text: str) -> HallucinationReport:
+        """The check of the final version, with every question to a model that the policy requires."""
         return check_one(replace(self.request, answer=text), asking(self.parts, self.model))
 
-    def mended(self, text: str) -> HallucinationReport:
-        """The check of a document that was repaired; that counts as no version."""
+    def check_repaired(self, text: str) -> HallucinationReport:
+        """The check of a document whose JSON was repaired, which does not count as a version."""
         return self._checked(text, 0)
 
     def _checked(self, text: str | bytes, more: int) -> HallucinationReport:
@@ -63,7 +63,7 @@ class _Repair:
 
 
 def repair(
-    self: Assembled,
+    self: HasParts,
     answer: str | bytes,
     evidence: EvidenceLike = None,
     *,
@@ -77,35 +77,35 @@ def repair(
     budget: Budget | None = None,
     **options: Unpack[AskedCheckOptions],
 ) -> HallucinationReport:
-    """Check an answer, and have the sentences that fail corrected until it passes or does not get better.
+    """Check an answer, and have its failing sentences corrected until it passes or does not improve.
 
-    A chat model is asked for replacements of the failed sentences alone, with the reasons and the passages; what
-    passed stays to the character. Each version is checked again, and one that is no better than the one before is
-    dropped. Without a model the evidence's own values take the place of wrong ones where the exact tier found them
-    (`claims[].suggestions`), and nobody is asked. With a `schema`, a document that is plainly broken (a comma, a
-    quotation mark, a fence) is repaired first, its values untouched.
+    A chat model is asked for replacements of the failed sentences only, with the reasons and the passages; passed
+    sentences stay unchanged. Each version is checked again and dropped if it is no better than the one before. Without
+    a model the evidence's own values replace wrong ones where the exact tier found them (`claims[].suggestions`). With
+    a `schema`, obvious defects of a JSON document (a comma, a quotation mark, a fence) are repaired first, without
+    changing its values.
 
     Args:
         answer: the output.
         evidence: as in `check`.
-        question: what the output answers.
-        llm: the model; that of the guard by default, and without either the evidence alone.
-        attempts: versions that are asked for at most; the policy's `max_revisions` by default.
-        remove: whether what still fails in the end is taken out, if the rest passes without it.
-        evidence_tokens: tokens of evidence that the model is shown, as estimated.
-        max_tokens: tokens of one of its answers.
-        temperature: of its answers.
-        budget: what asking may cost; when it is spent, the best version so far stands.
-        options: the others of `check`.
+        question: the question that the output answers.
+        llm: the model; that of the guard by default. Without either, corrections come from the evidence alone.
+        attempts: the most versions to ask for; the policy's `max_revisions` by default.
+        remove: whether sentences that still fail in the end are removed if the rest passes without them.
+        evidence_tokens: the estimated tokens of evidence that the model is shown.
+        max_tokens: the most tokens of one of its answers.
+        temperature: the temperature of the requests.
+        budget: what all requests together may cost; when it is used up, the best version so far is kept.
+        options: further options of `check`.
 
     Returns:
-        The report of the best version: `output` is its text, `revision` says what was changed, how often it was
-        tried, and whether it converged; `spending` what it cost. What still fails is never emitted.
+        The report of the best version: `output` is its text, `revision` records the changes, the attempts and whether
+        it converged, `spending` the cost. What still fails is never emitted.
 
     Raises:
-        InputError: something given cannot be read as what it should be.
+        InputError: an argument cannot be read.
     """
-    made = _repair_of(
+    plan = _repair_of(
         self._parts,
         answer,
         evidence,
@@ -119,28 +119,28 @@ def repair(
         question=question,
         **options,
     )
-    first = made.first()
-    mended = mend(first, made.mended)
-    report = revise(first if mended is None else mended.mended, made.author, made.again, made.attempts)
-    if made.remove and _may_remove(report):
-        report = _removed(report, made)
-    return with_mend(_repaired(report, made), mended)
+    original = plan.check_original()
+    document = repaired_document(original, plan.check_repaired)
+    report = revise(original if document is None else document.report, plan.author, plan.check_version, plan.attempts)
+    if plan.remove and _may_remove(report):
+        report = _removed(report, plan)
+    return with_document_repair(_repaired(report, plan), document)
 
 
 async def arepair(
-    self: Assembled, answer: str | bytes, evidence: EvidenceLike = None, **options: Unpack[RepairOptions]
+    self: HasParts, answer: str | bytes, evidence: EvidenceLike = None, **options: Unpack[RepairOptions]
 ) -> HallucinationReport:
     """As `repair`, with the model awaited and the checks off the event loop: the same options, the same report."""
     import asyncio
 
-    made = _repair_of(self._parts, answer, evidence, **options)
-    first = await asyncio.to_thread(made.first)
-    mended = await asyncio.to_thread(mend, first, made.mended)
-    base = first if mended is None else mended.mended
-    report = await arevise(base, made.author.awrite, made.again, made.attempts)
-    if made.remove and _may_remove(report):
-        report = await asyncio.to_thread(_removed, report, made)
-    return with_mend(await asyncio.to_thread(_repaired, report, made), mended)
+    plan = _repair_of(self._parts, answer, evidence, **options)
+    original = await asyncio.to_thread(plan.check_original)
+    document = await asyncio.to_thread(repaired_document, original, plan.check_repaired)
+    base = original if document is None else document.report
+    report = await arevise(base, plan.author.awrite, plan.check_version, plan.attempts)
+    if plan.remove and _may_remove(report):
+        report = await asyncio.to_thread(_removed, report, plan)
+    return with_document_repair(await asyncio.to_thread(_repaired, report, plan), document)
 
 
 def _repair_of(
@@ -182,32 +182,30 @@ def _repair_of(
     )
 
 
-def _repaired(report: HallucinationReport, made: _Repair) -> HallucinationReport:
-    """The report with who wrote it and what it cost; what passes goes through the rest of the policy's checks."""
+def _repaired(report: HallucinationReport, plan: _Repair) -> HallucinationReport:
+    """The final report with author and cost; a version that passes gets the remaining checks of the policy."""
     revision = report.revision
-    policy = made.parts.policy
-    wanted = needs_model(policy) or (made.parts.llm is not None and wants_model(policy))
-    if report.action is Action.EMIT and wanted:
-        report = made.last(report.output)
-    spent = made.meter.spending if made.meter is not None else ()
-    written = revision is not None and bool(revision.attempts)
-    if revision is not None and written:
-        prompts = made.author.prompts
-        revision = revision.model_copy(update={"author": made.name, "prompts": prompts})
+    policy = plan.parts.policy
+    asks_model = needs_model(policy) or (plan.parts.llm is not None and wants_model(policy))
+    if report.action is Action.EMIT and asks_model:
+        report = plan.check_final(report.output)
+    spent = plan.meter.spending if plan.meter is not None else ()
+    if revision is not None and revision.attempts:
+        revision = revision.model_copy(update={"author": plan.name, "prompts": plan.author.prompts})
     if revision is not None and report.action is not Action.EMIT and revision.converged:
-        # The last look, with a model, found what the ones before could not see.
+        # The final check, with a model, found what the earlier ones could not find.
         revision = revision.model_copy(update={"stopped": "no_improvement", "escalation_required": True})
-    found = report.model_copy(update={"revision": revision, "spending": (*spent, *report.spending)})
-    return with_escalation(policy, found)
+    final = report.model_copy(update={"revision": revision, "spending": (*spent, *report.spending)})
+    return with_escalation(policy, final)
 
 
 def _may_remove(report: HallucinationReport) -> bool:
-    """Whether something fails that could be taken out."""
+    """Whether there may be failing sentences to remove."""
     return report.action is not Action.EMIT and bool(report.output.strip())
 
 
-def _removed(report: HallucinationReport, made: _Repair) -> HallucinationReport:
+def _removed(report: HallucinationReport, plan: _Repair) -> HallucinationReport:
     from assay.rewrite.answers import ABSTENTION
 
     text = removal(report, ABSTENTION)
-    return report if text == report.output.strip() else with_removal(report, made.again(text, 0))
+    return report if text == report.output.strip() else with_removal(report, plan.check_version(text, 0))

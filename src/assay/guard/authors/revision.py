@@ -1,4 +1,4 @@
-"""Revising through the guard: an answer, or the final answer of a run, goes back to its author until it passes.
+"""Revision through the guard: an answer, or the final answer of a run, goes back to its author until it passes.
 
 The functions with `self` are methods of `Guard` (docs/adr/0080).
 """
@@ -10,7 +10,7 @@ from typing import Unpack, cast
 
 from assay.errors import InputError
 from assay.guard.options import CheckOptions, RunOptions
-from assay.guard.parts import Assembled, Checking
+from assay.guard.parts import Checker, HasParts
 from assay.guard.request import EvidenceLike
 from assay.policy import with_escalation
 from assay.rewrite.revise import Author
@@ -20,11 +20,11 @@ from assay.schema import HallucinationReport
 from assay.schema.run import ModelTurn, Run, RunBuilder, TextPart
 
 Checked = tuple[Callable[[], HallucinationReport], Callable[[str, int], HallucinationReport]]
-"""How the first version is checked, and how every other one is."""
+"""The check of the first version, and the check of every further one."""
 
 
 def revise(
-    self: Checking,
+    self: Checker,
     answer: str | bytes,
     evidence: EvidenceLike = None,
     *,
@@ -34,29 +34,29 @@ def revise(
 ) -> HallucinationReport:
     """Check an answer, and have what fails revised by its author (docs/concepts.md#revision).
 
-    Sentences that passed stay to the character, whatever the author does with them.
+    Passed sentences stay unchanged, whatever the author does with them.
 
     Args:
         answer: the first version.
         evidence: as in `check`.
-        author: takes an `assay.rewrite.revise.feedback.Feedback`, whose `text` is a message for a model, and gives
-            a new text, or replacements for the failed sentences by their numbers.
-        attempts: how many versions are asked for at most; the policy's `max_revisions` by default.
-        options: the others of `check`.
+        author: takes an `assay.rewrite.revise.feedback.Feedback`, whose `text` is a message for a model, and returns
+            a new text, or replacements for the failed sentences by number.
+        attempts: the most versions to ask for; the policy's `max_revisions` by default.
+        options: further options of `check`.
 
     Returns:
-        The report of the best version. Its `output` is the text, its `revision` says how it came about; where it
-        still fails, `revision.escalation_required` is set and the action is never `emit`.
+        The report of the best version. `output` is its text and `revision` the record; if it still fails,
+        `revision.escalation_required` is set and the action is never `emit`.
 
     Raises:
-        InputError: something given cannot be read, or the author gives no version.
+        InputError: an argument cannot be read, or the author returns no version.
     """
     first, again = checks(self, answer, evidence, options)
     return settled(self, until_it_passes(first(), author, again, attempts_of(self, attempts)))
 
 
 async def arevise(
-    self: Checking,
+    self: Checker,
     answer: str | bytes,
     evidence: EvidenceLike = None,
     *,
@@ -73,27 +73,27 @@ async def arevise(
 
 
 def revise_run(
-    self: Checking,
+    self: Checker,
     run: Run | RunBuilder | object,
     *,
     author: Author,
     attempts: int | None = None,
     **options: Unpack[RunOptions],
 ) -> HallucinationReport:
-    """As `revise` for the final answer of a run; its calls stay as they are.
+    """As `revise` for the final answer of a run; its tool calls stay unchanged.
 
     Args:
         run: as in `check_run`.
         author: as in `revise`.
         attempts: as in `revise`.
-        options: the others of `check_run`.
+        options: further options of `check_run`.
     """
     first, again = run_checks(self, run, options)
     return settled(self, until_it_passes(first(), author, again, attempts_of(self, attempts)))
 
 
 async def arevise_run(
-    self: Checking,
+    self: Checker,
     run: Run | RunBuilder | object,
     *,
     author: Author,
@@ -108,18 +108,18 @@ async def arevise_run(
     return settled(self, await auntil_it_passes(report, author, again, attempts_of(self, attempts)))
 
 
-def settled(self: Assembled, report: HallucinationReport) -> HallucinationReport:
-    """A revised report with how soon a person has to look, where revising ended with one being asked."""
+def settled(self: HasParts, report: HallucinationReport) -> HallucinationReport:
+    """A revised report with its escalation, where the revision ended with one."""
     return with_escalation(self._parts.policy, report)
 
 
-def attempts_of(self: Assembled, attempts: int | None) -> int:
-    """How many versions may be asked for: what the caller says, else what the policy allows."""
+def attempts_of(self: HasParts, attempts: int | None) -> int:
+    """The most versions to ask for: the caller's number, or else the policy's `max_revisions`."""
     return self._parts.policy.max_revisions if attempts is None else attempts
 
 
-def checks(self: Checking, answer: str | bytes, evidence: EvidenceLike, options: CheckOptions) -> Checked:
-    """How the first version of an answer is checked, and how every other one is."""
+def checks(self: Checker, answer: str | bytes, evidence: EvidenceLike, options: CheckOptions) -> Checked:
+    """The check of the first version of an answer, and the check of every further one."""
     kept = tuple(evidence) if isinstance(evidence, Iterator) else evidence  # every version reads it again
     failed = _failed(options)
 
@@ -133,7 +133,7 @@ def checks(self: Checking, answer: str | bytes, evidence: EvidenceLike, options:
     return first, again
 
 
-def run_checks(self: Checking, run: Run | RunBuilder | object, options: RunOptions) -> Checked:
+def run_checks(self: Checker, run: Run | RunBuilder | object, options: RunOptions) -> Checked:
     """The same for the final answer of a run."""
     from assay.schema.traces import read_run
 
@@ -163,7 +163,7 @@ def _failed(options: CheckOptions | RunOptions) -> int:
 
 
 def with_answer(run: Run, text: str) -> Run:
-    """The run with another final answer in the place of its own; behind its last step where it has none.
+    """The run with another final answer instead of its own, or after its last step if it has none.
 
     >>> run = Run(run_id="r").append(ModelTurn(content=(TextPart(text="4"),)))
     >>> with_answer(run, "5").final_answer

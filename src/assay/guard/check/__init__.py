@@ -1,4 +1,4 @@
-"""One check of an output, from its claims to the report."""
+"""The check of an output, from its claims to the report."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Citations within a check: found, paired with their statements for the network, and finished once it has spoken."""
+"""Citations within a check: they are found, paired with their statements for the network, and finished afterwards."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -23,22 +23,22 @@ from assay.verify.citations import (
 )
 
 SHORTEST_COPY = 20
-"""Characters of a statement from which finding it in the evidence, its mark included, is no accident."""
+"""The length of a statement, in characters, from which finding it in the evidence with its mark is no coincidence."""
 Prepare = Callable[[Sequence[Evidence]], PreparedEvidence]
 
 
 @dataclass(frozen=True, slots=True)
 class Citing:
-    """The citations of an output and what has to be judged about them."""
+    """The citations of an output and the jobs that judge them."""
 
     objects: tuple[Mapping[str, Any], ...] = ()
     """Citation objects as they were given."""
     citations: tuple[Citation, ...] = ()
     resolved: tuple[ResolvedCitation, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
-    """Evidence id and statement, one for each of the first jobs."""
+    """Evidence id and statement of each of the first jobs."""
     passages: tuple[tuple[str, str], ...] = ()
-    """Cited passage and statement, one for each of the other jobs."""
+    """Cited passage and statement of each of the remaining jobs."""
     jobs: tuple[Job, ...] = ()
 
     def uncited(self, claims: Sequence[ExtractedClaim]) -> Sequence[ExtractedClaim]:
@@ -55,39 +55,39 @@ def begin_citations(
     prepare: Prepare,
     limits: Limits,
 ) -> Citing:
-    """Find and resolve the citations and list what the network has to say about them; none where they are off.
+    """Finds and resolves the citations and creates the jobs that judge them; nothing if citations are off.
 
-    Of more pairs than the limit the first are judged; a citation that needs one of the others comes out unchecked.
+    If there are more pairs than the limit, only the first are judged; a citation that needs another one is unchecked.
     """
     objects = tuple(request.citations or ())
     if policy.citations == "off":
         return Citing(objects)
     written = find_citations(text, source_names(evidence.evidence))
     plain = [" ".join(item.text.split()) for item in evidence.evidence] if written else []
-    found = (
-        *(one for one in written if not _copied(one, text, plain)),
+    citations = (
+        *(one for one in written if not _is_copied(one, text, plain)),
         *read_citation_objects(objects, text, evidence.given_order),
     )
     by_name = {item.id: item for item in evidence.evidence}
-    resolved = tuple(resolve_citations(found, [by_name[name] for name in evidence.given_order], claims))
+    resolved = tuple(resolve_citations(citations, [by_name[name] for name in evidence.given_order], claims))
     pairs = tuple(pending_pairs(resolved))[: limits.citation_pairs]
     passages = tuple(pending_passages(resolved)) if policy.citations == "strict" else ()
     passages = passages[: limits.citation_pairs - len(pairs)]
     by_id = {name: prepare([by_name[name]]) for name in {name: None for name, _ in pairs}}
     jobs = [Job(statement, by_id[name]) for name, statement in pairs]
     jobs += [Job(statement, prepare([Evidence(id="cited", text=passage)])) for passage, statement in passages]
-    return Citing(objects, found, resolved, pairs, passages, tuple(jobs))
+    return Citing(objects, citations, resolved, pairs, passages, tuple(jobs))
 
 
-def _copied(citation: Citation, text: str, plain: Sequence[str]) -> bool:
-    """Whether a mark was copied with its statement out of the evidence, where it names a source of the evidence's own.
+def _is_copied(citation: Citation, text: str, plain: Sequence[str]) -> bool:
+    """Whether a mark was copied with its statement from the evidence, where it refers to the evidence's own sources.
 
-    A sentence of an encyclopedia ends in its footnote; who quotes it with its `[3]` cites nothing of ours.
+    A sentence of an encyclopedia ends with a footnote; an answer that quotes it with its `[3]` does not cite evidence.
     """
-    said = " ".join(text[citation.cited_start : citation.end].split())
-    if len(said) - len(citation.marker) < SHORTEST_COPY:
+    cited = " ".join(text[citation.cited_start : citation.end].split())
+    if len(cited) - len(citation.marker) < SHORTEST_COPY:
         return False
-    return any(said in evidence for evidence in plain)
+    return any(cited in evidence for evidence in plain)
 
 
 def end_citations(
@@ -97,7 +97,7 @@ def end_citations(
     of_claims: Sequence[Judged],
     policy: Policy,
 ) -> tuple[CitationReport, ...]:
-    """The reports of all citations, given what the tiers found of their jobs and of the claims."""
+    """The reports of all citations, from the judgements of their jobs and of the claims."""
     if not citing.resolved:
         return ()
     supports = [_support(one) for one in judged]
@@ -125,7 +125,7 @@ def _support(judged: Judged) -> float | None:
 
 
 def citation_issue(citation: CitationReport) -> Issue | None:
-    """What a citation that does not hold is reported as; nothing for one that does."""
+    """The issue of a citation that does not hold; none for one that does."""
     if citation.status == "verified":
         return None
     return Issue(code=f"citation.{citation.status}", message=citation.message, span=citation.span)
@@ -133,19 +133,20 @@ def citation_issue(citation: CitationReport) -> Issue | None:
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    """Which claim each citation is reported at."""
+    """The claims at which each citation is reported."""
 
     at_claim: Mapping[int, Sequence[CitationReport]]
-    """By the claim's place among all claims."""
+    """The citations of a claim, by its place among all claims."""
     loose: tuple[CitationReport, ...]
-    """Those that follow no claim."""
+    """The citations that belong to no claim."""
 
 
 def attach(claims: Sequence[ExtractedClaim], citations: Sequence[CitationReport]) -> Attachments:
-    """Give every citation to the claims that it is reported at.
+    """Assigns every citation to the claims at which it is reported.
 
-    These are the checkable claims of the sentence that its marker is in, of several only those that it is cited
-    for; where there are none, the last claim before it with the text that it is cited for, else the first one after.
+    These are the checkable claims of the sentence that contains its marker, or, if the citation names its statement,
+    only those in it. Where there are none, it is the last claim before the marker with the cited text, or else the
+    first one after it.
     """
     places = sorted((i for i, claim in enumerate(claims) if claim.checkable), key=lambda i: claims[i].sentence.start)
     starts = [claims[i].sentence.start for i in places]

@@ -1,4 +1,4 @@
-"""The judge's part in a check: which claims it hears, what becomes of them, and what an output leaves out."""
+"""The judge's part in a check: which claims it judges, the effect of its answers, and what an output leaves out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from assay._lru import LruCache
 from assay.errors import InputError
 from assay.guard.check.evidence_index import PreparedEvidence
 from assay.guard.check.verdicts import Judged
-from assay.guard.lru import LruCache
 from assay.policy import Policy, claim_signal, claim_status
 from assay.schema import ClaimStatus, EvidenceSpan, ExtractedClaim, Issue, Span, Verdict
 from assay.schema.report_parts import ClaimJudgement, JudgeReport, Omission
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # loaded with the first check that asks a judge or looks for 
     from assay.verify.omissions import AnswerClaim
 
 MOST_SPANS: Final = 4
-UNHEARD: Final = (
+NOT_ASKED: Final = (
     "The policy requires a judge's word on every claim, and no chat model was asked: give the guard one with llm=, "
     "the command one with --llm, or the server one under `judge` of its gateway file."
 )
@@ -34,20 +34,20 @@ NO_MODEL: Final = "The policy has a judge asked, and no chat model is at hand."
 
 @dataclass(frozen=True, slots=True)
 class JudgeStage:
-    """What a judge said of an output, and what was left out of it."""
+    """The results of the judge for an output, and the output's omissions."""
 
     judged: tuple[Judged, ...] | None = None
-    """What is known of each judged claim once the judge has answered; none where nothing was asked."""
+    """The judgement of each claim after the judge has answered; None if nothing was asked."""
     report: JudgeReport | None = None
     omissions: tuple[Omission, ...] = ()
 
     @property
     def left_out(self) -> int:
-        """Omissions that count: all but those that the judge denied with the output's own words."""
+        """The number of omissions that count: all but those that the judge denied with the output's own words."""
         return sum(one.judged != "denied" for one in self.omissions)
 
     def issues(self, known: Sequence[Issue]) -> tuple[Issue, ...]:
-        """The omissions as findings, but for those that a claim's own findings name already."""
+        """The omissions as issues, except those that a claim's own issues already name."""
         named = [one.evidence for one in known if one.code == "condition.dropped" and one.evidence is not None]
         return tuple(
             Issue(code=f"completeness.{one.kind}", message=one.message, span=one.span, evidence=one.evidence)
@@ -56,59 +56,59 @@ class JudgeStage:
         )
 
 
-def _overlap(one: EvidenceSpan, other: EvidenceSpan) -> bool:
-    return one.evidence_id == other.evidence_id and one.start < other.end and other.start < one.end
+def _overlap(first: EvidenceSpan, second: EvidenceSpan) -> bool:
+    return first.evidence_id == second.evidence_id and first.start < second.end and second.start < first.end
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeContext:
-    """What the judge is asked with."""
+    """The context in which the judge is asked."""
 
     policy: Policy
     evidence: PreparedEvidence
     answer: str
     question: str | None
     meter: Meter | None
-    """The account of the check; none where no model is at hand."""
+    """The account of the check; None if no model is available."""
     required: bool
-    """Whether claims that the policy wants judged but nobody judged are unchecked, not left to a later check."""
+    """Whether claims that the policy wants judged and that were not are unchecked, instead of left to a later check."""
     options: JudgeOptions | None
     memory: LruCache[JudgedStatement]
-    """What was said of claims before, by all that it depends on: a text that grows or is revised is not judged
-    again."""
+    """Earlier answers of the judge, keyed by everything that they depend on, so that the claims of a text that grows or
+    is revised are not judged again."""
 
 
 def judge_stage_of(
-    claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext, skipped: frozenset[int] = frozenset()
+    claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext, skipped: frozenset[int] = frozenset()
 ) -> JudgeStage:
-    """Hear the judge on the claims that it is for, and look for what the output leaves out.
+    """Asks the judge about the claims that need it, and looks for omissions of the output.
 
     Args:
-        claims: every judged claim with what the other tiers found of it.
-        asking: what to ask with.
-        skipped: places of claims that are no matter of evidence, such as actions of a run.
+        claims: every judged claim with its judgement by the other tiers.
+        context: the context in which the judge is asked.
+        skipped: places of claims that are not a matter of evidence, such as actions of a run.
     """
-    policy = asking.policy
-    if not asking.evidence.readable or not policy.groundedness:
+    policy = context.policy
+    if not context.evidence.readable or not policy.groundedness:
         return JudgeStage()
     if policy.judge == "off":
-        return JudgeStage(omissions=_omissions(claims, asking)) if policy.omissions != "off" else JudgeStage()
-    if asking.meter is None and policy.judge == "all" and asking.required:
-        return _Session(claims, asking, skipped).run()
-    if asking.meter is None:
+        return JudgeStage(omissions=_omissions(claims, context)) if policy.omissions != "off" else JudgeStage()
+    if context.meter is None and policy.judge == "all" and context.required:
+        return _Session(claims, context, skipped).run()
+    if context.meter is None:
         report = JudgeReport(mode=policy.judge, notes=(NO_MODEL,))
-        return JudgeStage(report=report, omissions=_omissions(claims, asking) if policy.omissions != "off" else ())
-    return _Session(claims, asking, skipped).run()
+        return JudgeStage(report=report, omissions=_omissions(claims, context) if policy.omissions != "off" else ())
+    return _Session(claims, context, skipped).run()
 
 
-def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext) -> tuple[Omission, ...]:
+def _omissions(claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext) -> tuple[Omission, ...]:
     from assay.verify.omissions import find_omissions
 
-    return find_omissions(_stated(claims, asking.question), asking.answer, asking.question, asking.evidence.index)
+    return find_omissions(_stated(claims, context.question), context.answer, context.question, context.evidence.index)
 
 
 def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | None) -> list[AnswerClaim]:
-    """The claims that what they leave out can matter for: those that do not fail, or fail for that alone."""
+    """The claims whose omissions matter: those that do not fail, or fail only because of an omission."""
     from assay.verify.omissions import AnswerClaim
 
     holds = [
@@ -123,44 +123,44 @@ def _stated(claims: Sequence[tuple[ExtractedClaim, Judged]], question: str | Non
 
 
 class _Session:
-    """One round of questions to the judge, with a model at hand."""
+    """One session with the judge about the claims of an output."""
 
     def __init__(
-        self, claims: Sequence[tuple[ExtractedClaim, Judged]], asking: JudgeContext, skipped: frozenset[int]
+        self, claims: Sequence[tuple[ExtractedClaim, Judged]], context: JudgeContext, skipped: frozenset[int]
     ) -> None:
         from assay.prompts import load_prompt
         from assay.verify.judge import PROMPT, JudgeOptions
 
         self._claims = claims
-        self._asking = asking
-        self._policy = asking.policy
-        self._options = asking.options or JudgeOptions()
+        self._context = context
+        self._policy = context.policy
+        self._options = context.options or JudgeOptions()
         self._prompt = load_prompt(PROMPT).identity
         self._chosen = self._choose(skipped)
         self._sources, self._complete = self._shown()
 
     def run(self) -> JudgeStage:
-        """Ask, and settle what is said."""
+        """Asks the judge and applies its answers."""
         known = self._known()
         asked = [at for at in self._chosen if at not in known]
         results = self._ask(asked)
-        said = {**known, **dict(zip(asked, results.statements, strict=True))}
+        responses = {**known, **dict(zip(asked, results.statements, strict=True))}
         judged = [found for _, found in self._claims]
-        for at, response in said.items():
+        for at, response in responses.items():
             judged[at] = settle(self._claims[at][0], judged[at], response, self._chosen[at], self._policy)
             if response.outcome.kind != "unchecked":
-                self._asking.memory.get(self._key(at), partial(_same, response))
+                self._context.memory.get(self._key(at), partial(_same, response))
         prompts, notes = [self._prompt] if asked else [], []
         omissions: tuple[Omission, ...] = ()
         if self._policy.omissions != "off":
             omissions, used, note = self._left_out(judged, results.requests)
             prompts += used
             notes += [note] if note else []
-        report = self._report(said, known, judged, prompts, notes)
+        report = self._report(responses, known, judged, prompts, notes)
         return JudgeStage(tuple(judged), report.model_copy(update={"asked_again": results.asked_again}), omissions)
 
     def _choose(self, skipped: frozenset[int]) -> dict[int, tuple[str, ...]]:
-        """The claims to put to the judge, with the reasons, the most important first."""
+        """The claims for the judge, each with the reasons, the most important first."""
         from assay.verify.judge import reasons_to_judge
 
         reasons: dict[int, tuple[str, ...]] = {}
@@ -177,34 +177,34 @@ class _Session:
         return {at: reasons[at] for at in order}
 
     def _shown(self) -> tuple[tuple[Source, ...], bool]:
-        """The evidence as the judge is shown it, and whether that is all of it."""
+        """The evidence that the judge is shown, and whether that is all of it."""
         from assay.rewrite.answers import choose_evidence
         from assay.verify.judge import Source
 
-        evidence = self._asking.evidence
-        about = " ".join((self._asking.question or "", *(self._claims[at][0].text for at in self._chosen)))
-        context = choose_evidence(evidence.evidence, about, self._options.evidence_tokens)
+        evidence = self._context.evidence
+        query = " ".join((self._context.question or "", *(self._claims[at][0].text for at in self._chosen)))
+        context = choose_evidence(evidence.evidence, query, self._options.evidence_tokens)
         whole = all(one.characters == len(one.evidence.text) for one in context.passages)
         sources = tuple(Source(one.alias, one.evidence, one.text) for one in context.passages)
         return sources, whole and not context.left_out and not evidence.unread
 
     def _key(self, at: int) -> tuple[object, ...]:
-        asking = self._asking
-        model = asking.meter.asking("judge").digest if asking.meter is not None else ""
+        context = self._context
+        model = context.meter.asking("judge").digest if context.meter is not None else ""
         claim = self._claims[at][0].text
         confidence = self._policy.judge_confidence
-        return asking.evidence.key, asking.question, claim, model, self._prompt, self._options, confidence
+        return context.evidence.key, context.question, claim, model, self._prompt, self._options, confidence
 
     def _known(self) -> dict[int, JudgedStatement]:
-        """What was said of claims before: by this guard, or by the one whose check is run again."""
+        """Earlier answers on claims: from this guard's memory, or from the record of a check that is replayed."""
         found: dict[int, JudgedStatement] = {}
-        meter = self._asking.meter
+        meter = self._context.meter
         if meter is not None and meter.known:
             known = {at: meter.known.get(self._claims[at][0].text) for at in self._chosen}
             return {at: _from_record(one) for at, one in known.items() if one is not None}
         for at in self._chosen:
             try:
-                found[at] = self._asking.memory.get(self._key(at), _unknown)
+                found[at] = self._context.memory.get(self._key(at), _unknown)
             except KeyError:
                 continue
             if meter is not None:
@@ -214,15 +214,15 @@ class _Session:
     def _ask(self, asked: Sequence[int]) -> JudgeResults:
         from assay.verify.judge import JudgeAnswers, JudgedStatement, JudgeResults, Outcome, ask_judge
 
-        asking = self._asking
+        context = self._context
         if not asked:
             return JudgeResults((), 0)
-        if asking.meter is None:
-            return JudgeResults((JudgedStatement(Outcome("unchecked", UNHEARD), JudgeAnswers()),) * len(asked), 0)
+        if context.meter is None:
+            return JudgeResults((JudgedStatement(Outcome("unchecked", NOT_ASKED), JudgeAnswers()),) * len(asked), 0)
         return ask_judge(
-            asking.meter.asking("judge"),
+            context.meter.asking("judge"),
             [self._claims[at][0].text for at in asked],
-            asking.question,
+            context.question,
             self._sources,
             most_calls=self._policy.judge_calls,
             complete=self._complete,
@@ -231,26 +231,26 @@ class _Session:
         )
 
     def _left_out(self, judged: Sequence[Judged], used: int) -> tuple[tuple[Omission, ...], list[str], str | None]:
-        """What the rules find, and the judge's word on it where a request is left."""
+        """The omissions that rules find, reviewed by the judge where a request is left; prompts used, and a note."""
         from assay.prompts import load_prompt
         from assay.verify.omissions import PROMPT, review_omissions
 
-        asking = self._asking
+        context = self._context
         claims = [(claim, found) for (claim, _), found in zip(self._claims, judged, strict=True)]
-        stated, found = _stated(claims, asking.question), _omissions(claims, asking)
-        if not stated or asking.meter is None:
+        stated, found = _stated(claims, context.question), _omissions(claims, context)
+        if not stated or context.meter is None:
             return found, [], None
         if used >= self._policy.judge_calls:
             kept = tuple(one.model_copy(update={"judged": "unchecked"}) for one in found)
             return kept, [], "The judge was not asked about what is left out: its requests are used up."
         reviewed = review_omissions(
-            asking.meter.asking("judge_omissions"),
+            context.meter.asking("judge_omissions"),
             found,
             stated,
-            asking.answer,
-            asking.question,
+            context.answer,
+            context.question,
             self._sources,
-            asking.evidence.index,
+            context.evidence.index,
             most_calls=self._policy.judge_calls - used,
             confidence=self._policy.judge_confidence,
             options=self._options,
@@ -259,20 +259,20 @@ class _Session:
 
     def _report(
         self,
-        said: Mapping[int, JudgedStatement],
+        responses: Mapping[int, JudgedStatement],
         known: Mapping[int, JudgedStatement],
         judged: Sequence[Judged],
         prompts: Sequence[str],
         notes: Sequence[str],
     ) -> JudgeReport:
-        unusable = [response.outcome.reason for response in said.values() if response.outcome.kind == "unchecked"]
-        meter = self._asking.meter
+        unusable = [one.outcome.reason for one in responses.values() if one.outcome.kind == "unchecked"]
+        meter = self._context.meter
         return JudgeReport(
             mode=self._policy.judge,
             model=meter.asking("judge").name if meter is not None else None,
             prompts=tuple(prompts),
             chosen=len(self._chosen),
-            answered=len(said) - len(unusable),
+            answered=len(responses) - len(unusable),
             changed=sum(one.by_judge is not None and one.by_judge.changed for one in judged),
             unchecked=len(unusable),
             remembered=len(known),
@@ -286,10 +286,10 @@ def _as_json(response: JudgedStatement) -> Any:
 
 
 def _from_record(recorded: Any) -> JudgedStatement:
-    """What a tape has of a claim.
+    """The judge's answer on a claim as recorded on a tape.
 
     Raises:
-        InputError: it is of another form.
+        InputError: the record is malformed.
     """
     try:
         return _adapter().validate_python(recorded, strict=False)
@@ -313,13 +313,13 @@ def _unknown() -> JudgedStatement:
 
 
 _NOTHING_KNOWN: Final = Judgement(0.5, 0.0)
-"""Of a claim in a language that the network does not read."""
+"""The judgement of a claim in a language that the network does not read."""
 
 
 def settle(
     claim: ExtractedClaim, found: Judged, response: JudgedStatement, because: Sequence[str], policy: Policy
 ) -> Judged:
-    """What is known of a claim once the judge has answered."""
+    """The judgement of a claim after the judge has answered."""
     from assay.verify.judge import ClaimState, apply_outcome, support_barrier
 
     if found.judgement is None and not found.unread:
@@ -359,7 +359,7 @@ def settle(
 
 
 def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
-    """Whether the gate would let the claim pass as the other tiers leave it."""
+    """Whether the claim would pass the gate by the judgement of the other tiers."""
     if found.judgement is None:
         return False
     signal = claim_signal(
@@ -375,7 +375,7 @@ def _passes(claim: ExtractedClaim, found: Judged, policy: Policy) -> bool:
 
 
 def _spans(found: Judged, response: JudgedStatement, changed: bool) -> tuple[EvidenceSpan, ...]:
-    """The evidence of a claim, the judge's quotes in front where the verdict is its word."""
+    """The evidence spans of a claim, the judge's quotes first where its answer changed the verdict."""
     quotes = [span for answer in response.outcome.telling for span in answer.quotes]
     if not changed or not quotes:
         return found.spans
@@ -384,19 +384,19 @@ def _spans(found: Judged, response: JudgedStatement, changed: bool) -> tuple[Evi
 
 
 def judge_issues(judgement: ClaimJudgement, span: Span) -> tuple[Issue, ...]:
-    """What the judge says of a claim, as findings."""
-    made: list[Issue] = []
+    """The issues of a claim that follow from the judge's answer."""
+    issues: list[Issue] = []
     quote = next((span for answer in judgement.answers for span in answer.quotes if answer.verdict == "FAIL"), None)
     if judgement.outcome == "unchecked":
         if not judgement.changed:
-            made.append(Issue(code="judge.unchecked", message=judgement.reason, span=span))
-        return tuple(made)
+            issues.append(Issue(code="judge.unchecked", message=judgement.reason, span=span))
+        return tuple(issues)
     if judgement.outcome != "uncertain" and (
         judgement.changed or judgement.outcome != "supports" or judgement.before is not Verdict.SUPPORTED
     ):
-        made.append(Issue(code=f"judge.{judgement.outcome}", message=judgement.reason, span=span, evidence=quote))
+        issues.append(Issue(code=f"judge.{judgement.outcome}", message=judgement.reason, span=span, evidence=quote))
     cited = next((answer for answer in judgement.answers if answer.question == 3 and answer.verdict == "FAIL"), None)
     if cited is not None:
         message = f"The judge cannot trace a citation: {cited.justification}"
-        made.append(Issue(code="judge.citation", message=message, span=span))
-    return tuple(made)
+        issues.append(Issue(code="judge.citation", message=message, span=span))
+    return tuple(issues)

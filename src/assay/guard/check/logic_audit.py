@@ -1,4 +1,4 @@
-"""The logic of an output within its check: findings as issues on the claims that they concern."""
+"""The audit of an output's own logic within its check: its findings become issues of the claims that they concern."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from assay.policy import Policy, is_logic_fault
 from assay.schema import ExtractedClaim, Issue, Span, Verdict
 
 _ARITHMETIC = {"logic.arithmetic": "arithmetic.", "logic.date": "date.order", "logic.order": "date.order"}
-"""Codes of the exact tier that say the same of the same words."""
+"""Codes of the exact tier for the same faults."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """What was found of the reasoning of one output."""
+    """The findings about the reasoning of one output."""
 
     at_claim: Mapping[int, tuple[Issue, ...]] = field(default_factory=dict)
-    """By the claim's place among the claims."""
+    """The issues of a claim, by its place among the claims."""
     loose: tuple[Issue, ...] = ()
-    """What concerns no claim."""
+    """The issues that concern no claim."""
     notes: tuple[str, ...] = ()
-    """What could not be looked at."""
+    """What could not be audited."""
 
     @property
     def loose_faults(self) -> int:
-        """Faults that concern no claim."""
+        """The number of faults that concern no claim."""
         return sum(map(is_logic_fault, self.loose))
 
 
@@ -39,15 +39,15 @@ def reasoning_of(
     scorer: PairScorer,
     evidence: Sequence[str] = (),
 ) -> Reasoning:
-    """Audit the logic of an output as far as its policy asks for it.
+    """Audits the logic of an output as far as the policy requires.
 
     Args:
         text: the output, as far as it was read.
-        claims: all that it claims.
-        judged: what was found of each checkable claim, by its place.
-        policy: says how much is looked at.
-        scorer: the network, asked where the policy has the whole audit.
-        evidence: the texts whose rules are premises of what the output concludes.
+        claims: all its claims.
+        judged: the judgement of each checkable claim, by its place.
+        policy: determines the extent of the audit.
+        scorer: the network, used for the full audit.
+        evidence: texts whose rules may be premises of the output's conclusions.
     """
     if policy.logic == "off" or not text:
         return Reasoning()
@@ -73,7 +73,7 @@ def reasoning_of(
 
 
 def _claim_at(place: Span, claims: Sequence[ExtractedClaim]) -> int | None:
-    """The checkable claim that most of a place lies in."""
+    """The place of the checkable claim that contains most of a span; None if no claim overlaps it."""
     shared = [
         (min(place.end, claim.span.end) - max(place.start, claim.span.start), -at)
         for at, claim in enumerate(claims)
@@ -84,7 +84,7 @@ def _claim_at(place: Span, claims: Sequence[ExtractedClaim]) -> int | None:
 
 
 def _said_already(issue: Issue, judged: Judged | None) -> bool:
-    """Whether the exact tier has the same finding against a claim that fails."""
+    """Whether the exact tier already reports the same fault for a failing claim."""
     same = _ARITHMETIC.get(issue.code)
     if same is None or judged is None or judged.verdict is Verdict.SUPPORTED:
         return False

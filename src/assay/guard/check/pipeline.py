@@ -1,8 +1,8 @@
-"""The one way of a check, from a request to its report.
+"""The pipeline of a check, from a request to its report.
 
-It goes through four ports: what finds claims, what verifies them, the policy that decides, and the sinks that take note
-of what was said and asked. One output, many outputs, single versions of a revision and the answers of runs all go this
-way; nothing else makes reports.
+It has four ports: the claim extractor, the verifiers, the policy that decides, and the sinks that record the check.
+Single outputs, many outputs, versions of a revision and the answers of runs all pass through it; nothing else makes
+reports.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ if TYPE_CHECKING:  # what checks runs is loaded with the first run, not with the
     from assay.models.chat import Meter
 
 CHECKS_PER_CALL = 16
-"""Outputs that share one call of the network when many are checked: enough to fill it, few enough to wait for."""
+"""The number of outputs that share one call of the network: enough to fill a batch, and few enough to wait for."""
 
 Sink = Callable[[HallucinationReport, Draft], HallucinationReport]
-"""Takes note of a check that is over, and gives its report on."""
+"""Records a finished check and returns its report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What a check goes through."""
+    """The parts that a check passes through."""
 
     screener: Screener
-    """Says which passages may be evidence, where the policy has it said."""
+    """Decides which passages may be evidence, where the policy has a retrieval gate."""
     claims: ClaimExtractor
     limits: Limits
     tiers: Tiers
     verifiers: tuple[Verifier, ...]
-    """Those that look once the tiers have judged, in their order."""
+    """The verifiers that run after the tiers, in order."""
     policy: Policy
     identity: Identity
-    """Of all that a score depends on."""
+    """The identity of everything that a score depends on."""
     sinks: tuple[Sink, ...]
     meter: Callable[[], Meter] | None
-    """An account for one check of what it asks a chat model; none where there is no model, or nothing to ask it for."""
+    """Opens an account for a check's requests to a chat model; None if no model is needed or available."""
 
 
 def ports_of(parts: GuardParts) -> Ports:
@@ -78,7 +78,7 @@ def check(requests: Sequence[CheckRequest], ports: Ports) -> list[HallucinationR
     """The reports of outputs, whose claims share the calls of the network.
 
     Raises:
-        InputError: something given cannot be read as what it should be.
+        InputError: a request cannot be read.
     """
     return conclude([begin(request, ports) for request in requests], ports)
 
@@ -89,12 +89,12 @@ def check_one(request: CheckRequest, parts: GuardParts) -> HallucinationReport:
 
 
 def begin(request: CheckRequest, ports: Ports, run: RunContext | None = None) -> Draft:
-    """The first half of every check: the evidence is made ready, and the output cut into claims.
+    """The first half of every check: the evidence is prepared, and the output is split into claims.
 
-    Of a run what the caller gives beside it was screened before; what its tools returned is not screened.
+    For a run the evidence given by the caller was screened before, and the results of its tools are not screened.
 
     Raises:
-        InputError: something given cannot be read as what it should be.
+        InputError: the request cannot be read.
     """
     clock = _Clock()
     text = coerce_text(request.answer, "answer")
@@ -112,12 +112,12 @@ def begin(request: CheckRequest, ports: Ports, run: RunContext | None = None) ->
 
 
 def conclude(drafts: Sequence[Draft], ports: Ports, known: Sequence[Judged] | None = None) -> list[HallucinationReport]:
-    """The second half: the tiers judge all claims at once, the verifiers look further, the policy decides.
+    """The second half of every check: the tiers judge all claims at once, the verifiers run, and the policy decides.
 
     Args:
-        drafts: outputs, cut into claims.
-        ports: what they go through.
-        known: what the tiers found of the jobs of all drafts, where they were asked before.
+        drafts: the outputs, split into claims.
+        ports: the parts that they pass through.
+        known: the tiers' judgements of all jobs of the drafts, where they were already made.
     """
     clock = _Clock()
     judged = iter(ports.tiers.judge([job for draft in drafts for job in draft.jobs]) if known is None else known)
@@ -134,7 +134,7 @@ def conclude(drafts: Sequence[Draft], ports: Ports, known: Sequence[Judged] | No
 
 
 def _verified(draft: Draft, judged: Sequence[Judged], verifiers: Sequence[Verifier]) -> Draft:
-    """The draft with what each verifier finds that it is one for, and with how long it took."""
+    """The draft with the findings of each verifier that applies to it, and the time each one took."""
     for verifier in verifiers:
         if verifier.applies(draft):
             clock = _Clock()
@@ -143,16 +143,16 @@ def _verified(draft: Draft, judged: Sequence[Judged], verifiers: Sequence[Verifi
 
 
 def check_many(requests: Iterable[CheckRequest | Mapping[str, Any]], ports: Ports) -> Iterator[HallucinationReport]:
-    """The reports of outputs one after the other, several of them sharing a call of the network.
+    """The reports of outputs one after another, several of which share a call of the network.
 
     Raises:
-        InputError: a request cannot be read; the reports before it have been given.
+        InputError: a request cannot be read; the reports before it have been yielded.
     """
     waiting: list[Draft] = []
     for request in requests:
         try:
-            asked = request if isinstance(request, CheckRequest) else CheckRequest.from_mapping(request)
-            waiting.append(begin(asked, ports))
+            read = request if isinstance(request, CheckRequest) else CheckRequest.from_mapping(request)
+            waiting.append(begin(read, ports))
         except InputError:
             yield from conclude(waiting, ports)
             raise
@@ -163,7 +163,7 @@ def check_many(requests: Iterable[CheckRequest | Mapping[str, Any]], ports: Port
 
 
 def taped(report: HallucinationReport, draft: Draft) -> HallucinationReport:
-    """The report with all that a chat model and sources of knowledge were asked and said, for its record."""
+    """The report with a tape of all requests to a chat model and to sources of knowledge, for its record."""
     if draft.meter is None and draft.consulted is None:
         return report
     from assay.models.chat import with_knowledge
@@ -172,7 +172,7 @@ def taped(report: HallucinationReport, draft: Draft) -> HallucinationReport:
 
 
 class _Clock:
-    """Tells seconds from one lap to the next."""
+    """Measures the seconds from one lap to the next."""
 
     def __init__(self) -> None:
         self._at = time.perf_counter()

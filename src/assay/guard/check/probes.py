@@ -1,4 +1,4 @@
-"""Asking again on critical claims: which claims are asked about, and what came of it."""
+"""Probes of critical claims: which claims the model is asked about again, and the results."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from assay.verify.consistency import Prober, ProbeRequest, diverged
 
 NO_CLAIM: Final = "no claim was probed"
 NO_PROBER: Final = "no claim was probed: no prober is at hand"
-"""Why the report of a run has no probes unless something else is said."""
+"""The default reason why the report of a run has no probes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probing:
-    """What the model said when it was asked again."""
+    """The results of asking the model again."""
 
     probes: tuple[ConsistencyProbe, ...] = ()
     unprobed: str = NO_CLAIM
     """Why there are no probes, where there are none."""
     faults: tuple[str, ...] = ()
-    """What kept claims from being probed that should have been, as sentences; with any, nothing is emitted."""
+    """Why claims that should have been probed were not, as sentences; with any fault, nothing is emitted."""
     missed: tuple[int, ...] = ()
-    """The places of those claims among the checkable ones: what a required stage did not look at is unchecked."""
+    """The places of these claims among the checkable ones; they become unchecked, since a required stage did not run.
+    """
 
     @property
     def diverged(self) -> int:
-        """Probes of which no majority agrees with the claim."""
+        """The number of probes in which no majority agrees with the claim."""
         return sum(map(diverged, self.probes))
 
     def settled(self, judged: Sequence[Judged]) -> Sequence[Judged]:
-        """What is known of the checkable claims, those unchecked that were to be asked about and were not."""
+        """The judgements of the checkable claims; those that should have been probed and were not are unchecked."""
         if not self.missed:
             return judged
         found = list(judged)
@@ -52,20 +53,20 @@ class Probing:
 
 
 UNASKED: Final = Probing()
-"""Nobody asked."""
+"""Nothing was asked."""
 HELD_BACK: Final = Probing(unprobed=f"{NO_CLAIM}: the answer is held back as it is")
-"""Nobody asked, since the answers could not have let the output out."""
+"""Nothing was asked, since no answer could have released the output."""
 
 
-UNPROBED: Final = (
+NO_MODEL: Final = (
     "the policy requires it and no chat model is configured (llm= of the guard, --llm of the command, `judge` of the "
     "server's gateway file)."
 )
-UNWISHED: Final = "the policy requires it and the caller had nothing asked (asks=False)."
+NOT_ALLOWED: Final = "the policy requires it and the caller had nothing asked (asks=False)."
 
 
 def unprobed(claims: Sequence[tuple[ExtractedClaim, Judged]], why: str) -> Probing:
-    """That critical claims which passed were to be asked about and were not, for want of a model or of leave."""
+    """The result where passed critical claims should have been probed and no model was available or allowed."""
     missed = _places(claims)
     return _failed(missed, why) if missed else Probing(unprobed=f"{NO_CLAIM}: no critical claim is supported")
 
@@ -75,12 +76,12 @@ def _places(claims: Sequence[tuple[ExtractedClaim, Judged]]) -> tuple[int, ...]:
 
 
 def probing_of(claims: Sequence[tuple[ExtractedClaim, Judged]], prober: Prober, request: ProbeRequest) -> Probing:
-    """Ask about the critical claims that passed; the others fail already.
+    """Probes the critical claims that passed; the others fail already.
 
     Args:
-        claims: every checkable claim with what was found of it.
-        prober: what asks.
-        request: what to ask with; its claims are filled in here.
+        claims: every checkable claim with its judgement.
+        prober: asks the model.
+        request: the request of the probe; its claims are filled in here.
     """
     places = _places(claims)
     asked = tuple(claims[at][0].text for at in places)

@@ -1,4 +1,4 @@
-"""Single claims, judged as they are: for evaluation, for probing the verifier, and for who has cut a text already."""
+"""Single claims, judged as given: for evaluation, for testing the verifier, and for texts that are already split."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from assay.schema import (
 from assay.text.claims import critical_reasons, hedge_score
 
 CLAIMS_PER_CALL = 512
-"""Single claims that are judged in one call of the network."""
+"""The number of single claims that are judged in one call of the network."""
 
 ClaimRow = tuple[str, EvidenceLike, str | None]
 """Claim, evidence and the question that it answers, if any."""
@@ -32,7 +32,7 @@ def judge_single_claims(rows: Sequence[ClaimRow], tiers: Tiers, policy: Policy) 
     """One report for each row, in order; see `Guard.judge_claims`.
 
     Raises:
-        InputError: a claim is blank, or something given cannot be read.
+        InputError: a claim is blank, or an argument cannot be read.
     """
     claims = [whole_claim(coerce_text(claim, "claim")) for claim, _, _ in rows]
     jobs: list[Job] = []
@@ -42,11 +42,11 @@ def judge_single_claims(rows: Sequence[ClaimRow], tiers: Tiers, policy: Policy) 
         if last is None or last[0] != items:
             last = (items, tiers.prepare(items))
         jobs.append(Job(claim.text, last[1], question))
-    as_labelled = tiers.uncorrected()
+    uncorrected = tiers.uncorrected()
     judged = [
         one
         for begin in range(0, len(jobs), CLAIMS_PER_CALL)
-        for one in as_labelled.judge(jobs[begin : begin + CLAIMS_PER_CALL])
+        for one in uncorrected.judge(jobs[begin : begin + CLAIMS_PER_CALL])
     ]
     return [
         claim_report(claim, one, claim.text, policy, Stakes.MEDIUM) for claim, one in zip(claims, judged, strict=True)
@@ -54,7 +54,7 @@ def judge_single_claims(rows: Sequence[ClaimRow], tiers: Tiers, policy: Policy) 
 
 
 def whole_claim(text: str) -> ExtractedClaim:
-    """A text as one claim, whatever it says.
+    """A text as one checkable claim, whatever it says.
 
     Raises:
         InputError: the text is blank.

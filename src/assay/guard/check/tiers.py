@@ -1,4 +1,4 @@
-"""The verifier of three tiers: words and numbers by rules, meaning by a network, and what weighs the two."""
+"""The tiers of the verifier: rules for words and numbers, a network for meaning, and a model that combines the two."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.verify.network import Combination
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """Makes evidence ready, and says of claims whether it supports or contradicts them."""
+    """Prepares evidence, and judges whether it supports or contradicts claims."""
 
     scorer: PairScorer
     combination: Combination
@@ -32,15 +32,15 @@ class Tiers:
         return prepare(evidence, self.scorer, self.indices, self.limits, self.locale)
 
     def judge(self, jobs: Sequence[Job]) -> list[Judged]:
-        """What is found of each job, in one call of the network."""
+        """The judgement of each job, with one call of the network for all of them."""
         return judge_jobs(jobs, self.scorer, self.combination, self.thresholds, self.windows)
 
     def judge_beside(self, claims: Sequence[tuple[str, tuple[Evidence, ...]]]) -> list[Judged]:
-        """What is found of claims, each beside its own evidence."""
+        """The judgement of each claim by its own evidence."""
         return self.judge([Job(claim, self.prepare(evidence)) for claim, evidence in claims])
 
     def uncorrected(self) -> Tiers:
-        """The tiers with verdicts by the share of supported claims in use, and scores at that of labelled rows."""
+        """The tiers with verdicts corrected to the share of supported claims in use, but with uncorrected scores."""
         return replace(self, thresholds=replace(self.thresholds, corrects=False))
 
     def at_fitted_prior(self) -> Tiers:

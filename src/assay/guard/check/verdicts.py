@@ -1,4 +1,4 @@
-"""Jobs and what the tiers say of them together."""
+"""Judging jobs: both tiers judge each claim, and what they find is combined into one verdict."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,15 +8,15 @@ from assay.guard.claims.context import claim_in_context
 from assay.guard.claims.date_ranges import expand_dates
 from assay.guard.claims.document_values import without_unstated
 from assay.guard.claims.unread_languages import why_unread
-from assay.guard.claims.wordings import in_own_words, restates, wordings
+from assay.guard.claims.wordings import merged_wordings, restates, wordings
 from assay.guard.conflicts.source_conflicts import (
     DIFFERS,
     conflict_between,
     conflicting_value,
     denied_elsewhere,
-    disagreeing,
     doubting_source,
     same_but_for_names,
+    with_disagreements,
 )
 from assay.guard.conflicts.source_matching import same_subject
 from assay.models import PairScorer
@@ -31,13 +31,13 @@ from assay.verify.network import PremiseScores as Reading
 from assay.verify.omissions import refuting_clause
 
 SURE = 0.8
-"""From this confidence on, what the exact tier found bounds the score by itself: of the rows on which it is so sure of
-a contradiction, 96% are not supported (138 held-out rows, record 2), and it names the very words. Below it, findings
+"""The confidence from which a finding of the exact tier bounds the score by itself. Of the rows on which it is so sure
+of a contradiction, 96% are not supported (138 held-out rows, record 2), and it names the very words. Below it, findings
 count only as the fitted combination weighs them."""
 TELLING = 0.5
-"""From this probability of the network on a passage is shown as contradicting."""
+"""The network's probability from which a passage is shown as contradicting."""
 PIECE_COST = 0.1
-"""Probability that a premise of one piece may lack against one with a piece more, and still be shown in its place."""
+"""How much less probable a premise may be than one with one window more, and still be shown in its place."""
 MOST_SPANS = 4
 """Evidence spans that a claim shows at most."""
 
@@ -54,54 +54,54 @@ class Job:
     question: str | None = None
     whole: str | None = None
     """The statement that the claim was cut from, where it is a piece of one."""
-    denies: bool = False
-    """Whether it says of the evidence that it does not tell something."""
-    named: bool = False
-    """Whether it is nothing but a name out of code, which the evidence has or has not."""
+    abstains: bool = False
+    """Whether the claim says that the evidence does not tell something."""
+    is_name: bool = False
+    """Whether the claim is nothing but a name out of code, which is looked up in the evidence."""
     field: FieldMatch | None = None
-    """Of a document's value the field of the evidence that it is compared with, where that is a document too."""
+    """For a value of a document: the field of the evidence that it is compared with, where that is a document too."""
     before: str | None = None
-    """The sentence before it, where the claim refers to something in it."""
+    """The sentence before the claim, where the claim refers to something in it."""
     value: str | None = None
-    """The value that it gives, where it is a field of a document or a cell of a table."""
+    """The value that the claim gives, where it is a field of a document or a cell of a table."""
     outdated: bool = False
-    """Whether it has a value that only a source which is out of use has."""
+    """Whether the claim has a value that only a source which is out of use has."""
 
     @property
     def key(self) -> _Key:
-        """What the judgement depends on: equal jobs are judged once."""
+        """Everything that the judgement depends on; jobs with equal keys are judged once."""
         return (
             self.claim,
             self.question,
             self.before,
             self.evidence.key,
-            self.denies,
-            self.named,
+            self.abstains,
+            self.is_name,
             self.field,
             self.value,
             self.outdated,
         )
 
     def differs(self, source: str) -> bool:
-        """Whether the exact tier finds that a source, by itself, has something else in the place of what is claimed."""
+        """Whether the exact tier finds that this source, taken by itself, has something other than the claim says."""
         item = next(one for one in self.evidence.evidence if one.id == source)
         found = self.evidence.exact_of(item, self.claim, self.question).findings
         return any(one.effect == "contradicts" and one.confidence >= DIFFERS for one in found)
 
     @property
     def hypothesis(self) -> str:
-        """The claim as the network reads it: with its question where it is a short answer, or what it refers to."""
+        """The claim as the network reads it: with its question if it is a short answer, or with what it refers to."""
         return f"{self.before} {self.claim}" if self.before else claim_in_context(self.claim, self.question).text
 
     @property
     def offset(self) -> int:
-        """Where the claim begins in that."""
+        """Where the claim begins in the hypothesis."""
         return len(self.before) + 1 if self.before else claim_in_context(self.claim, self.question).at
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the tiers found of one job."""
+    """The judgement of one job by the tiers, and by a judge and sources of knowledge where they were asked."""
 
     verdict: Verdict
     judgement: Judgement | None
@@ -111,26 +111,26 @@ class Judged:
     signals: dict[str, float]
     spans: tuple[EvidenceSpan, ...]
     conflict: tuple[EvidenceSpan, EvidenceSpan] | None
-    """A passage that supports the claim and one of another source that contradicts it."""
+    """A passage that supports the claim, and one of another source that contradicts it."""
     failed: str | None = None
-    """Why it could not be checked."""
+    """Why the claim could not be checked."""
     unread: bool = False
-    """Whether that is because it is in a language that the network does not read: a judge may."""
+    """Whether it failed because the network does not read its language; a judge may."""
     by_judge: ClaimJudgement | None = None
-    """What a judge said of it, where one was to be asked."""
+    """The word of the judge, where one was to be asked."""
     outside: tuple[OutsideWord, ...] = ()
-    """What sources outside of the evidence say of it, where any was asked (docs/adr/0035)."""
+    """The words of sources outside of the evidence, where any was asked (docs/adr/0035)."""
     external: External | None = None
-    """What came of asking them, where the policy has it done."""
+    """The result of external verification, where the policy has it done."""
 
     @property
     def support(self) -> float:
-        """The probability of support; 0 where the claim could not be checked."""
+        """The probability of support; 0 if the claim could not be checked."""
         return self.judgement.support if self.judgement is not None else 0.0
 
     @property
     def decided_by(self) -> str | None:
-        """Whose word the verdict is: `exact`, `network`, `judge` or `knowledge`; none where nothing was decided."""
+        """What decided the verdict: `exact`, `network`, `judge` or `knowledge`; None if nothing was decided."""
         if self.external is not None and self.external.changed:
             return "knowledge"
         if self.by_judge is not None and self.by_judge.changed:
@@ -146,7 +146,7 @@ class Judged:
 
 
 def unjudged(reason: str) -> Judged:
-    """What is known of a claim that no tier was asked about."""
+    """The judgement of a claim that no tier has judged."""
     return Judged(
         Verdict.UNCHECKED, None, ExactResult((), {}, ()), EntailmentResult(failed=reason), {}, (), None, reason
     )
@@ -154,38 +154,38 @@ def unjudged(reason: str) -> Judged:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From which probability on a verdict is given: as the policy says, but for `conflict`, which no policy sets."""
+    """The probabilities from which a verdict is given. The policy sets all of them except `conflict`."""
 
     support: float
     contradiction: float
     conflict: float = 0.8
-    """Probability of the network from which a passage counts as one side of a conflict."""
+    """The network's probability from which a passage counts as one side of a conflict."""
     prior: float | None = None
-    """The share of supported claims in use; none leaves probabilities at that of the rows they were fitted on."""
+    """The share of supported claims in use. None leaves probabilities as they were fitted."""
     corrects: bool = True
-    """Whether the reported probabilities are those in use; without it only the verdict goes by them."""
+    """Whether the reported probabilities are corrected to that share as well, or the verdict alone."""
 
 
 def judge_jobs(
     jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
 ) -> list[Judged]:
-    """Judge all jobs, pieces of a statement only where the whole of it is not supported.
+    """Judges all jobs; the pieces of a statement only if the statement as a whole is not supported.
 
-    A piece says less than its statement, so that what supports the statement supports the piece; and a cut can make of
-    a true statement a piece that is not. So a supported whole supports all its pieces, and of another its pieces say
-    which part is wrong.
+    A piece says less than its statement, so what supports the statement supports the piece; and cutting can turn a true
+    statement into an untrue piece. So a supported whole supports all its pieces. If the whole is not supported, its
+    pieces show which part is wrong.
 
     Args:
         jobs: the claims, each with its evidence.
         scorer: the network.
         combination: turns the signals of both tiers into probabilities.
-        thresholds: from which probability on a verdict is given.
+        thresholds: the probabilities from which a verdict is given.
         windows: how many windows of evidence the network reads for each claim; None for all.
     """
     asked = [wordings(job) for job in jobs]
     found = iter(_whole_first([one for group in asked for one in group], scorer, combination, thresholds, windows))
     return [
-        in_own_words(job, group, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
+        merged_wordings(job, group, [next(found) for _ in group]) if group else unjudged(NOT_UNDERSTOOD)
         for job, group in zip(jobs, asked, strict=True)
     ]
 
@@ -197,7 +197,7 @@ NOT_UNDERSTOOD = "it says yes or no, and what was asked could not be made a stat
 def _whole_first(
     jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
 ) -> list[Judged]:
-    """Judge all jobs as they are worded, pieces of a statement only where the whole of it is not supported."""
+    """Judges all jobs as they are worded; the pieces of a statement only if the whole is not supported."""
     wholes = [replace(job, claim=job.whole, whole=None) if job.whole else job for job in jobs]
     first = list({job.key: job for job in wholes}.values())
     known = _judge_all(first, scorer, combination, thresholds, windows)
@@ -215,9 +215,9 @@ def _whole_first(
 
 
 def _answering(whole: Judged, pieces: Mapping[int, Judged]) -> Mapping[int, Judged]:
-    """The pieces of a statement that is not supported; where each of them is, the weakest answers for the whole.
+    """The pieces of a statement that is not supported; if every piece is, the weakest takes the judgement of the whole.
 
-    What is wrong may be what the cut took away: which of two things came first, or that one is the reason of the other.
+    What is wrong may be what cutting took away: which of two things came first, or that one is the reason of the other.
     """
     if any(one.verdict is not Verdict.SUPPORTED for one in pieces.values()):
         return pieces
@@ -229,7 +229,7 @@ def _answering(whole: Judged, pieces: Mapping[int, Judged]) -> Mapping[int, Judg
 def _judge_all(
     jobs: Sequence[Job], scorer: PairScorer, combination: Combination, thresholds: Thresholds, windows: int | None
 ) -> list[Judged]:
-    """Judge all jobs as they are in one pass of the network."""
+    """Judges all jobs as they are, in one pass of the network."""
     if not jobs:
         return []
     found = [job.evidence.exact(job.claim, job.question) for job in jobs]
@@ -244,7 +244,7 @@ def _judge_all(
         _combine(job, exact, result, combination, thresholds, said)
         for job, exact, result, said in zip(jobs, found, read, same, strict=True)
     ]
-    return disagreeing(jobs, judged, scorer)
+    return with_disagreements(jobs, judged, scorer)
 
 
 def _combine(
@@ -255,35 +255,35 @@ def _combine(
     thresholds: Thresholds,
     said: frozenset[str],
 ) -> Judged:
-    """The judgement of one job; `said` are passages that say the same of another name."""
+    """Combines what both tiers found of one job; `said` are passages that say the same of another name."""
     signals = {**exact.signals, **read.signals, "evidence_size": job.evidence.size}
     if read.failed is not None:
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, read.failed)
     if not job.evidence.readable:
-        verdict = Verdict.SUPPORTED if job.denies else Verdict.UNSUPPORTED
-        return Judged(verdict, Judgement(float(job.denies), 0.0), exact, read, signals, (), None)
+        verdict = Verdict.SUPPORTED if job.abstains else Verdict.UNSUPPORTED
+        return Judged(verdict, Judgement(float(job.abstains), 0.0), exact, read, signals, (), None)
     if job.field is not None:
-        return compared(job, job.field, exact, read, signals)
-    if job.named:
-        return named(job, exact, read, signals)
+        return judged_by_field(job, job.field, exact, read, signals)
+    if job.is_name:
+        return judged_by_name(job, exact, read, signals)
     refuting = refuting_field(job.claim, job.evidence.index)
-    if refuting is None and job.denies:
+    if refuting is None and job.abstains:
         refuting = refuting_sentence(job.claim, job.evidence.index) or refuting_clause(job.claim, job.evidence.index)
     if refuting is not None:
         return _refuted_by_record(refuting, exact, read, signals)
     lost = why_unread(job.claim, job.evidence.languages, (item.text for item in job.evidence.evidence))
     if lost is not None and not compared_by_words(exact, job.claim):
         return Judged(Verdict.UNCHECKED, None, exact, read, signals, (), None, lost, unread=True)
-    may = same_subject(job.claim, job.evidence.evidence, said)
-    disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may)
+    may_conflict = same_subject(job.claim, job.evidence.evidence, said)
+    disputed = exact.supporting and denied_elsewhere(read, exact, thresholds.conflict, may_conflict)
     fitted = combination.judge(signals)
     used = combination.in_use(fitted, thresholds.prior, signals) if thresholds.prior is not None else fitted
     # What the exact tier is sure of was compared word by word: that does not depend on how many other claims are right.
     judgement = bounded_by_exact(used, exact, disputed=bool(disputed))
-    if job.denies:
-        judgement = of_silence(judgement)
+    if job.abstains:
+        judgement = judgement_of_silence(judgement)
     elif restates(exact, job.claim):
-        judgement = of_restatement(judgement)
+        judgement = judgement_of_restatement(judgement)
     if job.value is not None:
         judgement, exact = without_unstated(job.value, job.evidence, exact, judgement, len(job.claim))
     verdict = verdict_of(judgement, thresholds)
@@ -292,27 +292,27 @@ def _combine(
     if job.outdated and verdict is Verdict.SUPPORTED:
         verdict, judgement = Verdict.UNSUPPORTED, replace(judgement, support=min(judgement.support, OUTDATED))
     spans = evidence_spans(verdict, judgement, read, exact)
-    conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may, job.differs)
-    if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.denies:
-        conflict = conflicting_value(job, spans, may) or doubting_source(job, read, spans, may)
+    conflict = conflict_between(job.hypothesis, read, thresholds.conflict, may_conflict, job.differs)
+    if conflict is None and verdict is Verdict.SUPPORTED and len(job.evidence.evidence) > 1 and not job.abstains:
+        conflict = conflicting_value(job, spans, may_conflict) or doubting_source(job, read, spans, may_conflict)
     return Judged(verdict, judgement, exact, read, signals, spans, conflict)
 
 
 def compared_by_words(exact: ExactResult, claim: str) -> bool:
-    """Whether the exact tier settles a claim by itself: it is sure of a contradiction, or the words are there."""
+    """Whether the exact tier settles a claim by itself: it is sure of a contradiction, or has found its words."""
     stated = exact.signals.get("supports_record", 0.0) >= SURE or exact.signals.get("verbatim", 0.0) >= 1
     against = any(one.effect == "contradicts" and one.confidence >= SURE for one in exact.findings)
     return stated or against or restates(exact, claim)
 
 
 NAMED = 0.995
-"""The support of a name in code that the evidence has, and one minus that of one that it lacks: it was looked up."""
+"""The support of a name out of code that the evidence has; one minus it is that of a name that the evidence lacks."""
 
 
-def compared(
+def judged_by_field(
     job: Job, field: FieldMatch, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]
 ) -> Judged:
-    """The judgement of a document's value by the field of the evidence that has its name."""
+    """The judgement of a document's value by the field of the evidence with the same name."""
     from assay.verify.tools import as_quote  # numpy and jsonschema-rs: kept off the import of the package
 
     spans = (field.span,) if field.span is not None else ()
@@ -341,10 +341,10 @@ def compared(
     return Judged(Verdict.CONTRADICTED, against, result, read, signals, spans, None)
 
 
-def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
-    """The judgement of a claim that is nothing but a name out of code: whether the evidence has it is looked up.
+def judged_by_name(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]) -> Judged:
+    """The judgement of a claim that is nothing but a name out of code, which is looked up in the evidence.
 
-    A parameter with a value is looked up by its name; its value must be one that the sentence about it allows.
+    A parameter with a value is looked up by its name; the sentence about it must allow the value.
     """
     setting = setting_of(job.claim)
     for item in job.evidence.evidence:
@@ -378,7 +378,7 @@ def named(job: Job, exact: ExactResult, read: EntailmentResult, signals: dict[st
 def _refuted_by_record(
     span: EvidenceSpan, exact: ExactResult, read: EntailmentResult, signals: dict[str, float]
 ) -> Judged:
-    """The judgement of a claim that the evidence does not tell what a field of a record does."""
+    """The judgement of a claim that the evidence does not tell something, which a record of it does tell."""
     message = f'The evidence does tell: it has "{span.text[:80]}".'
     found = ExactFinding("record.told", message, 0, read.claim_length, span, "contradicts", NAMED)
     against = Judgement(round(1 - NAMED, 4), NAMED)
@@ -387,12 +387,11 @@ def _refuted_by_record(
 
 
 def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool = False) -> Judgement:
-    """The judgement within the bounds that the exact tier is sure of.
+    """Bounds a judgement by what the exact tier is sure of.
 
-    A contradiction found with confidence c is at least that probable; a condition that was left out with confidence c
-    leaves at most 1 - c for the claim as it stands. Where a record states all of the claim and nothing that is as sure
-    contradicts it, support is at least that probable: networks read prose and not JSON. A claim that another source
-    disputes is not raised.
+    A contradiction found with confidence c is at least that probable. A condition left out with confidence c leaves at
+    most 1 - c for the claim as it stands. If a record states all of the claim and nothing as sure contradicts it,
+    support is at least that probable, because networks read prose and not JSON; unless another source disputes it.
     """
     sure = [f for f in exact.findings if f.confidence >= SURE and f.effect != "note"]
     stated = exact.signals.get("supports_record", 0.0)
@@ -405,31 +404,31 @@ def bounded_by_exact(judgement: Judgement, exact: ExactResult, *, disputed: bool
 
 
 OUTDATED = 0.5
-"""The most support of a claim with a value that only a source which is out of use has."""
+"""The highest support of a claim with a value that only a source which is out of use has."""
 RESTATING = 0.99
-"""The least support of a claim that is a whole sentence of the evidence."""
+"""The lowest support of a claim that is a whole sentence of the evidence."""
 
 
-def of_restatement(judgement: Judgement) -> Judgement:
-    """The judgement of a claim that is a whole sentence of the evidence, whatever a network makes of it.
+def judgement_of_restatement(judgement: Judgement) -> Judgement:
+    """The judgement of a claim that is a whole sentence of the evidence, whatever the network made of it.
 
-    Another source that says otherwise is a conflict, and is looked for beside it.
+    If another source says otherwise, that is a conflict, which is looked for separately.
     """
     support = max(judgement.support, RESTATING)
     return Judgement(support, min(judgement.contradiction, round(1 - support, 12)))
 
 
-def of_silence(judgement: Judgement) -> Judgement:
+def judgement_of_silence(judgement: Judgement) -> Judgement:
     """The judgement of a claim that the evidence does not tell something.
 
-    It is right unless a passage does tell: evidence that says nothing of the matter, which leaves any other claim
-    without support, is what bears this one out.
+    Such a claim is right unless a passage does tell it. Evidence that does not mention the matter leaves any other
+    claim without support; it is what confirms this one.
     """
     return Judgement(1 - judgement.contradiction, judgement.contradiction)
 
 
 def verdict_of(judgement: Judgement, thresholds: Thresholds) -> Verdict:
-    """Contradiction is looked at before support."""
+    """The verdict of a judgement; contradiction comes before support."""
     if judgement.contradiction >= thresholds.contradiction:
         return Verdict.CONTRADICTED
     if judgement.support >= thresholds.support:
@@ -440,10 +439,10 @@ def verdict_of(judgement: Judgement, thresholds: Thresholds) -> Verdict:
 def evidence_spans(
     verdict: Verdict, judgement: Judgement, read: EntailmentResult, exact: ExactResult
 ) -> tuple[EvidenceSpan, ...]:
-    """The passages that decide, the deciding one first, then sentences that are merely close.
+    """The passages to show: the one that decides first, then sentences that are merely close.
 
-    Where the exact tier is sure of the very words that differ, they come before the network's passage; where it
-    doubts them, behind it, and where it doubts them so that no reader is told of them, not at all.
+    Words of which the exact tier is sure that they differ come before the network's passage, those of which it is less
+    sure behind it, and those too doubtful to be reported not at all.
     """
     found: list[EvidenceSpan] = []
     if verdict is Verdict.CONTRADICTED:
@@ -468,9 +467,9 @@ def evidence_spans(
 
 
 def _most_telling(readings: Sequence[Reading], value: Callable[[Reading], float]) -> Reading | None:
-    """The reading that says it most sharply: the highest value, held back for every further piece of its premise.
+    """The reading with the highest value, less a cost for every window of its premise.
 
-    A text put together from several sources cannot show a reader which of them it was.
+    A premise put together from several windows cannot show a reader which of them decided.
     """
     return max(readings, key=lambda r: (value(r) - PIECE_COST * len(r.premise.windows), r.related), default=None)
 

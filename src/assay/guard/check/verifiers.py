@@ -1,8 +1,8 @@
-"""What looks at an output once the tiers have judged its claims: the third of the ports that a check goes through.
+"""Verifiers: the further looks at an output once the tiers have judged its claims.
 
-Each verifier takes what is known and adds what it finds; none of them decides. They are asked in this order, so that
-one that costs more sees what the ones before it found: 1. the output's own logic, 2. a chat model as a judge, and what
-the output leaves out, 3. sources of knowledge, 4. the model that is asked again.
+Each verifier takes the draft of a check and adds what it finds; none of them decides. The cheaper ones come first, so
+that the dearer ones see what they found: 1. the output's own logic, 2. a chat model as a judge, and omissions,
+3. sources of knowledge, 4. probes, for which the model is asked again.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from assay._lru import LruCache
 from assay.guard.check.chat_budget import probe, prober_of
 from assay.guard.check.draft import Draft
 from assay.guard.check.logic_audit import reasoning_of
-from assay.guard.check.probes import HELD_BACK, UNASKED, UNPROBED, UNWISHED, unprobed
+from assay.guard.check.probes import HELD_BACK, NO_MODEL, NOT_ALLOWED, UNASKED, unprobed
 from assay.guard.check.report.assembly import report_of
 from assay.guard.check.tiers import Tiers
 from assay.guard.check.verdicts import Judged
-from assay.guard.lru import LruCache
 from assay.guard.parts import GuardParts
 from assay.guard.request import day_of
 from assay.models import PairScorer
@@ -35,18 +35,18 @@ class Verifier(Protocol):
     """One further look at an output."""
 
     name: ClassVar[str]
-    """Under which the report tells how long it took."""
+    """The name of its stage in the report's timing."""
 
     def applies(self, draft: Draft) -> bool:
-        """Whether it is to look at this output."""
+        """Whether this verifier is to look at this output."""
         ...
 
     def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
-        """The draft with what was found.
+        """The draft with what this verifier found.
 
         Args:
-            draft: what is known of the output.
-            judged: what the tiers found of its jobs, in order.
+            draft: the draft of the check.
+            judged: the judgements of its jobs, in order.
         """
         ...
 
@@ -64,7 +64,7 @@ class LogicVerifier:
         return True
 
     def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
-        """The draft with what was found of the output by itself, beside all evidence."""
+        """The draft with the findings about the output's own reasoning."""
         places = (place for place, claim in enumerate(draft.claims) if claim.checkable)
         found = dict(zip(places, judged[: draft.judged_claims], strict=False))
         texts = [item.text for item in draft.evidence_items]
@@ -74,7 +74,7 @@ class LogicVerifier:
 
 @dataclass(frozen=True, slots=True)
 class JudgeVerifier:
-    """Asks a chat model as a judge of claims, and looks for what the output leaves out."""
+    """Asks a chat model as a judge of claims, and looks for omissions of the output."""
 
     policy: Policy
     options: JudgeOptions | None
@@ -82,15 +82,15 @@ class JudgeVerifier:
     name: ClassVar[str] = "judge"
 
     def applies(self, draft: Draft) -> bool:  # noqa: ARG002 the policy says so of all outputs
-        """Where the policy has either done."""
+        """Whether the policy has either done."""
         return self.policy.judge != "off" or self.policy.omissions != "off"
 
     def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
-        """The draft with what a judge says of its claims, and what its text leaves out."""
+        """The draft with the judge's word on its claims, and with the omissions of its text."""
         from assay.guard.check.llm_judge import JudgeContext, judge_stage_of
 
         claims = draft.of_claims(judged, self.policy)
-        asking = JudgeContext(
+        context = JudgeContext(
             self.policy,
             draft.evidence,
             draft.text[: draft.read],
@@ -100,7 +100,7 @@ class JudgeVerifier:
             self.options,
             self.memory,
         )
-        return replace(draft, judge_stage=judge_stage_of(claims, asking, draft.done(claims)))
+        return replace(draft, judge_stage=judge_stage_of(claims, context, draft.done(claims)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class KnowledgeVerifier:
     name: ClassVar[str] = "knowledge"
 
     def applies(self, draft: Draft) -> bool:
-        """Where the policy and the caller let sources be asked, and the task is held to evidence."""
+        """Whether the policy and the caller let sources be asked, and the task is held to evidence."""
         request = draft.request
         grounded = self.policy.groundedness and request.task not in self.policy.ungrounded_tasks
         if self.policy.external.mode == "off" or not grounded:
@@ -122,8 +122,8 @@ class KnowledgeVerifier:
         return request.looks_up and (request.asks or request.later)
 
     def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
-        """The draft with what sources of knowledge say of the claims that the evidence does not support."""
-        from assay.guard.verifying import Lookup, verification_of
+        """The draft with the words of sources of knowledge on the claims that the evidence does not support."""
+        from assay.guard.external_verification import Lookup, verification_of
 
         session = self.sources.session(self.tenant, self.policy.external.budget_s)
         claims = draft.of_claims(judged, self.policy)
@@ -140,14 +140,14 @@ class KnowledgeVerifier:
         draft = replace(draft, verification=found, consulted=session.tape())
         if draft.irrelevant is None or not found.texts:
             return draft
-        # Sources may mention what was asked where the evidence does not.
+        # A source may mention what was asked although the evidence does not.
         silent = find_irrelevant(draft.question, found.texts, draft.text[: draft.read]) is not None
         return draft if silent else replace(draft, irrelevant=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeVerifier:
-    """Asks the model again about critical claims; nothing of an answer that is held back anyway."""
+    """Asks the model again about critical claims, unless the answer is held back anyway."""
 
     policy: Policy
     scorer: PairScorer
@@ -155,23 +155,23 @@ class ProbeVerifier:
     name: ClassVar[str] = "probing"
 
     def applies(self, draft: Draft) -> bool:
-        """Where the policy has it done, nobody has asked yet, and no later check asks."""
+        """Whether the policy has it done, nobody has asked yet, and no later check will."""
         return self.policy.consistency_probes and draft.probing == UNASKED and not draft.request.later
 
     def verify(self, draft: Draft, judged: Sequence[Judged]) -> Draft:
-        """The draft with what the model says when it is asked again."""
+        """The draft with the model's answers when it is asked again."""
         if not concerns(report_of(draft, judged, self.policy, self.identity, 0.0).decision):
             return replace(draft, probing=HELD_BACK)
         claims = draft.of_claims(judged, self.policy)
         if draft.meter is None:
-            return replace(draft, probing=unprobed(claims, UNPROBED if draft.request.asks else UNWISHED))
+            return replace(draft, probing=unprobed(claims, NO_MODEL if draft.request.asks else NOT_ALLOWED))
         prober = prober_of(draft.meter, self.scorer, self.policy)
         found = probe(prober, claims, draft.text, draft.question, draft.evidence_items)
         return replace(draft, probing=found)
 
 
 def verifiers_of(parts: GuardParts, tiers: Tiers) -> tuple[Verifier, ...]:
-    """The verifiers that a guard asks, in their order."""
+    """The verifiers of a guard, in their order."""
     policy = parts.policy
     sources = parts.knowledge
     return (

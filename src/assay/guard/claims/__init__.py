@@ -1,1 +1,1 @@
-"""How a claim is understood and worded before it is judged, and what of it is wrong after."""
+"""How a claim is understood and worded before it is judged, and which of its words are wrong afterwards."""

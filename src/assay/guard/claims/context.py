@@ -1,7 +1,7 @@
-"""A claim as it is to be understood: a short answer with its question, a sentence with the one that it refers to.
+"""A short answer is understood together with its question.
 
-"Yes." says what was asked, "16 weeks" to "How long is the leave?" that the leave is 16 weeks long, and "They receive 16
-weeks." is right or wrong by whom it is about. Neither can be judged by its own words alone.
+"Yes." asserts what was asked, and "16 weeks" in reply to "How long is the leave?" says that the leave is 16 weeks long.
+Neither can be judged by its own words alone.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from assay.text.claims import is_fragment
 from assay.text.rewording import agrees, answer_as_statement, asked_statement, denied_statement
 
 NOWHERE: Final = 1 << 40
-"""Farther than any text is long."""
+"""A place beyond the end of any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class ClaimInContext:
 
     text: str
     at: int = 0
-    """Where the claim's own words begin in the text; `NOWHERE` where it has none of them."""
+    """Where the claim's own words begin in the text; `NOWHERE` if the text has none of them."""
     stated: bool = False
-    """Whether the text is a statement made of a question and its answer."""
+    """Whether the text is a statement made from a question and its answer."""
     denial: str | None = None
-    """Of an answer that only says no the statement that says so; the text is what it denies."""
+    """For an answer that only says no: the denial as a statement. The text is then what it denies."""
 
 
 @lru_cache(maxsize=1_024)
@@ -42,8 +42,8 @@ def claim_in_context(claim: str, question: str | None) -> ClaimInContext:
     'And the leave? 16 weeks'
 
     Args:
-        claim: its text.
-        question: what was asked, where that is known.
+        claim: the text of the claim.
+        question: the question, if it is known.
     """
     if question is None or not question.strip():
         return ClaimInContext(claim)
@@ -64,5 +64,5 @@ def claim_in_context(claim: str, question: str | None) -> ClaimInContext:
 
 
 def _sentence(text: str) -> str:
-    """With a capital at its head and a full stop; its characters stay where they are."""
+    """The text with a capital at its beginning and a full stop at its end; no character moves."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,7 +1,7 @@
-"""Corrections that need no author: where the evidence gives another value of the same thing, that value.
+"""Corrections that need no author: if the evidence gives another value of the same thing, that value is suggested.
 
-Only what the exact tier saw is suggested: a number, a date, a name or an identifier against one of the same
-kind, the unit and the bound being the same or written along. Nothing is applied here; whoever applies it checks again.
+Only differences that the exact tier found are suggested: a number, a date, a name or an identifier for one of the same
+kind, with the same unit and bound or with both written out. Nothing is applied here; whoever applies it checks again.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from assay.text.quantities import Quantity, find_quantities
 from assay.verify.exact import ExactFinding
 
 WORDS: Final = frozenset({"date.mismatch", "name.mismatch", "identifier.mismatch"})
-"""Findings whose words are replaced by those of the evidence as they stand."""
+"""The codes of findings whose words are replaced by those of the evidence as they stand."""
 _ISO_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DIGITS: Final = re.compile(r"\d+")
 NUMBER: Final = "number.mismatch"
 LONGEST: Final = 80
-"""Characters of a value; what is longer is no value."""
+"""The most characters of a value."""
 SURE_ENOUGH: Final = 0.5
-"""The confidence of a finding from which its value is suggested, the claim as a whole being contradicted."""
+"""The confidence of a finding from which its value is suggested, if the claim as a whole is contradicted."""
 MOST: Final = 8
-"""Suggestions for one claim."""
+"""The most suggestions for one claim."""
 
 
 def suggestions_for(
@@ -38,10 +38,10 @@ def suggestions_for(
     """The corrections of a claim that the evidence contradicts, in the order of the text.
 
     Args:
-        judged: what the tiers found.
-        places: findings that contradict, with their places in the output.
-        output: the text.
-        claim: the claim; a finding that has no place of its own in the output is at the claim as a whole.
+        judged: the judgement of the claim.
+        places: the findings that contradict it, with their places in the output.
+        output: the text of the output.
+        claim: the claim. A finding without a place of its own in the output has the place of the whole claim.
     """
     if judged.verdict is not Verdict.CONTRADICTED:
         return ()
@@ -59,9 +59,9 @@ def suggestions_for(
             key = suggestion.span.start, suggestion.span.end
             found.setdefault(key, set()).add(suggestion.after)
             made.setdefault(key, suggestion)
-    # Two values for one place: the evidence does not say which.
+    # If one value is suggested for two places, at least one of these is about something else.
     sources = Counter((one.evidence.evidence_id, one.evidence.start) for one in made.values())
-    # One value for two places: at one of them at least it is that of something else.
+    # If two values are suggested for one place, the evidence does not say which is right.
     sure = sorted(
         key
         for key, values in found.items()
@@ -75,7 +75,7 @@ def suggestions_for(
 
 
 def _pointed_at(finding: ExactFinding, judged: Judged, claim: ExtractedClaim) -> bool:
-    """Whether a difference is sure, or the network calls its words wrong too; where that names no words, it may be."""
+    """Whether a finding is sure, or the network marks its words as wrong too (or marks no words at all)."""
     if finding.confidence >= SURE or judged.entailment.worst_contradiction is None:
         return True
     if not judged.entailment.worst_contradiction.wrong:
@@ -85,7 +85,7 @@ def _pointed_at(finding: ExactFinding, judged: Judged, claim: ExtractedClaim) ->
 
 
 def _repeats(suggestion: Suggestion, output: str, claim: ExtractedClaim) -> bool:
-    """Whether the claim has the suggested words already: its values changed places, and one alone repairs nothing."""
+    """Whether the claim already has the suggested words: its values are swapped, and replacing one repairs nothing."""
     start, end = claim.span.start, claim.span.end
     rest = f"{output[start : suggestion.span.start]} \0 {output[suggestion.span.end : end]}"
     return re.search(rf"(?<!\w){re.escape(suggestion.after)}(?!\w)", rest, re.IGNORECASE) is not None
@@ -94,7 +94,7 @@ def _repeats(suggestion: Suggestion, output: str, claim: ExtractedClaim) -> bool
 def _in_document(
     places: Sequence[tuple[ExactFinding, Span]], output: str, claim: ExtractedClaim
 ) -> tuple[Suggestion, ...]:
-    """The value of a JSON document as the evidence has it, in the document's own form; none where there are several."""
+    """The evidence's value for a value of a JSON document, as JSON; nothing if the evidence has several."""
     before = output[claim.span.start : claim.span.end]
     try:
         value = json.loads(before)
@@ -115,7 +115,7 @@ def _in_document(
 
 
 def _json_value(value: object, claim: str, finding: ExactFinding, theirs: str) -> str | None:
-    """The evidence's value as JSON, of the same type as the document's; none where it does not fit there."""
+    """The evidence's value as JSON, of the same type as the document's value; None if it does not fit there."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         place = Span(start=finding.claim_start, end=finding.claim_end)
         mine, others = [q for q in find_quantities(claim) if _at(q, place, 0)], find_quantities(theirs)
@@ -158,7 +158,7 @@ def _suggestion(finding: ExactFinding, span: Span, output: str, claim: Extracted
 
 
 def _number(span: Span, output: str, sentence: Span, theirs: str) -> tuple[Span, str] | None:
-    """The place of a number and what to write there: the other number alone, or with its unit where that differs."""
+    """The place of a number and what to write there: the other number alone, or with its unit if that differs."""
     others = find_quantities(theirs)
     words = output[sentence.start : sentence.end]
     own = [q for q in find_quantities(words) if _at(q, span, sentence.start)]

@@ -1,13 +1,12 @@
-"""A claim's values as the network reads them: in the form that the evidence has.
+"""The values of a claim in the form that the evidence has, for the network to read.
 
-Hedges that the evidence does not share are left out: the reserve is reported beside the claim and makes it no truer.
+Hedges that the evidence does not share are left out: they are reported with the claim and do not make it truer. A value
+that the evidence writes differently (`assay.verify.exact.same_values`) is put in the evidence's words. A date that lies
+within a range of the evidence is replaced by the words of that range:
 
-A value that the evidence writes otherwise (`assay.verify.exact.same_values`) is put in its words. So is a date that
-lies in a span of the evidence, with the words of that span:
-
-"The desk is open on Tuesday" follows from "open from Monday to Thursday" by counting days, and a network counts none:
-it calls the claim contradicted. What holds over a span holds on each of its days, so the network is asked whether the
-evidence says of the span what the claim says of the day; the counting is the exact tier's.
+"The desk is open on Tuesday" follows from "open from Monday to Thursday" by counting days. A network does not count,
+and calls the claim contradicted. What holds over a range holds on each of its days, so the network is asked whether the
+evidence says of the range what the claim says of the day; the exact tier has done the counting.
 """
 
 import re
@@ -21,38 +20,38 @@ from assay.verify.network import EntailmentResult
 
 WITHIN: Final = "date.within"
 AGREEING: Final = 0.95
-"""The least agreement of the words around the span with those around the date: all that the claim says besides stands
-in the span's own clause. Below it the span may be of something else (a project's years, a report's day)."""
+"""The lowest agreement of the words around the range with those around the date: all else that the claim says stands in
+the range's own clause. Below it the range may be of something else (a project's years, a report's day)."""
 HEDGED: Final = 0.3
-"""From this score on a sentence of the evidence holds back itself."""
+"""The score from which a sentence of the evidence counts as hedged itself."""
 _BEFORE: Final = re.compile(r"\b(?:on|in|at|during)\s+(?:(?:an?|the|any|every|each)\s+)?$", re.IGNORECASE)
 _LONGEST_BEFORE: Final = 24
 _SINGLING: Final = word_set("""
 only just solely exclusively alone merely once single exactly first last most least best worst peak never other
 another until till since before after by from
 """)
-"""Words with which a day is more than one of many: what is so only on Tuesday does not follow from a span."""
+"""Words that single a day out: what holds only on Tuesday does not follow from a range."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandedDates:
-    """A hypothesis with spans in the place of dates, and the way back."""
+    """A hypothesis with values replaced, and the map back to the original."""
 
     text: str
     original: str
     places: tuple[tuple[int, int, int, int], ...] = ()
-    """Start and end in the original and start and end here of each part that was replaced, in order."""
+    """For each replaced part, in order: its start and end in the original, then its start and end in the text."""
 
     def restored(self, read: EntailmentResult) -> EntailmentResult:
-        """What the network says, with its words at their places in the original."""
+        """The network's result, with the places of its words moved back to the original."""
         if not self.places or read.failed is not None:
             return read
         words = tuple((self._back(start, False), self._back(end, True)) for start, end in read.words)
         return replace(read, words=words, claim_length=len(self.original))
 
     def _back(self, at: int, end: bool) -> int:
-        """An index of this text in the original; within a replaced part its start, or its end for what ends there."""
+        """An index of the text as one of the original; inside a replaced part, that part's start or `end`."""
         shift = 0
         for first, last, here, there in self.places:
             if at < here or (end and at == here):
@@ -64,13 +63,13 @@ class ExpandedDates:
 
 
 def expand_dates(hypothesis: str, claim: str, exact: ExactResult, offset: int = 0) -> ExpandedDates:
-    """A hypothesis as the network reads it.
+    """The hypothesis that the network reads.
 
     Args:
-        hypothesis: the claim, with its question or the sentence before it where it is read with that.
+        hypothesis: the claim, with its question or the sentence before it if it is read with either.
         claim: the claim alone.
-        exact: what the exact tier found of it.
-        offset: where the claim begins in the hypothesis; nothing is replaced where that has none of it.
+        exact: the exact tier's result for the claim.
+        offset: where the claim begins in the hypothesis. If it is not in there, nothing is replaced.
     """
     if offset + len(claim) > len(hypothesis) + 1:
         return ExpandedDates(hypothesis, hypothesis)
@@ -78,7 +77,7 @@ def expand_dates(hypothesis: str, claim: str, exact: ExactResult, offset: int = 
     taken = {at for start, end, _ in parts for at in range(start, end)}
     parts += [(one.start, one.end, one.text) for one in exact.same if taken.isdisjoint(range(one.start, one.end))]
     taken = {at for start, end, _ in parts for at in range(start, end)}
-    parts += [one for one in _reserves(claim, exact) if taken.isdisjoint(range(one[0], one[1]))]
+    parts += [one for one in _unshared_hedges(claim, exact) if taken.isdisjoint(range(one[0], one[1]))]
     text, at, places = "", 0, list[tuple[int, int, int, int]]()
     for start, end, words in sorted(parts):
         text += hypothesis[at : offset + start]
@@ -88,11 +87,11 @@ def expand_dates(hypothesis: str, claim: str, exact: ExactResult, offset: int = 
     return ExpandedDates(text + hypothesis[at:], hypothesis, tuple(places))
 
 
-def _reserves(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
-    """Hedges of a claim that no sentence near it has: what is said with reserve has to be so all the same.
+def _unshared_hedges(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
+    """The hedges of a claim, if no close sentence of the evidence is hedged: what is said with a hedge must still hold.
 
-    "Perhaps partners get 4 weeks" is as wrong beside "2 weeks" as without the word, and "probably 2 weeks" as right. A
-    hedge that the evidence has too is part of what is said.
+    Given "2 weeks", "perhaps 4 weeks" is as wrong as without the hedge, and "probably 2 weeks" as right. A hedge that
+    the evidence has too is part of the statement.
     """
     if any(hedge_score(span.text) >= HEDGED for span in exact.best):
         return []
@@ -100,7 +99,7 @@ def _reserves(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
 
 
 def _spans(claim: str, exact: ExactResult) -> list[tuple[int, int, str]]:
-    """Start and end of the claim's dates, prepositions included, that lie in spans of the evidence, and these."""
+    """The claim's dates that lie within ranges of the evidence: start and end with preposition, and the range."""
     found = [f for f in exact.findings if f.code == WITHIN and f.evidence is not None and f.evidence.score >= AGREEING]
     if not found or any(word.lower() in _SINGLING for word in _WORD.findall(claim)):
         return []

@@ -1,8 +1,8 @@
-"""Values of documents and of tables that no evidence states: what they lack, and what that leaves of their support.
+"""Values of documents and tables that no evidence states, and how much support they keep.
 
 A sentence may say in its own words what the evidence implies. A field of a document or a cell of a table gives a value,
-which comes from the evidence or is computed from it; a figure of several digits, a day or a time that is neither was
-made up, whatever a network makes of the words around it.
+which must come from the evidence or be computed from it. A figure of several digits, a day or a time that is neither
+was made up, whatever the network says of the words around it.
 """
 
 import datetime as dt
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from assay._lru import LruCache
 from assay.guard.check.evidence_index import PreparedEvidence
-from assay.guard.lru import LruCache
 from assay.text.dates import DateMention, find_dates
 from assay.text.quantities import find_quantities
 from assay.verify.exact import ExactFinding, ExactIndex, ExactResult
 from assay.verify.network import Judgement
 
 UNSTATED: Final = 0.5
-"""What support a value keeps that is neither stated nor computed."""
+"""The highest support of a value that is neither stated nor computed."""
 _CONFIDENCE: Final = 0.8
 _SPECIFIC: Final = 2
-"""Significant digits from which a figure is hardly a count of things that are listed."""
+"""The number of significant digits from which a figure is hardly a count of listed things."""
 _DAY_SECONDS: Final = 86_400
 _HALF_DAY: Final = 720
 _MOST_DATES: Final = 64
@@ -37,7 +37,7 @@ class _Stated:
     days: tuple[DateMention, ...]
     clocks: tuple[DateMention, ...]
     lengths: frozenset[int]
-    """Days that something takes."""
+    """Durations in days."""
 
 
 _STATED: Final = LruCache[_Stated](64)
@@ -68,12 +68,12 @@ def _read(index: ExactIndex) -> _Stated:
 
 
 def unstated(value: str, evidence: PreparedEvidence, exact: ExactResult) -> str | None:
-    """The figure, day or time of a value that the evidence neither states nor leads to; none where there is none.
+    """The figure, day or time in a value that the evidence neither states nor leads to; None if there is none.
 
     Args:
-        value: as the document or the table writes it.
+        value: the value as the document or the table writes it.
         evidence: the evidence.
-        exact: what the exact tier found of the claim; a number that follows from the evidence is not missing.
+        exact: the exact tier's result for the claim; a number that follows from the evidence is not missing.
     """
     stripped = value.strip("\"' ")
     dates = find_dates(stripped)
@@ -94,7 +94,7 @@ def unstated(value: str, evidence: PreparedEvidence, exact: ExactResult) -> str 
 def without_unstated(
     value: str, evidence: PreparedEvidence, exact: ExactResult, judgement: Judgement, length: int
 ) -> tuple[Judgement, ExactResult]:
-    """The judgement and the findings of a value of a document, with what no evidence states of it."""
+    """The judgement and the findings of a document's value, bounded if no evidence states it."""
     missing = unstated(value, evidence, exact)
     if missing is None:
         return judgement, exact
@@ -108,7 +108,7 @@ def without_unstated(
 
 
 def _is_dated(date: DateMention, stated: _Stated) -> bool:
-    """Whether the evidence has a day or a time, has none at all, or has one that leads to it."""
+    """Whether the evidence has this day or time, has one that leads to it, or has none at all."""
     if date.minute is not None:
         return not stated.clocks or any(_same_clock(date, one) for one in stated.clocks)
     if date.day is None or not stated.days:

@@ -1,4 +1,4 @@
-"""An output that is a document: held to its schema and its rules, its values read as claims."""
+"""Outputs that are documents: checked against their schema and rules, their values read as claims."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:  # loaded with the first document
 
 
 _FENCED: Final = re.compile(r"^[ \t]{0,3}(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\n\s*[{\[]", re.MULTILINE | re.IGNORECASE)
-"""The beginning of JSON in a block of code; with two blocks there is no one document, and they are read as code."""
+"""The beginning of JSON in a block of code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that can be read, and what is wrong with it."""
+    """A document that could be parsed, with its issues."""
 
     parsed: Parsed
     schema: Mapping[str, Any] | bool | None
     structure: Structure
     issues: tuple[Issue, ...]
     cited: tuple[Mapping[str, Any], ...]
-    """Its statements with the sources that they name, as citation objects."""
+    """The statements of the document with the sources that they name, as citation objects."""
 
     def fields(self, claims: Sequence[ExtractedClaim], known: DocumentFields) -> dict[int, FieldMatch]:
-        """For the claims of single values the fields of the evidence that they are compared with, by claim's place."""
+        """The fields of the evidence that claims of single values are compared with, by the claim's place."""
         from assay.verify.documents import pointer, walk
 
         places = {pointer(path): path for path, _ in walk(self.parsed)}
         found: dict[int, FieldMatch] = {}
-        said = Counter(claim.path for claim in claims)
+        claims_at = Counter(claim.path for claim in claims)
         for at, claim in enumerate(claims):
             path = places.get(claim.path) if claim.path is not None else None
-            if path is not None and claim.checkable and said[claim.path] == 1:
+            if path is not None and claim.checkable and claims_at[claim.path] == 1:
                 match = known.match(self.parsed.value, path)
                 if match is not None:
                     found[at] = match
         return found
 
     def claims(self, text: str, extractor: ClaimExtractor, question: str | None) -> tuple[ExtractedClaim, ...]:
-        """Its values as claims, and the claims of what is written around it."""
+        """The values of the document as claims, and the claims of the text around it."""
         from assay.verify.documents import document_claims
 
         if not self.structure.leaves:
@@ -58,7 +58,7 @@ class Document:
 
 
 def cells_of(text: str, claims: Sequence[ExtractedClaim], known: DocumentFields) -> dict[int, FieldMatch]:
-    """For the claims of cells of tables the fields of the evidence, or the sums, that they are compared with."""
+    """The fields of the evidence, or sums, that cells of tables are compared with, by the claim's place."""
     from assay.verify.documents import TableCells
 
     found: dict[int, FieldMatch] = {}
@@ -73,7 +73,7 @@ def cells_of(text: str, claims: Sequence[ExtractedClaim], known: DocumentFields)
 def fields_of(
     text: str, form: Document | None, claims: Sequence[ExtractedClaim], evidence: PreparedEvidence
 ) -> dict[int, FieldMatch]:
-    """The fields of the evidence that values of a document or of a table are compared with, by claim's place."""
+    """The fields of the evidence that values of a document or a table are compared with, by the claim's place."""
     if not any(claim.path is not None or claim.cell is not None for claim in claims):
         return {}
     from assay.verify.documents import DocumentFields
@@ -85,7 +85,7 @@ def fields_of(
 
 
 def document_of(request: CheckRequest, text: str, read: int, evidence_ids: Collection[str]) -> Document | None:
-    """The document that an output is; none where it is not to be one, cannot be read, or is longer than is read.
+    """The document that an output is; None if it is not to be one, cannot be parsed, or is longer than the limit.
 
     Raises:
         InputError: the schema or the structure cannot be read.

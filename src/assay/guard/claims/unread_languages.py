@@ -1,8 +1,8 @@
-"""Languages in which the verifier's network judges no better than chance, so that what it says of them does not count.
+"""Languages in which the verifier's network judges no better than chance, so that its judgement does not count.
 
-Measured claim by claim (`python -m train.measure_languages`; docs/limits.md has the figures): of those it was trained
-on, some it never learnt to read, since its vocabulary cuts their words into single letters. What was never measured
-counts as not read.
+Measured claim by claim (`python -m train.measure_languages`; docs/limits.md has the figures). Some of the languages it
+was trained on it never learnt to read, because its vocabulary cuts their words into single letters. A language that was
+never measured counts as unread.
 """
 
 from collections.abc import Iterable
@@ -11,21 +11,21 @@ from typing import Final
 from assay.text.sentences import UNSTATED, language, script_of, votes_of
 
 READ: Final = frozenset({"English", "German", "French", "Spanish", "Italian", "Portuguese", "Indonesian"})
-"""Languages that the network was measured in and judges better than chance; French with few claims."""
+"""The languages in which the network was measured to judge better than chance (French with few claims)."""
 _LATIN: Final = "Latin script"
 _AROUND: Final = ".,;:!?()[]{}'\"“”„«»‘’…"
 SURE_VOTES: Final = 3
-"""Common words of its language that a claim has to have to be told to be in another one than its evidence: short words
-such as "on" and "a" are common in several."""
+"""How many common words of its language a claim needs to count as in another language than its evidence: short words
+such as "on" and "a" are common in several languages."""
 
 
 def languages_of(texts: Iterable[str]) -> frozenset[str]:
-    """The languages of texts, those that tell none left out."""
+    """The languages of texts, except of those whose language cannot be told."""
     return frozenset(language(text) for text in texts) - {UNSTATED}
 
 
 def _foreign_word(claim: str, texts: Iterable[str]) -> str | None:
-    """A word of another script than Latin that no text has; single letters are symbols and stand for themselves."""
+    """A word in a script other than Latin that no text has; single letters are symbols and do not count."""
     if claim.isascii():
         return None
     known = tuple(texts)
@@ -42,7 +42,7 @@ def _foreign_word(claim: str, texts: Iterable[str]) -> str | None:
 
 
 def why_unread(claim: str, evidence: frozenset[str], texts: Iterable[str] = ()) -> str | None:
-    """Why the network is not to be believed on a claim; none where it is.
+    """Why the network's judgement of a claim does not count; None if it does.
 
     >>> why_unread("भागीदारों को चार सप्ताह की छुट्टी मिलती है।", frozenset())
     'it is in Devanagari script, which the embedded verifier does not read. A chat model as a judge may.'
@@ -51,8 +51,8 @@ def why_unread(claim: str, evidence: frozenset[str], texts: Iterable[str] = ()) 
 
     Args:
         claim: the claim.
-        evidence: the languages of its evidence, as `languages_of` tells them.
-        texts: the evidence itself; a word in another script that is in it may be a name.
+        evidence: the languages of its evidence, from `languages_of`.
+        texts: the texts of the evidence; a word in another script that stands in them may be a name.
     """
     spoken = language(claim)
     foreign = _foreign_word(claim, texts)

@@ -1,10 +1,10 @@
-"""The wordings in which a claim is judged, and one judgement out of those of its wordings.
+"""The wordings in which a claim is judged, and how their judgements become one.
 
-A claim that refers to the sentence before it is judged by itself and behind that sentence, and counts as the worse of
-the two: by itself it may be true of something else, and behind a true sentence nearly anything looks likely. An answer
-that only says no is judged as the denial, and as the opposite of what it denies. A phrase that answers a question is
-judged as a statement and behind the question, and counts as the worse too. A value or a yes that repeats what the
-user states is judged as that statement besides: what a user says is evidence of nothing but that the user says it.
+A claim that refers to the sentence before it is judged by itself and after that sentence, and the worse judgement
+counts: by itself it may be true of something else, and after a true sentence nearly anything looks likely. An answer
+that only says no is judged as the denial and as the opposite of what it denies. A phrase that answers a question is
+judged as a statement and after the question, and again the worse counts. A value or a yes that repeats a statement of
+the user is judged as that statement as well: what a user says is no evidence.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 def wordings(job: Job) -> tuple[Job, ...]:
-    """The claims to judge in place of a job's own: itself where it can be understood by itself.
+    """The jobs to judge in place of this one: the job itself if its claim can be understood by itself.
 
-    None of an answer that only says yes or no to what could not be made a statement.
+    Empty for an answer that only says yes or no to a question which could not be turned into a statement.
     """
-    if job.denies or job.named or job.field is not None:
+    if job.abstains or job.is_name or job.field is not None:
         return (job,)
     own, agreed = _own_wordings(job), _agreed(job)
     if agreed is None:
@@ -38,12 +38,12 @@ def wordings(job: Job) -> tuple[Job, ...]:
 
 
 def _agreed(job: Job) -> Agreed | None:
-    """The statement of the user that a job's claim repeats."""
+    """The user's statement that the claim of a job repeats."""
     return agreed_statement(job.question, job.claim) if job.question else None
 
 
 def _own_wordings(job: Job) -> tuple[Job, ...]:
-    """The claims to judge in place of a job's own, by the question and the sentence before it."""
+    """The jobs to judge in place of this one, by the question and the sentence before the claim."""
     if (job.question or job.before) and restates(job.evidence.exact(job.claim, job.question), job.claim):
         short = claim_in_context(job.claim, job.question).at > 0
         return (replace(job, before=(job.question or "").strip() if short else None),)
@@ -62,54 +62,54 @@ def _own_wordings(job: Job) -> tuple[Job, ...]:
 
 
 def restates(exact: ExactResult, claim: str) -> bool:
-    """Whether the claim is a whole sentence of the evidence, of more words than a mere answer has."""
+    """Whether the claim is a whole sentence of the evidence, with more words than a mere answer has."""
     return exact.signals.get("verbatim", 0.0) >= 1 and len(claim.split()) >= _WORDS_OF_SENTENCE
 
 
 _WORDS_OF_SENTENCE = 4
 
 
-def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
-    """What was found of a job's wordings, of which there is at least one, as a finding about the claim in its own."""
-    if job.denies or job.named or job.field is not None:
-        return _in_own_words(job, asked, judged)
+def merged_wordings(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
+    """One judgement of a job out of those of its wordings, of which there is at least one."""
+    if job.abstains or job.is_name or job.field is not None:
+        return _merged(job, asked, judged)
     agreed = _agreed(job)
     if agreed is None:
-        return _but_of_nowhere(job, _in_own_words(job, asked, judged))
+        return _without_unfounded_value(job, _merged(job, asked, judged))
     repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
     if agreed.alone:
-        return _but_of_nowhere(job, repeated, repeated.exact)
-    return _but_of_nowhere(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
+        return _without_unfounded_value(job, repeated, repeated.exact)
+    return _without_unfounded_value(job, _worse([_merged(job, asked[:-1], judged[:-1]), repeated]))
 
 
-OF_NOWHERE: Final = 0.5
-"""The most support of an answer that is nothing but a value which the evidence has not."""
+UNFOUNDED: Final = 0.5
+"""The highest support of an answer that is nothing but a value which the evidence lacks."""
 _SURELY_MISSING: Final = 0.6
-"""From here on a value stands nowhere in the evidence and follows from nothing there."""
+"""The confidence from which a value neither stands in the evidence nor follows from it."""
 _NO_SUCH_CODE: Final = 0.8
-"""From here on an identifier stands nowhere in the evidence; none follows from another."""
+"""The confidence from which an identifier does not stand in the evidence; identifiers do not follow from others."""
 
 
-def _but_of_nowhere(job: Job, found: Judged, exact: ExactResult | None = None) -> Judged:
-    """What was found of an answer that is nothing but a value, where the evidence has no such value.
+def _without_unfounded_value(job: Job, found: Judged, exact: ExactResult | None = None) -> Judged:
+    """The judgement of an answer that is nothing but a value, bounded if the evidence lacks the value.
 
-    A number may follow from the evidence in a way that nobody has computed; one that the user has said needs no such
-    way. An identifier follows from nothing. Of a statement that the answer repeats it counts what `exact` finds of the
-    statement: a number by itself is not the same as one with its bound.
+    A number may follow from the evidence in a way that nobody has computed, but hardly one that the user gave. An
+    identifier follows from nothing. If the answer repeats a statement, `exact` is the result for that statement: a
+    number by itself is not the same as one with its bound.
     """
-    if found.judgement is None or found.judgement.support <= OF_NOWHERE:
+    if found.judgement is None or found.judgement.support <= UNFOUNDED:
         return found
     value = value_alone(job.claim)
     if value is None:
         return found
-    said = value[0].casefold() in (job.question or "").casefold()
+    said_by_user = value[0].casefold() in (job.question or "").casefold()
     exact = exact or job.evidence.exact(job.claim, None)
     missing = tuple(
         one
         for one in exact.findings
         if one.effect == "missing"
         and (
-            (said and one.confidence >= _SURELY_MISSING)
+            (said_by_user and one.confidence >= _SURELY_MISSING)
             or (one.code == "identifier.missing" and one.confidence >= _NO_SUCH_CODE)
         )
     )
@@ -117,10 +117,10 @@ def _but_of_nowhere(job: Job, found: Judged, exact: ExactResult | None = None) -
         return found
     lacking = found.exact if missing[0] in found.exact.findings else replace(found.exact, findings=missing)
     verdict = Verdict.UNSUPPORTED if found.verdict is Verdict.SUPPORTED else found.verdict
-    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=OF_NOWHERE), exact=lacking)
+    return replace(found, verdict=verdict, judgement=replace(found.judgement, support=UNFOUNDED), exact=lacking)
 
 
-def _in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
+def _merged(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Judged:
     if len(asked) == 1 and asked[0].claim == job.claim:
         return judged[0]
     found = claim_in_context(job.claim, job.question)
@@ -136,12 +136,12 @@ _ORDER = (Verdict.UNCHECKED, Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.
 
 
 def _worse(judged: Sequence[Judged]) -> Judged:
-    """The worst of what was found of several wordings; the first of those that are alike."""
+    """The worst judgement of several wordings; the first of equals."""
     return min(judged, key=lambda one: (_ORDER.index(one.verdict), one.support))
 
 
 def _denial(asserted: Judged, denied: Judged) -> Judged:
-    """What is known of a denial, by what was found of it and of what it denies."""
+    """The judgement of a denial, from the judgement of what it denies (`asserted`) and its own (`denied`)."""
     if asserted.judgement is None or denied.judgement is None:
         return asserted if asserted.judgement is None else denied
     if asserted.verdict is Verdict.SUPPORTED:
@@ -175,7 +175,7 @@ def _turned(span: EvidenceSpan) -> EvidenceSpan:
 
 
 def _moved(judged: Judged, at: int, length: int) -> Judged:
-    """With places in a statement as places in the claim that is in it at a character."""
+    """The judgement with places in a statement turned into places in the claim, which begins at `at` in it."""
     exact = judged.exact
     moved = ExactResult(
         tuple(_moved_finding(one, at, length) for one in exact.findings),
@@ -191,7 +191,7 @@ def _moved(judged: Judged, at: int, length: int) -> Judged:
 
 
 def _moved_finding(found: ExactFinding, at: int, length: int) -> ExactFinding:
-    """The finding at its words in the claim; at the claim as a whole where they are words of the question."""
+    """The finding at its words in the claim, or at the whole claim if they are words of the question."""
     inside = at <= found.claim_start and found.claim_end <= at + length and at < NOWHERE
     start, end = (found.claim_start - at, found.claim_end - at) if inside else (0, length)
     words = _inside(found.words, at, length)

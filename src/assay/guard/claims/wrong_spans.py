@@ -1,4 +1,4 @@
-"""Which words of a claim the network calls wrong, as pieces that a person can be shown."""
+"""Which words of a claim are wrong, as pieces that can be shown to a person."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,40 +11,40 @@ from assay.text.quantities import find_quantities
 from assay.verify.exact import ExactResult
 
 WRONG = 0.5
-"""From this probability on a word of a claim that is not supported is shown as wrong."""
+"""The probability from which a word of a claim that is not supported is shown as wrong."""
 SHARE = 0.7
-"""Where no word reaches it, those within this share of the most suspect word are: the claim as a whole was judged
-already, and what is left is to say where."""
+"""If no word reaches it, words with this share of the most suspect word's probability are shown: the claim as a whole
+has been judged already, and only the place is left to say."""
 LEAST = 0.03
-"""A word below this probability is never shown."""
+"""The probability below which a word is never shown."""
 BRIDGE = 0.4
-"""A single word between two wrong ones belongs to them from this share of their level on ("the 4th of May")."""
+"""The share of the level from which a single word between two wrong ones belongs to them ("the 4th of May")."""
 WHOLE = 0.8
-"""From this share of its words on a claim is wrong as a whole, and no piece of it says more."""
+"""The share of its words from which a claim is wrong as a whole, and no piece of it says more."""
 LEAST_SURE = 0.3
-"""Differences that the exact tier is less sure of name no words."""
+"""The confidence of the exact tier below which a finding marks no words."""
 CLOSE = 0.1
-"""Differences this close to the surest one name words as well."""
+"""Findings this close to the surest one mark words as well."""
 MOST_PIECES = 4
-"""Pieces that a claim shows at most, those that the network is surest of."""
+"""The most pieces that a claim shows: those of which the network is surest."""
 
 LEADING = frozenset(
     """a an the of to in on at by for from with as than that which who and or but if is are was were be been it its this
     these those you your we our they their i my he his she her""".split()  # noqa: SIM905 reads better as text
 )
-"""Words that lead to what follows or stand for what was named, and say nothing wrong by themselves."""
+"""Words that lead to what follows or refer to what was named, and are never wrong by themselves."""
 _MARKS = ".,;:!?()\"'“”‘’"
 _TOKEN = re.compile(r"\S+")
 
 
 def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
-    """Start and end of the pieces of a claim that are wrong, in the order of the text.
+    """Start and end of the pieces of a claim that the network calls wrong, in the order of the text.
 
-    A claim that counts as supported has none. For a contradicted claim the words are read under the premise that
-    contradicts it most, otherwise under the one that comes nearest to supporting it.
+    A supported claim has none. For a contradicted claim the words are read under the premise that contradicts it most,
+    otherwise under the one that comes closest to supporting it.
 
     Args:
-        judged: what the tiers found.
+        judged: the judgement of the claim.
         job_claim: the claim's text; the network may have read a question before it.
     """
     read = judged.entailment
@@ -61,8 +61,8 @@ def wrong_pieces(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
 def _whole_words(claim: str, pieces: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """The pieces as a person would mark them.
 
-    A number or a date is wrong with its unit; a piece does not end with the word that leads to what follows ("more than
-    a kilo of"), and is none where it has no word that says anything, unless there is no other or it denies.
+    A number or a date is marked with its unit. A piece does not end with a word that leads to what follows ("more than
+    a kilo of"). A piece of such words alone is left out, unless there is no other.
 
     >>> claim = "A kilo of salt lasts 4 years for the town."
     >>> _whole_words(claim, [(0, 9), (21, 22), (29, 32)])
@@ -86,15 +86,15 @@ def _stripped(claim: str, place: tuple[int, int]) -> str:
 
 
 def wrong_places(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
-    """Start and end of the wrong words of a claim, in order and apart from each other; none where all of it is wrong.
+    """Start and end of the wrong words of a claim, in order and without overlaps; empty if all of it is wrong.
 
-    The network's words come first, since it sees the claim as a whole. Where the claim repeats a sentence of the
-    evidence but for some words, what it changed is taken in full: of those changes, the ones that the network points
-    into, or the only one. A difference that the exact tier is sure of counts besides; where the network names no word,
-    the surest differences stand alone. In a sentence that records answer the words that differ from them are all.
+    The network's words come first, because it sees the claim as a whole. If the claim repeats a sentence of the
+    evidence except for some changes, a change is marked in full: those that the network points into, or the only one.
+    Findings of which the exact tier is sure are added; if the network marks no words, the surest findings alone count.
+    In a sentence that records answer, only the words that differ from the records are wrong.
 
     Args:
-        judged: what the tiers found.
+        judged: the judgement of the claim.
         job_claim: the claim's text.
     """
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
@@ -111,14 +111,14 @@ def wrong_places(judged: Judged, job_claim: str) -> tuple[tuple[int, int], ...]:
 
 
 def _as_recorded(places: Sequence[tuple[int, int]], exact: ExactResult) -> tuple[tuple[int, int], ...]:
-    """The places, with the words that differ from records, and no others, in the sentences that records answer."""
+    """The places, except that sentences which records answer have only the words that differ from the records."""
     return _merged([*_unsettled(places, exact), *(place for f in exact.findings for place in f.words)])
 
 
 def _unsettled(places: Sequence[tuple[int, int]], exact: ExactResult) -> tuple[tuple[int, int], ...]:
-    """The places outside of the sentences that records answer; all of them where nothing else is wrong.
+    """The places outside of the sentences that records answer; all places if there is nothing else wrong.
 
-    A record that answers a sentence has all of it but the words that it finds wrong.
+    A record that answers a sentence confirms all of it except the words that it marks as wrong.
     """
     outside = tuple((a, b) for a, b in places if not any(a < end and start < b for start, end in exact.settled))
     return outside if outside or any(f.words for f in exact.findings) else tuple(places)
@@ -127,20 +127,19 @@ def _unsettled(places: Sequence[tuple[int, int]], exact: ExactResult) -> tuple[t
 def within_changes(
     claim: str, pieces: Sequence[tuple[int, int]], changed: Sequence[tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
-    """The wrong pieces of a claim that repeats a sentence of the evidence but for some changes.
+    """The wrong pieces of a claim that repeats a sentence of the evidence except for some changes.
 
-    A word that the evidence has in just that place is not what is wrong, so it is left out. A name that was changed in
-    full is wrong in full. Pieces that touch no change stay as they are, and where there is no piece, the only change
-    is one.
+    A word that the evidence has in the same place is not wrong, so it is left out. A name that was changed in full is
+    wrong in full. Pieces that touch no change stay as they are. If there is no piece, a single change is the piece.
 
     >>> claim = "All of them liked Oslo City Hall."
     >>> within_changes(claim, [(0, 17), (18, 22)], [(0, 3), (18, 32)])
     ((0, 3), (18, 32))
 
     Args:
-        claim: its text.
+        claim: the claim's text.
         pieces: start and end of what the network calls wrong, in the order of the text.
-        changed: start and end of what the claim changed, likewise.
+        changed: start and end of each change, in the order of the text.
     """
     if not pieces:
         return tuple(changed) if len(changed) == 1 else ()
@@ -166,7 +165,7 @@ def _touches(place: tuple[int, int], places: Iterable[tuple[int, int]]) -> bool:
 
 
 def _merged(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Places in order, those that overlap made one."""
+    """The places in order, with overlapping ones merged."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(places):
         if merged and start < merged[-1][1]:
@@ -177,7 +176,7 @@ def _merged(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def _pieces(words: Sequence[tuple[int, int, float]]) -> tuple[tuple[int, int], ...]:
-    """Runs of wrong words, each with the probability of its surest word; none where nearly all are wrong."""
+    """Start and end of the runs of wrong words; empty if nearly all words are wrong."""
     if not words:
         return ()
     level = min(WRONG, max(LEAST, SHARE * max(p for _, _, p in words)))

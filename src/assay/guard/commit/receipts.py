@@ -1,9 +1,9 @@
-"""Committing: nothing reaches a sink through a guard without a receipt that holds.
+"""Committing: nothing reaches a sink through a guard without a valid receipt.
 
-The order is fixed. 1. The receipt is verified for exactly this output, under the ring as it is now and under the
-guard's own policy. 2. Its age is looked at. 3. Its one use is claimed, where all who share the record see it. 4. Only
-then is the sink called, with the text that was verified. 5. What became of it is noted. Whatever fails before 4 is an
-error, and the sink is not called; who dies between 3 and 5 has used the receipt up: a sink sees it at most once.
+The order is fixed. 1. The receipt is verified for exactly this output, under the current key ring and the guard's own
+policy. 2. Its age is checked. 3. Its one use is claimed, where all who share the record see it. 4. Only then is the
+sink called, with the text that was verified. 5. The outcome is noted. If anything fails before 4, it is an error and
+the sink is not called. A process that dies between 3 and 5 has used the receipt up: a sink sees it at most once.
 """
 
 import logging
@@ -30,10 +30,10 @@ from assay.receipt import (
 from assay.schema import HallucinationReport, Identity
 
 LIFETIME: Final = timedelta(hours=1)
-"""How long a receipt can be committed after it was issued. An output that waited longer is checked again: evidence
-changes. It also bounds what has to be remembered of used receipts."""
+"""How long a receipt can be committed after it was issued. An output that waited longer must be checked again, because
+evidence changes. It also bounds how long used receipts must be remembered."""
 CLOCK_SKEW: Final = timedelta(minutes=5)
-"""How far the clock of the signer may be ahead of ours."""
+"""How far the signer's clock may be ahead of ours."""
 
 
 class Idempotent:
@@ -60,7 +60,7 @@ class Idempotent:
 
 
 _USED: Final = UsesInMemory()
-"""Those of this process, whichever guard committed them."""
+"""The used receipts of this process, whichever guard committed them."""
 _log = logging.getLogger("assay.guard")
 
 
@@ -69,7 +69,7 @@ def _now() -> datetime:
 
 
 class ReceiptDesk:
-    """Issues receipts and lets outputs through that have one."""
+    """Issues receipts, and admits outputs that have one."""
 
     def __init__(
         self,
@@ -101,10 +101,10 @@ class ReceiptDesk:
     def issue(
         self, report: HallucinationReport, policy: Identity, verifier: Identity, *, with_disclosure: bool = False
     ) -> Receipt:
-        """A receipt for a report that this policy and this verifier made.
+        """A receipt for a report that was made under this policy and by this verifier.
 
         Raises:
-            ReceiptError: others made it, it lets nothing out, or there is no key to sign with.
+            ReceiptError: another policy or verifier made it, it lets nothing out, or there is no key to sign with.
         """
         for what, ours, theirs in (("policy", policy, report.policy), ("verifier", verifier, report.verifier)):
             if ours != theirs:
@@ -120,16 +120,16 @@ class ReceiptDesk:
         )
 
     def admit(self, output: str | bytes, receipt: ReceiptLike | None, policy: Identity, *, again: bool) -> Use:
-        """Let an output through, or raise; steps 1 to 3.
+        """Admits an output, or raises; steps 1 to 3.
 
         Args:
-            output: what is to go out.
-            receipt: what it carries.
+            output: the output that is to go out.
+            receipt: its receipt.
             policy: the policy that it must have passed.
-            again: whether a receipt that was used already is good once more.
+            again: whether a receipt that was used already may be used again.
 
         Returns:
-            What was claimed; `settle` is called with it.
+            The claimed use, to be given to `settle`.
 
         Raises:
             CommitError: there is no receipt, it does not hold, or it cannot be told whether it was used.
@@ -187,8 +187,10 @@ class ReceiptDesk:
         )
 
     def settle(self, use: Use, outcome: Outcome) -> None:
-        """Note what became of the sink; step 5. The commit is over by then: what fails here is only logged."""
+        """Notes the outcome of the sink; step 5. The commit is over by then, so a failure here is only logged."""
         try:
             self._used.settle(use, outcome)
-        except Exception as error:  # noqa: BLE001 the sink was called; its result or its error is what counts
+        # The record of uses may be anybody's code. The sink has been called already: its result, or its own error,
+        # must reach the caller whatever the record raises, and the use stays claimed.
+        except Exception as error:  # noqa: BLE001
             _log.warning("the use of the receipt %s stays without an outcome: %s", use.receipt_id, error)

@@ -11,9 +11,9 @@ from typing import Any, TypeVar, cast
 
 from assay.errors import CommitError, ReceiptError
 from assay.guard.commit.receipts import Idempotent, ReceiptDesk
-from assay.guard.parts import Assembled, GuardParts
+from assay.guard.parts import GuardParts, HasParts
 from assay.policy import Route
-from assay.policy.calibration import undecided
+from assay.policy.calibration import objection_to_release
 from assay.receipt import Outcome, Receipt, ReceiptLike
 from assay.schema import Action, HallucinationReport
 
@@ -21,7 +21,7 @@ Output = TypeVar("Output", str, bytes)
 Result = TypeVar("Result")
 
 
-def issue(self: Assembled, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
+def issue(self: HasParts, report: HallucinationReport, *, with_disclosure: bool = False) -> Receipt:
     """A receipt for a report of this guard that lets its output out.
 
     What the report holds is decided on once more: one that was given another output, other claims, another score
@@ -39,13 +39,13 @@ def issue(self: Assembled, report: HallucinationReport, *, with_disclosure: bool
     policy, verifier = parts.policy_identity, parts.verifier
     lets_out = report.action is Action.EMIT or with_disclosure
     if lets_out and report.decision.route != Route.SERVE_APPROVED and report.policy == policy:
-        why = undecided(report.model_dump(mode="json", exclude={"timing"}), parts.policy)
-        if why is not None:
-            raise ReceiptError(f"expected a report that lets its output out, but {why}; nothing was signed")
+        objection = objection_to_release(report.model_dump(mode="json", exclude={"timing"}), parts.policy)
+        if objection is not None:
+            raise ReceiptError(f"expected a report that lets its output out, but {objection}; nothing was signed")
     return _desk_of(parts).issue(report, policy, verifier, with_disclosure=with_disclosure)
 
 
-def commit(self: Assembled, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]) -> Result:
+def commit(self: HasParts, output: Output, receipt: ReceiptLike | None, sink: Callable[[Output], Result]) -> Result:
     """Hand an output to a sink, if its receipt holds for it under this guard's policy.
 
     A receipt can be used once by all who share the record of used receipts (a database, or else this process), also
@@ -72,7 +72,7 @@ def commit(self: Assembled, output: Output, receipt: ReceiptLike | None, sink: C
     use = desk.admit(exact, receipt, self._parts.policy_identity, again=isinstance(sink, Idempotent))
     try:
         result = sink(exact)
-    except BaseException:
+    except BaseException:  # the sink is anybody's code, and an interrupt counts too: noted and raised again
         desk.settle(use, Outcome.RAISED)
         raise
     desk.settle(use, Outcome.RETURNED)
@@ -80,7 +80,7 @@ def commit(self: Assembled, output: Output, receipt: ReceiptLike | None, sink: C
 
 
 async def acommit(
-    self: Assembled,
+    self: HasParts,
     output: Output,
     receipt: ReceiptLike | None,
     sink: Callable[[Output], Awaitable[Result]] | Callable[[Output], Result],
@@ -99,7 +99,7 @@ async def acommit(
         done = cast("Result", await result if inspect.isawaitable(result) else result)
     except GeneratorExit:
         raise  # nobody awaits this any more, and nothing can be awaited here: the use stays without an outcome
-    except BaseException:
+    except BaseException:  # as in `commit`; a cancellation counts too
         await asyncio.to_thread(desk.settle, use, Outcome.RAISED)
         raise
     await asyncio.to_thread(desk.settle, use, Outcome.RETURNED)
@@ -117,7 +117,7 @@ def _desk_of(parts: GuardParts) -> ReceiptDesk:
 
 
 def _exact(output: Output) -> Output:
-    """The text itself: a subclass could show one text to the verifier and another to the sink.
+    """The output as plain `str` or `bytes`: a subclass could show one text to the verifier and another to the sink.
 
     Raises:
         CommitError: it is neither text nor bytes.

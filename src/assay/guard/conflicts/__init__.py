@@ -1,1 +1,1 @@
-"""Sources that disagree, and sources that give way to others."""
+"""Sources that contradict each other, and sources that are out of use because others replace them."""

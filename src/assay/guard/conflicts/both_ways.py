@@ -1,11 +1,10 @@
 """Whether two sentences of two sources can both be right: each is read with the other as its premise.
 
-What a network makes of a claim beside one source depends on which of the two is read as the premise: of "The hull is
-aluminium" and "Shipwrights laid the hull in larch" one way it may see nothing, and the other way a contradiction. Two
-sentences that disagree do so in both directions, and two that mention different things contradict each other in at
-most one, by chance. So the sentence that supports a claim, the claim, and the sentences of another source that say
-most of the same are read both ways; a fitted model (`train/fit_both_ways.py`) says from which readings on they
-disagree. No word of a language takes part in it.
+What the network says of two sentences depends on which of them is the premise. Of "The hull is aluminium" and
+"Shipwrights laid the hull in larch" it may see nothing one way, and a contradiction the other way. Two sentences that
+disagree do so in both directions; two that mention different things contradict each other in at most one, by chance.
+So the claim, the sentence that supports it, and the closest sentences of another source are read both ways, and a
+fitted model (`train/fit_both_ways.py`) tells from the readings whether they disagree. No word list takes part in it.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from statistics import fmean
 from typing import Any, Final
 
 from assay.errors import VerifierError
-from assay.guard.conflicts.source_matching import is_record, says_of_it, speaks_of_it
+from assay.guard.conflicts.source_matching import claim_share_in_passage, is_record, passage_share_in_claim
 from assay.models import PairScorer
 from assay.text.sentences import split_sentences
 from assay.verify.network import LogisticModel, logit
 
 MOST_SENTENCES: Final = 2
-"""Sentences of another source that are read, those that say most of what is claimed."""
+"""How many sentences of another source are read: those that say most of what is claimed."""
 LONGEST: Final = 400
-"""Characters of a sentence that is read both ways; a longer one is cut from its end."""
+"""The most characters of a sentence that are read; the rest is cut off."""
 LEAST_ALIKE: Final = 0.2
-"""The least share of a claim that a sentence says, or of the sentence that the claim says, for the two to be read."""
+"""The lowest share of the claim that the sentence says, or of the sentence that the claim says, for both to be read."""
 SIGNS: Final = {
     "contra": 1,
     "least_contra": 1,
@@ -54,7 +53,7 @@ class SentencePair:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What the network reads, as (premise, hypothesis)."""
+        """The pairs that the network reads, as (premise, hypothesis)."""
         return (
             (self.other, self.claim),
             (self.claim, self.other),
@@ -64,7 +63,7 @@ class SentencePair:
 
 
 def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
-    """The sentence of one passage that says most of a claim, beside those of another passage that do.
+    """The sentence of one passage that says most of a claim, paired with the closest sentences of another passage.
 
     >>> told = sentence_pairs("The gate is open.", "The gate is open.", "The gate is closed. Dogs may swim.")
     >>> [one.other for one in told]
@@ -73,19 +72,22 @@ def sentence_pairs(claim: str, own: str, other: str) -> Iterator[SentencePair]:
     Args:
         claim: the claim.
         own: the passage that supports it.
-        other: what was read of the other source.
+        other: the passage of the other source.
     """
-    behind = max(_sentences(own), key=lambda one: speaks_of_it(claim, one, ()), default=None)
+    behind = max(_sentences(own), key=lambda one: claim_share_in_passage(claim, one, ()), default=None)
     if behind is None:
         return
-    alike = {one: max(says_of_it(claim, one), speaks_of_it(claim, one, ())) for one in _sentences(other)}
+    alike = {
+        one: max(passage_share_in_claim(claim, one), claim_share_in_passage(claim, one, ()))
+        for one in _sentences(other)
+    }
     for one in sorted(alike, key=lambda one: -alike[one])[:MOST_SENTENCES]:
         if alike[one] >= LEAST_ALIKE:
             yield SentencePair(claim, behind, one)
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text that are prose: what a row of figures says depends on what stands above it."""
+    """The sentences of a text that are prose: the meaning of a row of figures depends on what stands above it."""
     found = [text[one.start : one.end].strip()[:LONGEST] for one in split_sentences(text)]
     return [one for one in found if not is_record(one) and _is_worded(one)]
 
@@ -111,7 +113,7 @@ def read_both_ways(pairs: Sequence[SentencePair], scorer: PairScorer) -> list[di
 
 def _signals(pair: SentencePair, readings: Sequence[tuple[float, ...]]) -> dict[str, float]:
     entailment, neutral, contradiction = zip(*readings, strict=True)
-    said, shared = says_of_it(pair.claim, pair.other), speaks_of_it(pair.claim, pair.other, ())
+    said, shared = passage_share_in_claim(pair.claim, pair.other), claim_share_in_passage(pair.claim, pair.other, ())
     return {
         "contra": logit(fmean(contradiction)),
         "least_contra": logit(min(contradiction)),
@@ -126,19 +128,19 @@ def _signals(pair: SentencePair, readings: Sequence[tuple[float, ...]]) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class BothWays:
-    """The fitted model, and from where on two sentences disagree."""
+    """The fitted model, and the probability from which two sentences disagree."""
 
     model: LogisticModel
     threshold: float
-    """The probability from which they do: few right claims beside other sources meet such a sentence."""
+    """The probability from which two sentences disagree: few right claims meet such a sentence."""
     most_neutral: float
-    """Above this share of neutral, as the claim was read beside the other source, it is not asked."""
+    """If the claim was read beside the other source with more neutral than this, the source is not asked."""
     digest: str = ""
-    """Of the file."""
+    """The digest of the file."""
 
     @classmethod
     def from_json(cls, text: str) -> BothWays:
-        """Read the fitted file.
+        """Reads the fitted file.
 
         Raises:
             VerifierError: the file is no JSON or lacks a part.
@@ -156,7 +158,7 @@ class BothWays:
             raise VerifierError(message) from error
 
     def disagree(self, signals: Mapping[str, float]) -> bool:
-        """Whether two sentences with these signals, as `read_both_ways` gives them, disagree."""
+        """Whether two sentences with these signals from `read_both_ways` disagree."""
         return self.model.probability(signals) >= self.threshold
 
 

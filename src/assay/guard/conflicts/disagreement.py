@@ -1,10 +1,10 @@
-"""Whether another source says something else of what a source states: asked of a network in the affirmative.
+"""Whether another source disagrees with the one that supports a claim, asked of the network in the affirmative.
 
-A network is seldom sure that a source contradicts a claim which it tells in other words ("Translator: Tom Archer"), but
-it is sure of what a source supports. So for a claim that one source supports each other source that mentions it is
-asked whether it supports the claim's denial, and the claim with a value of its own in the place of the claim's; the
-first source is asked whether it contradicts the latter, since two values of one thing that may have both are no
-disagreement. What it comes to is fitted (`train/fit_disagreement.py`): no threshold here was set by hand.
+The network is seldom sure that a source contradicts a claim which it states in other words ("Translator: Tom Archer"),
+but it is sure of what a source supports. So each other source that mentions the claim is asked whether it supports the
+claim's denial, and whether it supports the claim with a value of its own in place of the claim's. The first source is
+then asked whether it contradicts the latter, because a thing may have both values. How these readings are weighed is
+fitted (`train/fit_disagreement.py`): no threshold here was set by hand.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from assay.text.rewording import denial_of, value_substitutions
 from assay.verify.network import EntailmentResult, LogisticModel, PremiseScores, judge, logit, sigmoid
 
 MOST_SOURCES: Final = 2
-"""Sources that are asked for a claim, those that seem to say most against it."""
+"""How many other sources are asked about a claim: those that seem to say most against it."""
 MOST_EXCHANGES: Final = 3
-"""Values of a source that are put into a claim."""
+"""How many values of a source are put into a claim."""
 SUPPORTS: Final = 0.5
-"""From here on a source by itself supports a claim. What only several sources support together each of them may seem
-to contradict."""
+"""The probability from which a source supports a claim by itself. If only several sources together support it, each of
+them may seem to contradict it."""
 PAIRS_PER_CLAIM: Final = MOST_SOURCES * (1 + 2 * MOST_EXCHANGES)
-"""Pairs at most that the network reads for a claim on which other sources are asked."""
+"""The most pairs that the network reads for a claim on which other sources are asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Another source beside the one that supports a claim, as it was read for the claim."""
+    """A source other than the one that supports a claim, as it was read for the claim."""
 
     claim: str
     own: PremiseScores
     """The reading of the source that supports the claim."""
     reading: PremiseScores
-    """That of the other source."""
+    """The reading of the other source."""
     differs: float = 0.0
-    """How sure a comparison of values is that the other source has another one: then it does not support the claim,
-    whatever the network makes of the digits."""
+    """How sure the exact tier is that the other source has another value: then it does not support the claim, whatever
+    the network says of the digits."""
 
     @property
     def source(self) -> str:
@@ -54,33 +54,33 @@ class Other:
 
     @property
     def exchanged(self) -> tuple[str, ...]:
-        """The claim with values of the other source."""
+        """The claim with its values replaced by those of the other source."""
         text = "\n".join(window.text for window in self.reading.premise.windows)
         return value_substitutions(self.claim, text)[:MOST_EXCHANGES]
 
 
 @dataclass(frozen=True, slots=True)
 class OtherSourceResult:
-    """What was found of another source."""
+    """The result of asking another source."""
 
     other: Other
     signals: Mapping[str, float]
-    """`entail`, `contra` and `neutral` of its reading; `denied`, that it supports the denial and not the claim;
-    `instead`, that it supports the claim with another value, which the first source contradicts, and not the claim.
-    Logits but for `neutral`."""
+    """`entail`, `contra` and `neutral` of its reading; `denied`: it supports the denial and not the claim; `instead`:
+    it supports the claim with another value, which the first source contradicts, and not the claim. All are logits
+    except `neutral`."""
     exchanged: str | None = None
-    """The claim as the other source would have it, where it supports that."""
+    """The claim with the other source's value, if that source supports it."""
     failed: str | None = None
-    """Why the network could not be asked; whether the sources disagree is not known then."""
+    """Why the network could not be asked; then it is not known whether the sources disagree."""
 
 
 def others_of(claim: str, read: EntailmentResult, stating: frozenset[str]) -> Iterator[Other]:
-    """The sources that were read by themselves beside the one that supports a claim most, each by what it says.
+    """The sources other than the one that supports a claim most, those most against it first.
 
     Args:
         claim: the claim as it was read.
-        read: what the network found of it.
-        stating: the sources that are known to state it, by whatever was compared word by word.
+        read: the network's result for the claim.
+        stating: the sources that are known to state it, by a comparison word by word.
     """
     alone: dict[str, list[PremiseScores]] = {}
     for one in read.judgements:
@@ -104,10 +104,10 @@ def _against(one: PremiseScores) -> tuple[float, int]:
 
 
 def ask_other_sources(others: Sequence[Other], scorer: PairScorer) -> list[OtherSourceResult]:
-    """What the network makes of the other sources, in two calls for all of them.
+    """Asks the other sources, in two calls of the network for all of them.
 
-    The first asks each other source for the denial and for what it might say instead, the second the sources that bear
-    the claims out for what the others do say instead.
+    The first call asks each other source for the denial and for the claim with its values. The second asks the sources
+    that support the claims about what the other sources support instead.
     """
     there = _asked([(one.reading.premise, text) for one in others for text in _texts(one)], scorer)
     borne = [(one, text) for one in others for text in one.exchanged if _supports(there, one, text)]
@@ -127,7 +127,7 @@ def _supports(there: _Asked, one: Other, text: str) -> bool:
 
 
 def _asked(pairs: Sequence[tuple[Premise, str]], scorer: PairScorer) -> _Asked:
-    """What the network says of each pair by its texts."""
+    """The network's result for each pair, by the texts of premise and hypothesis."""
     unique = {(premise.text, text): premise for premise, text in pairs}
     candidates = [ClaimCandidates(text, (premise,)) for (_, text), premise in unique.items()]
     found = judge(candidates, scorer) if candidates else []
@@ -159,18 +159,18 @@ def _reading_of(one: Other, there: _Asked, here: _Asked) -> OtherSourceResult:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """The fitted model of a disagreement, and from where on it is one."""
+    """The fitted model of disagreements, with its thresholds."""
 
     model: LogisticModel
     threshold: float
-    """The probability from which two sources disagree: the one at which few right claims meet such a source."""
+    """The probability from which two sources disagree, chosen so that few right claims meet such a source."""
     instead: float
-    """The signal of that name from which they disagree whatever the model says, chosen likewise: most labelled
-    contradictions exchange no value, so that a model of them learns nothing of it."""
+    """The value of the signal `instead` from which they disagree whatever the model says, chosen in the same way: most
+    labelled contradictions exchange no value, so the model learns nothing about it."""
     most_neutral: float
-    """Above this share of neutral another source is not asked: nearly none that disagrees is read so."""
+    """A source read with more neutral than this is not asked: nearly none that disagrees is read so."""
     most_entailed: float
-    """Above this probability of entailment it is not asked either, unless it has another value."""
+    """A source read with more entailment than this is not asked either, unless it has another value."""
     digest: str = ""
     """Of the file."""
 
@@ -197,13 +197,13 @@ class Disagreement:
             raise VerifierError(message) from error
 
     def asks(self, one: Other) -> bool:
-        """Whether another source mentions what is claimed, as far as its reading tells, and so is asked."""
+        """Whether another source is to be asked: its reading suggests that it mentions what is claimed."""
         if one.reading.neutral > self.most_neutral:
             return False
         return one.reading.entailment <= self.most_entailed or bool(one.exchanged)
 
     def disagrees(self, reading: OtherSourceResult) -> bool:
-        """Whether the other source says something else."""
+        """Whether the other source disagrees."""
         if reading.failed is not None:
             return False
         if reading.signals["instead"] >= self.instead:
@@ -212,7 +212,7 @@ class Disagreement:
 
 
 def speaks_against(signals: Mapping[str, float]) -> bool:
-    """Whether the reading of a source is a contradiction rather than nothing: the model is fitted on such alone."""
+    """Whether a source was read as contradicting rather than neutral: the model is fitted on such sources only."""
     return sigmoid(signals["contra"]) >= signals["neutral"]
 
 

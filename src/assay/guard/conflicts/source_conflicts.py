@@ -1,9 +1,9 @@
 """Conflicts: a claim that one source supports and another contradicts.
 
-Five ways lead to one: a value that surely is another one in another source (`conflicting_value`), a passage that the
-network finds contradicting (`conflict_between`) or doubts the claim beside (`doubting_source`), a source that bears
-out something else (`disagreeing`), and a sentence that, read both ways, cannot be right beside the one that bears the
-claim out (`contradicting_both_ways`).
+They are found in five ways: another source surely has another value (`conflicting_value`); the network finds a passage
+contradicting (`conflict_between`); it doubts the claim beside a passage (`doubting_source`); another source supports
+something else (`with_disagreements`); a sentence, read both ways, cannot be right together with the supporting one
+(`with_mutual_contradictions`).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from assay.guard.conflicts.disagreement import (
     others_of,
 )
 from assay.guard.conflicts.source_matching import (
+    claim_share_in_passage,
     clause_around,
     closest_sources,
     is_record,
     may_deny,
     on_one_matter,
+    passage_share_in_claim,
     same_subject,
-    says_of_it,
-    speaks_of_it,
     states_disagreement,
     with_their_name,
 )
-from assay.guard.conflicts.stands import clashes
+from assay.guard.conflicts.stances import clashes
 from assay.models import PairScorer
 from assay.schema import ClaimCandidates, Evidence, EvidenceSpan, PassageConflict, Verdict
 from assay.text.citations import find_pointers
@@ -47,30 +47,32 @@ if TYPE_CHECKING:
     from assay.guard.check.verdicts import Job, Judged
 
 SURE = 0.8
-"""From this confidence on a value of another source surely is another one."""
+"""The confidence from which a source surely has another value."""
 AGAINST, SURELY_AGAINST = 0.7, 0.9
-"""From here on a passage of prose that says half of a claim contradicts it, and one that says a third."""
+"""The probabilities from which prose contradicts a claim: of a passage that says half of it, and one that says a
+third."""
 SAYS_A_THIRD, SAYS_HALF = 0.3, 0.5
-"""The least share of a claim that another source has to say too, but for what is wrong, to contradict it."""
+"""The lowest shares of a claim that another source must say too, except for what is wrong, to contradict it."""
 SAYS_NEARLY_ALL = 0.8
-"""The share of a claim from which a sentence with another value says it otherwise, however doubtful the value."""
+"""The share of a claim from which a sentence with another value disagrees with it, however doubtful the value."""
 DIFFERS = 0.3
-"""The confidence from which what the exact tier finds in another source supports a disagreement."""
+"""The confidence from which a finding of the exact tier in another source supports a disagreement."""
 DOUBTED, DISPUTED, TELLING_ALONE = 0.2, 0.35, 0.6
-"""From here on a source that mentions what another one states contradicts it: where it has another value for all that
-its clause is about, where the network does not call it unrelated, and in any case. The network, used to judging a claim
-by all there is, is seldom surer of a source that says something else of the same matter in other words."""
+"""The probabilities of contradiction from which a source on the same matter contradicts: if it has another value for
+all that its clause is about; if the network does not call it unrelated; and in any case. They are low because the
+network was trained to judge a claim by all evidence, and is seldom surer of a source that words the matter
+differently."""
 UNRELATED = 0.1
-"""The most that the network may call a passage neutral for it to be about the claim's matter."""
+"""The highest neutral probability of a passage that is about the claim's matter."""
 OF_IT = 0.2
-"""The least share of what a passage says that the claim says too, for the two to be of one matter."""
+"""The lowest share of a passage that the claim must say too for both to be of one matter."""
 RESTATED = 0.7
-"""The share of a claim that its source has to say for it to be a restatement. What is put together or worked out from
-a source shares less with it, and the network doubts such claims beside every other source."""
+"""The share of a claim that its source must say for the claim to be a restatement. A claim that is put together or
+worked out from a source shares less with it, and the network doubts such claims beside every other source."""
 TELLING = 0.5
-"""From this confidence on a value tells of a disagreement where its clause says nothing else than the claim."""
+"""The confidence from which a value shows a disagreement if its clause says nothing beyond the claim."""
 CLASH = 0.9
-"""The confidence of a clash of two opposite words from which a source disagrees, whatever the network says of it."""
+"""The confidence of a clash of two opposite words from which a source disagrees, whatever the network says."""
 WRONG = 0.5
 """The probability from which a word counts as wrong beside a passage."""
 
@@ -78,9 +80,9 @@ WRONG = 0.5
 def same_but_for_names(
     jobs: Sequence[Job], read: Sequence[EntailmentResult], scorer: PairScorer, threshold: float
 ) -> list[frozenset[str]]:
-    """For each job the contradicting passages that say what it claims of another name: they disagree on the name.
+    """For each job, the contradicting passages that say the same of another name: they disagree about the name.
 
-    Asked only where a passage of one source supports a claim and one of another contradicts it.
+    The network is asked only if a passage of one source supports the claim and a passage of another contradicts it.
     """
     asked: list[tuple[int, str, ClaimCandidates]] = []
     for at, (job, result) in enumerate(zip(jobs, read, strict=True)):
@@ -100,16 +102,17 @@ def same_but_for_names(
     return [frozenset(one) for one in said]
 
 
-_VALUES = frozenset({"number", "date", "time", "record", "identifier"})
-"""Families of findings by which one source can contradict what another says: a value for a value."""
+VALUES = frozenset({"number", "date", "time", "record", "identifier"})
+"""Families of findings that set one value against another."""
 
 
 def conflicting_value(
-    job: Job, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+    job: Job, spans: Sequence[EvidenceSpan], may_conflict: Callable[[str, str, str], bool]
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """The passage behind a supported claim and a value of another source that it surely contradicts, if there is one.
+    """The passage that supports a claim, and a value of another source that surely contradicts the claim.
 
-    Beside all sources a value that one of them has counts as found; another source may have another one for the same.
+    Checked against all sources together, a value counts as found if one source has it. Another source, checked by
+    itself, may have another value for the same thing.
     """
     behind = next((span for span in spans if span.relation == "supports"), None)
     if behind is None:
@@ -121,22 +124,22 @@ def conflicting_value(
             if found.effect != "contradicts" or found.evidence is None:
                 continue
             here = found.evidence.model_copy(update={"relation": "contradicts"})
-            sure = found.code.split(".", 1)[0] in _VALUES and found.confidence >= SURE
-            another = sure or _says_it_otherwise(job.claim, found, item)
+            sure = found.code.split(".", 1)[0] in VALUES and found.confidence >= SURE
+            another = sure or _says_nearly_all_of_it(job.claim, found, item)
             if (
                 another
                 and on_one_matter(job.claim, behind.text, item.text, here.start)
-                and may(behind.evidence_id, item.id, here.text)
+                and may_conflict(behind.evidence_id, item.id, here.text)
             ):
                 return behind, here
     return None
 
 
-def _says_it_otherwise(claim: str, found: ExactFinding, item: Evidence) -> bool:
-    """Whether the sentence of a finding says nearly all of a claim but for what the finding names.
+def _says_nearly_all_of_it(claim: str, found: ExactFinding, item: Evidence) -> bool:
+    """Whether the sentence of a finding says nearly all of a claim except for what the finding marks.
 
-    Then even a doubtful finding tells of a disagreement: of 2,500 right claims beside several sources 4 met such a
-    sentence of another source that was on one matter with them.
+    Then even a doubtful finding shows a disagreement: of 2,500 right claims beside several sources, 4 met such a
+    sentence on the same matter in another source.
     """
     if found.confidence < DIFFERS or found.evidence is None:
         return False
@@ -144,19 +147,19 @@ def _says_it_otherwise(claim: str, found: ExactFinding, item: Evidence) -> bool:
     sentence = next(
         (item.text[one.start : one.end] for one in split_sentences(item.text) if one.start <= at < one.end), ""
     )
-    return speaks_of_it(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
+    return claim_share_in_passage(claim, sentence, [(found.claim_start, found.claim_end)]) >= SAYS_NEARLY_ALL
 
 
 def doubting_source(
-    job: Job, read: EntailmentResult, spans: Sequence[EvidenceSpan], may: Callable[[str, str, str], bool]
+    job: Job, read: EntailmentResult, spans: Sequence[EvidenceSpan], may_conflict: Callable[[str, str, str], bool]
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """The passage behind a supported claim and one of another source that says something else, though less surely.
+    """The passage that supports a claim, and one of another source that says something else, though less surely.
 
-    Opposite words and opposite stands support a disagreement by themselves; another value does where the network
-    doubts the claim beside that source and the clause of that value mentions nothing else. Where the claim restates
-    one source, the doubt of a source that mentions the same is enough. Of 995 right claims of scenarios with several
-    sources (batches d, e, g and j) one or two meet such a source; of 1,086 right claims of 19 batches none meets an
-    opposite stand.
+    Opposite words and opposite stances are enough by themselves. Another value is enough if the network doubts the
+    claim beside that source and the clause of the value mentions nothing else. If the claim restates one source, it is
+    enough that the network doubts it beside a source that mentions the same. Of 995 right claims of scenarios with
+    several sources (batches d, e, g and j) one or two meet such a source; of 1,086 right claims of 19 batches none
+    meets an opposite stance.
     """
     behind = next((span for span in spans if span.relation == "supports"), None)
     if behind is None:
@@ -185,7 +188,7 @@ def doubting_source(
         text = others[source].text
         valued = one.contradiction >= DOUBTED and any(
             found.confidence >= TELLING
-            and says_of_it(job.claim, clause_around(text, found.evidence.start)) >= SAYS_NEARLY_ALL
+            and passage_share_in_claim(job.claim, clause_around(text, found.evidence.start)) >= SAYS_NEARLY_ALL
             for found in findings
             if found.evidence is not None
         )
@@ -196,10 +199,10 @@ def doubting_source(
             and decided
             and one.contradiction >= DISPUTED
             and _share(job.hypothesis, read, one) >= SAYS_A_THIRD
-            and says_of_it(job.claim, one.premise.text) >= OF_IT
+            and passage_share_in_claim(job.claim, one.premise.text) >= OF_IT
         )
         here = span_of(one, "contradicts", one.contradiction)
-        if (clash or valued or doubted) and may(behind.evidence_id, source, here.text):
+        if (clash or valued or doubted) and may_conflict(behind.evidence_id, source, here.text):
             return behind, here
     return None
 
@@ -211,31 +214,30 @@ def _clauses(passage: str) -> Iterator[str]:
 
 
 def _share(hypothesis: str, read: EntailmentResult, one: Reading) -> float:
-    """The share of a claim that a passage says, but for the words that are wrong beside it."""
+    """The share of a claim that a passage says too, not counting the words that are wrong beside it."""
     wrong = [place for place, p in zip(read.words, one.wrong, strict=False) if p >= WRONG]
-    return speaks_of_it(hypothesis, " ".join(window.text for window in one.premise.windows), wrong)
+    return claim_share_in_passage(hypothesis, " ".join(window.text for window in one.premise.windows), wrong)
 
 
 def denied_elsewhere(
-    read: EntailmentResult, exact: ExactResult, threshold: float, may: Callable[[str, str, str], bool]
+    read: EntailmentResult, exact: ExactResult, threshold: float, may_conflict: Callable[[str, str, str], bool]
 ) -> bool:
-    """Whether the network finds a claim that a record states contradicted by a source that is not that record.
+    """Whether the network finds a claim that a record states contradicted by another source than that record.
 
-    A text assembled of the record and another source counts where the record by itself does not contradict: then what
-    contradicts is the other.
+    A premise put together of the record and another source counts if the record by itself does not contradict.
 
     Args:
-        read: what the network found.
-        exact: with the values that state the claim.
-        threshold: the least probability of contradiction.
-        may: whether two sources can conflict at all, by the stating id, the other id and its passage.
+        read: the network's result.
+        exact: the exact tier's result, with the values that state the claim.
+        threshold: the lowest probability of contradiction.
+        may_conflict: whether two sources can conflict at all, by the stating id, the other id and its passage.
     """
     stating = {span.evidence_id for span in exact.supporting}
     against = [one.premise for one in read.judgements if one.contradiction >= threshold]
     misread = any(stating.issuperset(premise.evidence_ids) for premise in against)
     return any(
         (stating.isdisjoint(premise.evidence_ids) or not misread)
-        and any(may(mine, other, premise.text) for mine in stating for other in premise.evidence_ids - stating)
+        and any(may_conflict(mine, other, premise.text) for mine in stating for other in premise.evidence_ids - stating)
         for premise in against
     )
 
@@ -244,18 +246,18 @@ def conflict_between(
     hypothesis: str,
     read: EntailmentResult,
     threshold: float,
-    may: Callable[[str, str, str], bool],
+    may_conflict: Callable[[str, str, str], bool],
     differs: Callable[[str], bool],
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
     """A passage that supports the claim and one of another source that contradicts it, if there are such.
 
-    How sure the network has to be of the contradiction depends on how much of the claim the passage says besides.
+    How sure the network must be of the contradiction depends on how much of the claim the passage says otherwise.
 
     Args:
         hypothesis: the claim as it was read.
-        read: what the network found.
-        threshold: the least probability of contradiction by a record.
-        may: whether two sources can conflict at all, by the supporting id, the other id and its passage.
+        read: the network's result.
+        threshold: the lowest probability of contradiction by a record.
+        may_conflict: whether two sources can conflict at all, by the supporting id, the other id and its passage.
         differs: whether the exact tier finds another value in a source, by its id.
     """
 
@@ -270,7 +272,7 @@ def conflict_between(
 
     alone = [one for one in read.judgements if len(one.premise.evidence_ids) == 1]
     speaking = [one for one in alone if one.contradiction < AGAINST or disagrees(one)]
-    conflict = replace(read, judgements=tuple(speaking)).conflict(AGAINST, may)
+    conflict = replace(read, judgements=tuple(speaking)).conflict(AGAINST, may_conflict)
     if conflict is None:
         return None
     supporting = span_of(conflict.supporting, "supports", conflict.supporting.entailment)
@@ -281,12 +283,12 @@ def conflict_between(
 def hidden_conflict(
     claim: str, judged: Judged, known: Sequence[PassageConflict]
 ) -> tuple[EvidenceSpan, EvidenceSpan] | None:
-    """The two sides of a known conflict of which a supported claim follows one without telling of the other.
+    """The two sides of a known conflict, if a supported claim follows one side without mentioning the other.
 
     Args:
         claim: the claim.
-        judged: what was found of it.
-        known: conflicts between passages that were found before anything was said.
+        judged: its judgement.
+        known: the conflicts between passages that the screening found.
     """
     if judged.conflict is not None or judged.verdict is not Verdict.SUPPORTED:
         return None
@@ -303,7 +305,11 @@ def hidden_conflict(
                 and mine[1] < span.end
                 for span in judged.spans
             )
-            if followed and says_of_it(mine[2], claim) >= OF_IT and not states_disagreement(claim, mine[2], theirs[2]):
+            if (
+                followed
+                and passage_share_in_claim(mine[2], claim) >= OF_IT
+                and not states_disagreement(claim, mine[2], theirs[2])
+            ):
                 return _place(mine, "supports", one.score), _place(theirs, "contradicts", one.score)
     return None
 
@@ -313,10 +319,10 @@ def _place(side: tuple[str, int, str], relation: str, score: float) -> EvidenceS
     return EvidenceSpan(evidence_id=name, start=start, end=start + len(text), text=text, relation=relation, score=score)
 
 
-def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
-    """What was found of the jobs, with the conflicts that show only where other sources are asked the other way round.
+def with_disagreements(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
+    """The judgements of jobs, with the conflicts that show only when other sources are asked what they support.
 
-    Asked are at most `MOST_SOURCES` others for a claim that is supported and not in conflict yet.
+    At most `MOST_SOURCES` other sources are asked, about claims that are supported and not in conflict yet.
     """
     model = load_disagreement()
     asked = [
@@ -334,19 +340,19 @@ def disagreeing(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScore
             )
         elif found[place].conflict is None and _disagrees(model, reading) and _of_one_subject(jobs[place], reading):
             found[place] = replace(found[place], conflict=_shown(reading.other))
-    return contradicting_both_ways(jobs, found, scorer)
+    return with_mutual_contradictions(jobs, found, scorer)
 
 
 def _disagrees(model: Disagreement, reading: OtherSourceResult) -> bool:
-    """Whether another source says something else."""
+    """Whether another source disagrees."""
     other = reading.other
     return model.disagrees(reading) and (other.differs >= DIFFERS or may_deny(other.claim, other.reading.premise.text))
 
 
-def contradicting_both_ways(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
-    """What was found of the jobs, with the conflicts between sentences that each contradict the other.
+def with_mutual_contradictions(jobs: Sequence[Job], judged: Sequence[Judged], scorer: PairScorer) -> list[Judged]:
+    """The judgements of jobs, with the conflicts between sentences that contradict each other in both directions.
 
-    Read are the sentences of at most `MOST_SOURCES` others for a claim that is supported and not in conflict yet.
+    Sentences of at most `MOST_SOURCES` other sources are read, for claims that are supported and not in conflict yet.
     """
     if not scorer.three_way:
         return list(judged)
@@ -363,23 +369,23 @@ def contradicting_both_ways(jobs: Sequence[Job], judged: Sequence[Judged], score
         if found[place].conflict is not None:
             continue
         job = jobs[place]
-        may = same_subject(job.claim, job.evidence.evidence)
-        if model.disagree(signal) and may(min(other.own.premise.evidence_ids), other.source, pair.other):
+        may_conflict = same_subject(job.claim, job.evidence.evidence)
+        if model.disagree(signal) and may_conflict(min(other.own.premise.evidence_ids), other.source, pair.other):
             found[place] = replace(found[place], conflict=_shown(other))
     return found
 
 
 def _own_text(reading: Reading) -> str:
-    """What a source says itself, without the title in front."""
+    """The source's own text, without the title in front."""
     return "\n".join(window.text for window in reading.premise.windows)
 
 
 def _others(job: Job, judged: Judged) -> Iterator[Other]:
-    """The sources that may be asked about a job: none where it needs no asking, or says itself that they disagree."""
+    """The other sources that may be asked about a job; none if it needs no asking or itself says that they disagree."""
     if judged.verdict is not Verdict.SUPPORTED or judged.conflict is not None or len(job.evidence.evidence) < 2:
         return
-    if job.denies or job.named or job.field is not None or find_pointers(job.claim):
-        return  # what one numbered passage says no other one can support or deny
+    if job.abstains or job.is_name or job.field is not None or find_pointers(job.claim):
+        return  # only the passage with that number can support or deny what it says
     claim = job.claim if job.before else job.hypothesis
     stating = frozenset(span.evidence_id for span in judged.exact.supporting)
     for other in others_of(claim, judged.entailment, stating):
@@ -388,18 +394,18 @@ def _others(job: Job, judged: Judged) -> Iterator[Other]:
 
 
 def _differs(job: Job, source: str) -> float:
-    """How sure the exact tier is that a source by itself has another value than the claim; 0 where it finds none."""
+    """How sure the exact tier is that a source by itself has another value than the claim; 0 if it finds none."""
     item = next(one for one in job.evidence.evidence if one.id == source)
     found = job.evidence.exact_of(item, job.claim, job.question).findings
-    against = (one for one in found if one.effect == "contradicts" and one.code.split(".", 1)[0] in _VALUES)
+    against = (one for one in found if one.effect == "contradicts" and one.code.split(".", 1)[0] in VALUES)
     return max((one.confidence for one in against), default=0.0)
 
 
 def _of_one_subject(job: Job, reading: OtherSourceResult) -> bool:
     other = reading.other
     said = frozenset({other.reading.premise.text} if reading.exchanged else ())
-    may = same_subject(job.claim, job.evidence.evidence, said)
-    return may(min(other.own.premise.evidence_ids), other.source, other.reading.premise.text)
+    may_conflict = same_subject(job.claim, job.evidence.evidence, said)
+    return may_conflict(min(other.own.premise.evidence_ids), other.source, other.reading.premise.text)
 
 
 def _shown(other: Other) -> tuple[EvidenceSpan, EvidenceSpan]:
@@ -410,7 +416,7 @@ def _shown(other: Other) -> tuple[EvidenceSpan, EvidenceSpan]:
 
 
 def span_of(reading: Reading, relation: str, score: float) -> EvidenceSpan:
-    """The first piece of what was read, as evidence of a relation."""
+    """The first window of a reading's premise, as an evidence span."""
     w = reading.premise.windows[0]
     return EvidenceSpan(
         evidence_id=w.evidence_id, start=w.start, end=w.end, text=w.text, relation=relation, score=score

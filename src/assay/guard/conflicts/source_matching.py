@@ -1,38 +1,38 @@
-"""Whether two sources really disagree about a claim, or one of them mentions something else."""
+"""Whether two sources can disagree about a claim at all, or are about different things."""
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assay.guard.conflicts.subjects import of_another
-from assay.guard.lru import LruCache
+from assay._lru import LruCache
+from assay.guard.conflicts.subjects import has_other_subject
 from assay.schema import Evidence
 from assay.text.lexicon import NUMBER_WORDS, find_names, find_words
 from assay.text.quantities import CURRENCY_WORDS, UNIT_WORDS
 from assay.text.sentences import split_sentences
 
 ON_ONE_MATTER: Final = 0.55
-"""The share of a sentence's content that has to be that of a claim for its value to be another one for the same."""
+"""The share of a sentence's content that the claim must have too for the sentence's value to be about the same."""
 MOST_SOURCES: Final = 8
-"""Sources that each claim is checked against by themselves."""
+"""How many sources each claim is checked against one by one."""
 MOST_SWAPS: Final = 4
-"""Exchanges of names that are tried for a claim and a passage."""
+"""How many exchanges of names are tried for a claim and a passage."""
 _RECORD: Final = re.compile(r"\s*(?:[\[{|]|[\w.-]{1,40}\s*[:=][^\n]*\n\s*[\w.-]{1,40}\s*[:=])")
 _MEMBER: Final = re.compile(r"\"\s*:\s*[\[{\"\d+-]|\"\s*:\s*(?:true|false|null)\b|[\]}]\s*,\s*[\[{\"]")
-"""Of JSON, from the middle of which a passage may be cut."""
+"""Marks of JSON, for passages that are cut out of the middle of it."""
 _GAP: Final = r"\S(?:\t| {3,})\S"
 _COLUMNS: Final = re.compile(rf"{_GAP}[^\n]*{_GAP}|{_GAP}[^\n]*\n[^\n]*{_GAP}|[^|\n]\|[^|\n]+\|[^\n]*\n")
-"""Of rows whose cells are set apart by spaces, tabs or strokes."""
+"""Rows whose cells are set apart by spaces, tabs or strokes."""
 _DENIED: Final = re.compile(r"[:=]\s*\"?(?:false|no|none|null|not\b[^\",\n]*)\"?\s*(?:[,}\]\n]|$)", re.IGNORECASE)
 """A field that says no: the literals of JSON and YAML for it, and texts that begin with "not"."""
 LONGEST_REMEMBERED: Final = 20_000
-"""Characters of a source whose names are remembered."""
+"""The most characters of a source whose names are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a source is about."""
+    """The names and words of a source."""
 
     names: frozenset[str]
     """The folded words of the names that it surely has."""
@@ -42,7 +42,7 @@ class _Named:
 
 _UNITS: Final = frozenset(UNIT_WORDS) | frozenset(CURRENCY_WORDS)
 _NAMED: Final = LruCache[_Named](64)
-"""Every claim on which two sources seem to disagree asks the same of them."""
+"""Remembered because every claim on which two sources seem to disagree needs them."""
 
 
 def _named(text: str) -> _Named:
@@ -54,22 +54,22 @@ def _named(text: str) -> _Named:
     return _NAMED.get(text, read) if len(text) <= LONGEST_REMEMBERED else read()
 
 
-def has_other_subject(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
+def names_another_subject(claim: str, supporting: str, contradicting: str, passage: str) -> bool:
     """Whether a source that seems to contradict a claim names another subject than the claim does.
 
-    It does where it lacks a name of the claim, has a name that the claim lacks, and says something else of it: the
-    opening hours of the library in Bern are no conflict with those in Lindau. Where only the name differs, the name
-    may be what the sources disagree about, and where a source names nobody, it may mention the same.
+    It does if it lacks a name of the claim, has a name that the claim lacks, and says something else of it: the opening
+    hours of the library in Bern do not conflict with those in Lindau. If only the name differs, the sources may
+    disagree about the name; and a source without names may be about the same subject.
 
     Args:
         claim: the claim.
         supporting: the whole source that supports it, title included.
         contradicting: the whole source that seems to contradict it, title included.
-        passage: the part of that source that does.
+        passage: the part of that source which seems to contradict it.
     """
     theirs = _named(contradicting)
     stated = find_names(claim)
-    # Nothing that the claim names is missing there, whether it is surely a name or not: asked first, being cheap.
+    # The cheap test first: no name of the claim, sure or not, is missing there.
     if theirs.words.issuperset(key for name in stated for key in name.keys):
         return False
     known = _named(supporting).names
@@ -81,11 +81,10 @@ def has_other_subject(claim: str, supporting: str, contradicting: str, passage: 
 
 
 def with_their_name(claim: str, passage: str) -> list[str]:
-    """The claim with a name of another passage in the place of one of its own that the passage lacks.
+    """The claim with a name that the passage lacks replaced by a name of the passage, in all ways.
 
-    Whether that passage bears such a claim out tells of what two names are: "The archive is kept in Bergen" is said by
-    a source that disagrees on the place; "The library of Bern opens at 9", which its source denies, is of another
-    library.
+    If the passage supports such a claim, the sources disagree about the name: "The archive is kept in Bergen". If it
+    does not, they are about two subjects: the source on the library of Bern does not say that it opens at 9.
 
     >>> with_their_name("The archive is kept in Trondheim.", "All boxes are stored at the Bergen site.")
     ['The archive is kept in Bergen.']
@@ -103,16 +102,16 @@ def _stems_and_folds(text: str) -> set[tuple[str, str]]:
 
 
 def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
-    """Whether the sentence of another source around a value mentions what is claimed.
+    """Whether the sentence of another source around a value is about what is claimed.
 
-    "2 weeks of leave" and "30 days' notice of leave" are values of two things. Most of what such a sentence says, by
-    the weight of its content words, has to be in the claim or in what supports it.
+    "2 weeks of leave" and "30 days' notice of leave" are values of two things. Most of the sentence, by the weight of
+    its content words, must be in the claim or in the passage that supports it.
 
     Args:
         said: the claim.
         stated: the passage that supports it.
         passage: the text of the other source.
-        at: where in it the value stands.
+        at: where the value stands in that text.
     """
     known = {word.stem for text in (said, stated) for word in find_words(text).lexemes if word.weight}
     around = next(
@@ -122,18 +121,18 @@ def on_one_matter(said: str, stated: str, passage: str, at: int) -> bool:
     return sum(weight for stem, weight in words.items() if stem in known) >= ON_ONE_MATTER * sum(words.values())
 
 
-def speaks_of_it(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]) -> float:
-    """The share of what a claim says, by the weight of its content words and numbers, that a passage says too.
+def claim_share_in_passage(hypothesis: str, passage: str, wrong: Sequence[tuple[int, int]]) -> float:
+    """The share of a claim, by the weight of its content words and numbers, that a passage says too.
 
-    A passage that contradicts a claim says it but for one thing; one that says nothing else of it mentions something
-    else, whatever a network makes of it. The words that are wrong beside it are left out.
+    A passage that contradicts a claim says the same except for one thing. If it shares nothing else with the claim, it
+    is about something else, whatever the network says of it. The words that are wrong beside it do not count.
 
     Args:
         hypothesis: the claim as it was read.
-        passage: what seems to contradict it.
+        passage: the passage.
         wrong: start and end of the words of the claim that the network calls wrong beside the passage.
 
-    >>> speaks_of_it("The bridge is open to cars.", "The bridge remains closed.", [(14, 18)])
+    >>> claim_share_in_passage("The bridge is open to cars.", "The bridge remains closed.", [(14, 18)])
     0.5
     """
     found = find_words(hypothesis)
@@ -161,12 +160,13 @@ def clause_around(text: str, at: int) -> str:
     return text[max(start, left) : right]
 
 
-def says_of_it(claim: str, passage: str) -> float:
-    """The share of what a passage says, by the weight of its content words, that a claim says too.
+def passage_share_in_claim(claim: str, passage: str) -> float:
+    """The share of a passage, by the weight of its content words, that a claim says too.
 
-    Units are left out: "within a week" and "two weeks of leave" are of two things.
+    Units do not count: "within a week" and "two weeks of leave" are about two things.
 
-    >>> says_of_it("No ticket is needed for the garden.", "Without a ticket nobody may enter the garden.") > 0.4
+    >>> passage = "Without a ticket nobody may enter the garden."
+    >>> passage_share_in_claim("No ticket is needed for the garden.", passage) > 0.4
     True
     """
     own = {word.stem for word in find_words(claim).lexemes if word.weight}
@@ -177,7 +177,7 @@ def says_of_it(claim: str, passage: str) -> float:
 
 
 def is_record(passage: str) -> bool:
-    """Whether a passage is data and no prose: JSON, a row of a table, lines of keys and values.
+    """Whether a passage is data rather than prose: JSON, a row of a table, lines of keys and values.
 
     >>> is_record('{"id": 3}'), is_record("| Bag | 23 kg |"), is_record("user: ann\\nlocked: no"), is_record("It is.")
     (True, True, True, False)
@@ -188,10 +188,10 @@ def is_record(passage: str) -> bool:
 
 
 def may_deny(claim: str, passage: str) -> bool:
-    """Whether to believe a network that says that a passage denies a claim.
+    """Whether the network may be believed when it says that a passage denies a claim.
 
-    Of data only where a value differs or a field says no: it has learnt from prose, and calls many a row that says
-    nothing of a sentence a contradiction of it.
+    For data it may only if a value differs or a field says no: the network has learnt from prose, and takes many rows
+    that do not mention a claim for contradictions of it.
 
     >>> may_deny("The meter is tested for free.", '{"meter": 17}'), may_deny("The fee is 20 euros.", '{"fee": 25}')
     (False, True)
@@ -210,10 +210,10 @@ _DISAGREEING: Final = re.compile(
 
 
 def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
-    """Whether a claim says that two sources differ, and follows neither: it tells of both or has values of none.
+    """Whether a claim says that two sources differ and follows neither: it reports both, or has the values of none.
 
-    A claim that is about a difference and has the value of one source alone follows that one. What only one of the
-    sources says is told by its values where it has such, and by its words where it has none.
+    A claim about a difference that has the value of one source alone follows that source. A source is recognised by the
+    values that only it has, or by its words if it has none.
 
     >>> mine, theirs = "Nine lifts are open, 9 of 11.", "Lifts open: 8."
     >>> states_disagreement("The reports differ on the lifts: 9 or 8.", mine, theirs)
@@ -242,7 +242,7 @@ def states_disagreement(claim: str, mine: str, theirs: str) -> bool:
 
 
 def values_of(text: str, *, sure: bool = False) -> set[str]:
-    """The folded words of a text that are numbers, in digits or words, or parts of names: of sure ones alone if asked.
+    """The folded words of a text that are numbers, in digits or words, or parts of names (with `sure`, of sure names).
 
     >>> sorted(values_of("Ann Lee has two keys for room 12."))
     ['12', 'ann', 'lee', 'two']
@@ -267,8 +267,8 @@ def _heading(item: Evidence) -> frozenset[str]:
     return frozenset(word.stem for word in find_words(title[:200]).lexemes if word.weight)
 
 
-def _is_of_another(claim: set[str], mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether a claim is on what one heading names and another does not: "birth parents" and not "partners"."""
+def _is_on_other_heading(claim: set[str], mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether a claim has a word that only one heading has, as "birth parents", and none that only the other has."""
     return bool(claim & (mine - theirs)) and bool(theirs - mine) and not claim & (theirs - mine)
 
 
@@ -289,13 +289,15 @@ def same_subject(
     headings = {item.id: _heading(item) for item in evidence}
     own = {word.stem for word in find_words(claim).lexemes if word.weight}
 
-    def may(supporting: str, contradicting: str, passage: str) -> bool:
+    def may_conflict(supporting: str, contradicting: str, passage: str) -> bool:
         theirs = headings[contradicting]
-        if any(_is_of_another(own, heading, theirs) for name, heading in headings.items() if name != contradicting):
+        if any(
+            _is_on_other_heading(own, heading, theirs) for name, heading in headings.items() if name != contradicting
+        ):
             return False
         mine, other = whole(supporting), whole(contradicting)
-        if of_another(claim, mine, passage, other):
+        if has_other_subject(claim, mine, passage, other):
             return False
-        return passage in said or not has_other_subject(claim, mine, other, passage)
+        return passage in said or not names_another_subject(claim, mine, other, passage)
 
-    return may
+    return may_conflict

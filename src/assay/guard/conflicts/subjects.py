@@ -1,32 +1,32 @@
-"""Whether two sentences are about two subjects, so that they cannot disagree."""
+"""Whether two sentences are about two subjects and so cannot disagree."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from assay.text.claims import find_verb, subject_of
-from assay.text.lexicon import Token, find_words, tokenise
+from assay.text.lexicon import find_words, tokenise
 from assay.text.sentences import split_sentences
 
 _LONGEST: Final = 400
-"""Characters of a sentence that are looked at."""
+"""The most characters of a sentence that are read."""
 _MOST_SENTENCES: Final = 4
-"""Sentences of a passage; one with more of them is of nothing in particular."""
+"""The most sentences of a passage that can be about one subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a sentence is about."""
+    """The subject of a sentence."""
 
     head: frozenset[str]
     """The stem of its noun."""
     marks: frozenset[str]
-    """Stems of what tells it from others of its kind: "east" of "the east lift", "4471" of "ticket 4471"."""
+    """The stems that tell it from others of its kind: "east" in "the east lift", "4471" in "ticket 4471"."""
 
 
 def subject(sentence: str) -> Subject | None:
-    """The subject of a sentence with a finite verb; none where there is no such, or where a pronoun stands for it.
+    """The subject of a sentence with a finite verb; None if there is no such verb or the subject is a pronoun.
 
-    What is in front of it ("since this morning the lift") and behind its noun is left out.
+    Words before the subject ("since this morning the lift") and after its noun do not count.
 
     >>> found = subject("Since this morning the west lift has been working.")
     >>> sorted(found.head), sorted(found.marks)
@@ -48,35 +48,33 @@ def subject(sentence: str) -> Subject | None:
     numbered = len(named) > 1 and any(sign.isdigit() for sign in named[-1].text)
     head, others = (named[-2], [*named[:-2], named[-1]]) if numbered else (named[-1], named[:-1])
     amounts = [] if numbered else [token for token in others if token.tag == "NUM"]  # how many, and not which
-    marks = frozenset().union(*(_stems(token) for token in others if token not in amounts))
-    return Subject(_stems(head), marks) if _stems(head) else None
+    marks = frozenset().union(*(_stems(token.text) for token in others if token not in amounts))
+    noun = _stems(head.text)
+    return Subject(noun, marks) if noun else None
 
 
-def _stems(token: Token) -> frozenset[str]:
-    return frozenset(w.stem for w in find_words(token.text).lexemes if w.weight or w.fold[:1].isdigit())
-
-
-def _all_stems(text: str) -> frozenset[str]:
+def _stems(text: str) -> frozenset[str]:
+    """The stems of content words and numbers."""
     return frozenset(w.stem for w in find_words(text).lexemes if w.weight or w.fold[:1].isdigit())
 
 
-def of_another(claim: str, own: str, passage: str, source: str) -> bool:
-    """Whether each sentence of a passage is about another subject than a claim.
+def has_other_subject(claim: str, own: str, passage: str, source: str) -> bool:
+    """Whether every sentence of a passage is about another subject than a claim.
 
-    It is where neither text has the other's noun, or where both have the same noun with other marks that the other
-    text lacks. A sentence whose subject cannot be told may be about anything, the claim's included.
+    Subjects differ if neither text has the other's noun, or if both have the same noun with different marks that the
+    other text lacks. A sentence whose subject cannot be told may be about anything, including the claim's subject.
 
     >>> told = "The bridge is run by three people."
-    >>> of_another("A crew runs the lock.", "", told, told)
+    >>> has_other_subject("A crew runs the lock.", "", told, told)
     True
     >>> told = "The lock is run by three people."
-    >>> of_another("A crew of five runs the lock.", "", told, told)
+    >>> has_other_subject("A crew of five runs the lock.", "", told, told)
     False
 
     Args:
         claim: the claim.
         own: the source that supports it.
-        passage: what contradicts it.
+        passage: the passage that contradicts it.
         source: the whole source of the passage, title included.
     """
     mine = subject(claim)
@@ -85,11 +83,11 @@ def of_another(claim: str, own: str, passage: str, source: str) -> bool:
     sentences = [passage[one.start : one.end] for one in split_sentences(passage)]
     if not 0 < len(sentences) <= _MOST_SENTENCES:
         return False
-    said, known = _all_stems(source), _all_stems(claim) | _all_stems(own)
-    return all(_of_another(mine, subject(sentence), said, known) for sentence in sentences)
+    said, known = _stems(source), _stems(claim) | _stems(own)
+    return all(_are_other_subjects(mine, subject(sentence), said, known) for sentence in sentences)
 
 
-def _of_another(mine: Subject, theirs: Subject | None, said: frozenset[str], known: frozenset[str]) -> bool:
+def _are_other_subjects(mine: Subject, theirs: Subject | None, said: frozenset[str], known: frozenset[str]) -> bool:
     if theirs is None:
         return False
     if mine.head != theirs.head:

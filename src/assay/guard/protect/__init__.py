@@ -1,4 +1,4 @@
-"""Functions and tools that let nothing out that did not pass."""
+"""Functions and tools behind the gate: only what has passed comes out."""
 
 from typing import TYPE_CHECKING
 

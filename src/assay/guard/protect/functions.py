@@ -1,4 +1,4 @@
-"""Protecting functions and tools: what does not pass does not come out, and is never let through in silence.
+"""Protecting functions and tools: an output that does not pass does not come out.
 
 The functions with `self` are methods of `Guard` (docs/adr/0080).
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast, overloa
 from assay.errors import InputError, WithheldError
 from assay.guard.authors.revision import attempts_of, checks, run_checks, settled, with_answer
 from assay.guard.options import CheckOptions, OnWithheld, ProtectedCheckOptions, ProtectOptions, RunOptions
-from assay.guard.parts import Checking
+from assay.guard.parts import Checker
 from assay.guard.request import EvidenceLike
 from assay.policy import answer_of, disclosure_of, fallback_response
 from assay.rewrite.revise import REVISABLE, Author, Verify, arevise, revise
@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with what it is to be checked against, for functions that know their evidence."""
+    """An answer with its evidence and question, for functions that know them."""
 
     text: str
     evidence: EvidenceLike = None
@@ -41,44 +41,44 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """How the outputs of one function are held to account."""
+    """How the outputs of one function are checked; the fields are the arguments of `protect`."""
 
     evidence: EvidenceLike | Callable[..., Any] = None
     """Evidence for answers that bring none, or a function of the same arguments that gives it."""
     question: str | Callable[..., str] | None = None
-    """What is asked, or a function of the same arguments that says so."""
+    """The question, or a function of the same arguments that gives it."""
     on_withheld: OnWithheld = "raise"
     author: Author | None = None
-    """Who revises an output that does not pass; nobody by default."""
+    """The author who revises an output that does not pass; nobody by default."""
     attempts: int | None = None
     read: Callable[[Any], Any] | None = None
-    """Makes an answer or a run of what the function returns."""
+    """Turns what the function returns into an answer or a run."""
     on_report: Callable[[HallucinationReport], object] | None = None
     """Gets every report."""
     options: ProtectedCheckOptions = field(default_factory=ProtectedCheckOptions)
     """Further options of the check."""
 
-    def of_check(self, subject: _Subject) -> CheckOptions:
-        """The options of the check of an answer; which of them an answer has none for, the check says."""
+    def check_options(self, subject: _Subject) -> CheckOptions:
+        """The options for the check of an answer; the check rejects those that are only for runs."""
         return cast("CheckOptions", {**self.options, "question": subject.question})
 
-    def of_check_run(self, subject: _Subject) -> RunOptions:
-        """The options of the check of a run."""
+    def run_options(self, subject: _Subject) -> RunOptions:
+        """The options for the check of a run."""
         return cast("RunOptions", {**self.options, "question": subject.question, "evidence": subject.evidence})
 
 
 @overload
-def protect(self: Checking, function: Callable[P, R], **how: Unpack[ProtectOptions]) -> Callable[P, R]: ...
+def protect(self: Checker, function: Callable[P, R], **how: Unpack[ProtectOptions]) -> Callable[P, R]: ...
 
 
 @overload
 def protect(
-    self: Checking, function: None = None, **how: Unpack[ProtectOptions]
+    self: Checker, function: None = None, **how: Unpack[ProtectOptions]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
 
 def protect(
-    self: Checking,
+    self: Checker,
     function: Callable[..., Any] | None = None,
     *,
     evidence: EvidenceLike | Callable[..., Any] = None,
@@ -97,7 +97,7 @@ def protect(
     `RunBuilder` or a `RunWatch` with `check_run`. Anything else is an error.
 
     Args:
-        function: the function or coroutine function; none where the decorator has arguments.
+        function: the function or coroutine function; None if the decorator has arguments.
         evidence: evidence for answers that bring none, or a function of the same arguments that gives it.
         question: what is asked, or a function of the same arguments that says so.
         on_withheld: `raise` a `WithheldError`, or give the `answer` that may be given instead: text for an answer,
@@ -154,7 +154,7 @@ def protect_tools(
     return [protect_tool(self, tool, watch=watch, on_rejected=on_rejected) for tool in tools]
 
 
-def _wrapped(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+def _wrapped(guard: Checker, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
     from assay.guard.protect.tools import is_async
 
     if not callable(function):
@@ -164,7 +164,7 @@ def _wrapped(guard: Checking, function: Callable[..., Any], how: Protection) -> 
     return _asynchronous(guard, function, how) if is_async(function) else _synchronous(guard, function, how)
 
 
-def _synchronous(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
+def _synchronous(guard: Checker, function: Callable[..., Any], how: Protection) -> Callable[..., Any]:
     @functools.wraps(function)
     def protected(*args: Any, **named: Any) -> Any:
         made = function(*args, **named)
@@ -173,14 +173,14 @@ def _synchronous(guard: Checking, function: Callable[..., Any], how: Protection)
             if inspect.isawaitable(value):
                 raise InputError("something here is to be awaited: protect an `async def` instead")
         report = _checked(guard, subject, how)
-        if _goes_back(report, how):
+        if _is_revised(report, how):
             report = settled(guard, revise(report, *_loop(guard, subject, how)))
         return _outcome(report, made, subject, how)
 
     return protected
 
 
-def _asynchronous(guard: Checking, function: Callable[..., Any], how: Protection) -> Callable[..., Awaitable[Any]]:
+def _asynchronous(guard: Checker, function: Callable[..., Any], how: Protection) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(function)
     async def protected(*args: Any, **named: Any) -> Any:
         import asyncio
@@ -192,7 +192,7 @@ def _asynchronous(guard: Checking, function: Callable[..., Any], how: Protection
         if inspect.isawaitable(subject.question):
             subject = replace(subject, question=await subject.question)
         report = await asyncio.to_thread(_checked, guard, subject, how)
-        if _goes_back(report, how):
+        if _is_revised(report, how):
             report = settled(guard, await arevise(report, *_loop(guard, subject, how)))
         return _outcome(report, made, subject, how)
 
@@ -201,7 +201,7 @@ def _asynchronous(guard: Checking, function: Callable[..., Any], how: Protection
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What a function returned, as it is checked."""
+    """The answer or run to be checked, with its evidence and question."""
 
     text: str | None
     run: Run | None
@@ -210,10 +210,10 @@ class _Subject:
 
 
 def _subject(how: Protection, made: Any, args: tuple[Any, ...], named: dict[str, Any]) -> _Subject:
-    """What is to be checked.
+    """The answer or run in what a function returned.
 
     Raises:
-        InputError: the function returned nothing that can be.
+        InputError: the function returned neither.
     """
     from assay.guard.runs.watch import RunWatch
 
@@ -238,33 +238,33 @@ def _subject(how: Protection, made: Any, args: tuple[Any, ...], named: dict[str,
 
 
 def _kept(evidence: Any) -> Any:
-    """Evidence that can be read more than once."""
+    """Evidence that can be read more than once, in place of an iterator."""
     return tuple(evidence) if isinstance(evidence, Iterator) else evidence
 
 
-def _checked(guard: Checking, subject: _Subject, how: Protection) -> HallucinationReport:
+def _checked(guard: Checker, subject: _Subject, how: Protection) -> HallucinationReport:
     if subject.run is not None:
-        return guard.check_run(subject.run, **how.of_check_run(subject))
-    return guard.check(subject.text or "", subject.evidence, **how.of_check(subject))
+        return guard.check_run(subject.run, **how.run_options(subject))
+    return guard.check(subject.text or "", subject.evidence, **how.check_options(subject))
 
 
-def _goes_back(report: HallucinationReport, how: Protection) -> bool:
+def _is_revised(report: HallucinationReport, how: Protection) -> bool:
     return how.author is not None and report.action in REVISABLE
 
 
-def _loop(guard: Checking, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
-    """Who revises the output, how each version is checked, and how many there may be."""
+def _loop(guard: Checker, subject: _Subject, how: Protection) -> tuple[Author, Verify, int]:
+    """The author, the check of each version, and the number of attempts."""
     if how.author is None:
         raise InputError("no author was given that could revise the output")
     if subject.run is not None:
-        _, again = run_checks(guard, subject.run, how.of_check_run(subject))
+        _, again = run_checks(guard, subject.run, how.run_options(subject))
     else:
-        _, again = checks(guard, subject.text or "", subject.evidence, how.of_check(subject))
+        _, again = checks(guard, subject.text or "", subject.evidence, how.check_options(subject))
     return how.author, again, attempts_of(guard, how.attempts)
 
 
 def _outcome(report: HallucinationReport, made: Any, subject: _Subject, how: Protection) -> Any:
-    """What the caller gets.
+    """What the caller of a protected function gets.
 
     Raises:
         WithheldError: the gate does not emit the output, and the caller asked for errors.
@@ -280,7 +280,7 @@ def _outcome(report: HallucinationReport, made: Any, subject: _Subject, how: Pro
 
 
 def _in_form(text: str, made: Any, subject: _Subject) -> Any:
-    """Another text in the form of what the function returned: a run where it was one, else the text itself."""
+    """A text in the form of what the function returned: a run, an `Answer`, or plain text."""
     if subject.run is not None:
         return with_answer(subject.run, text)
     return replace(made, text=text) if isinstance(made, Answer) else text

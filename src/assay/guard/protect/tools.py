@@ -1,4 +1,4 @@
-"""A tool that is executed only if the call passes: the moment before an agent acts."""
+"""Tools that are executed only if the call passes its check."""
 
 import functools
 import inspect
@@ -23,7 +23,7 @@ from assay.schema.run import (
 from assay.verify.tools import tool_from_function
 
 OnRejected = Literal["return", "raise"]
-"""What a caller gets of a call that is not executed: the message for the model, or a `CallRejectedError` with it."""
+"""What a caller gets for a rejected call: the message for the model, or a `CallRejectedError` with it."""
 _NUMBERS: Final = itertools.count(1)
 
 
@@ -37,13 +37,13 @@ class ToolGate:
     on_rejected: OnRejected
 
     def admit(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[CallDecision, str]:
-        """Check one call and record it in the run, with the rejection where it is rejected.
+        """Checks one call and records it in the run, and its rejection if it is rejected.
 
         Returns:
             The decision, and the id of the call.
 
         Raises:
-            InputError: the arguments are no JSON, or cannot be named.
+            InputError: the arguments are not JSON, or cannot be named.
         """
         call_id = f"call-{next(_NUMBERS)}"
         call = ToolCall(id=call_id, name=self.declaration.name, arguments=self._arguments(args, named))
@@ -53,11 +53,11 @@ class ToolGate:
         return decision, call_id
 
     def done(self, call_id: str, result: Any) -> None:
-        """Record what the tool returned."""
+        """Records what the tool returned."""
         self._answer(call_id, result, failed=False)
 
     def failed(self, call_id: str, error: BaseException) -> None:
-        """Record that the tool raised."""
+        """Records that the tool raised an error."""
         self._answer(call_id, f"{type(error).__name__}: {error}", failed=True)
 
     def refuse(self, decision: CallDecision) -> str:
@@ -98,7 +98,7 @@ class ToolGate:
 
 
 def _read_result(result: Any) -> tuple[str, Any]:
-    """A result as text, or as JSON where it is no text; in Python's own words where it is neither."""
+    """A result as text, or as JSON if it is not text; as its `repr` if it is neither."""
     if isinstance(result, str):
         return plain_json(result).value, None
     if result is None:
@@ -126,7 +126,7 @@ def protected_tool(
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to be awaited."""
+    """Whether calling a function gives something to be awaited."""
     called = function.func if isinstance(function, functools.partial) else function
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(getattr(called, "__call__", None))  # noqa: B004 the method
 
@@ -139,7 +139,7 @@ def _synchronous(gate: ToolGate) -> Callable[..., Any]:
             return gate.refuse(decision)
         try:
             result = gate.tool(*args, **named)
-        except BaseException as error:
+        except BaseException as error:  # the tool is anybody's code: recorded in the run, and raised again
             gate.failed(call_id, error)
             raise
         if inspect.isawaitable(result):
@@ -160,7 +160,7 @@ def _asynchronous(gate: ToolGate) -> Callable[..., Awaitable[Any]]:
             return gate.refuse(decision)
         try:
             result = await gate.tool(*args, **named)
-        except BaseException as error:
+        except BaseException as error:  # as above; a cancellation counts too
             gate.failed(call_id, error)
             raise
         gate.done(call_id, result)

@@ -1,4 +1,4 @@
-"""Checks of agent runs: calls, claimed actions, and what users and tools said."""
+"""Checks of agent runs: tool calls, claimed actions, and the evidence that a run contains."""
 
 from typing import TYPE_CHECKING
 

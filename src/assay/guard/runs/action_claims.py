@@ -1,9 +1,9 @@
-"""What an answer claims to have done: a claim about the run, decided by the calls in its trace and not by passages.
+"""Claimed actions: what an answer says was done is decided by the calls in the run's trace and not by passages.
 
-"I have cancelled order W-17" can be worded like the evidence and be false, because nothing was cancelled; and it can be
-true although no passage says so. So the trace counts first (`assay.verify.tools.action_claims`): an action that no call
-did, or that failed, is contradicted by the run; one that a call did is supported as far as the words of the claim stand
-in the call, its result or the evidence and the exact tier finds nothing against it (docs/adr/0009).
+"I have cancelled order W-17" can be worded like the evidence and be false because nothing was cancelled, or be true
+although no passage says so. So the trace counts first (`assay.verify.tools.action_claims`): an action that no call did,
+or that failed, is contradicted by the run. An action that a call did is supported if the words of the claim stand in
+the call, its result or the evidence, and the exact tier finds nothing against it (docs/adr/0009).
 """
 
 import json
@@ -22,28 +22,28 @@ from assay.verify.network import Judgement
 from assay.verify.tools import ActionStatus, CallOutcome, ClaimedAction, Grade, as_quote, name_words
 
 NOT_DONE: Final = 0.95
-"""The probability that a claimed action did not happen where the run changed nothing at all, or the call failed."""
+"""The probability that a claimed action did not happen if the run changed nothing at all, or the call failed."""
 HALF_SURE: Final = 0.5
-"""The most support of an action of which the trace says only in part what became of it: it is not emitted, and not
-withheld for this alone."""
+"""The highest support of an action whose outcome the trace tells only in part: it is not emitted, and not withheld for
+this alone."""
 DONE: Final = 0.95
-"""The support of an action that a call did, where every word of the claim is supported."""
+"""The support of an action that a call did, if every word of the claim is supported."""
 DOUBT: Final = 0.3
-"""Findings of the exact tier that are this sure keep an action from counting as supported."""
+"""The confidence from which a finding of the exact tier keeps an action from counting as supported."""
 MOST_DOUBT: Final = 0.8
-"""The same for the network's contradiction."""
+"""The probability of contradiction by the network from which an action does not count as supported."""
 QUOTED: Final = 300
-"""Characters of a result that are shown as what contradicts an action."""
+"""The most characters of a result that are shown as contradicting an action."""
 MOST_CALL: Final = 20_000
-"""Characters of a call's arguments, and of its result, that are read with it."""
+"""The most characters of a call's arguments, and of its result, that are read."""
 _VALUES: Final = ("number.", "date.", "time.", "name.", "identifier.")
-"""Codes of findings about values, which the calls themselves settle."""
+"""Beginnings of the codes of findings about values, which the calls themselves settle."""
 _SAYS_MORE: Final = re.compile(
     r"\b(?:that|which|who|because|since|so|but|if|not|no|never|without|none|nothing|is|are|was|were|will|would|can|could"
     r"|should|must)\b|n['’]t\b",
     re.IGNORECASE,
 )
-"""Words that make a sentence say more than that something was done, which only the tiers can judge."""
+"""Words of a sentence that says more than that something was done, which only the tiers can judge."""
 _PENDING: Final = (
     r"(?:pending|queued|requested|processing|in[ _-]progress|(?:in|under)[ _-]review|awaiting|waiting|on[ _-]hold|"
     r"scheduled|submitted|initiated|not[ _-](?:yet|changed|sent|done|applied|processed|updated)|unchanged|denied|"
@@ -55,7 +55,7 @@ _NOT_YET: Final = re.compile(
     rf"\b(?:was|were|is|are|has|have)(?: not|n['’]t) (?:been |yet ){{0,2}}\w+ed\b",
     re.IGNORECASE,
 )
-"""A result that says that what was called for is not done yet, or not done."""
+"""A result which says that the call's action is not done yet, or was not done."""
 _IN_PROGRESS: Final = re.compile(
     rf"\b{_PENDING}\b|\b(?:request|being|soon|will|once|until|for review)\b", re.IGNORECASE
 )
@@ -71,9 +71,9 @@ FAILURE: Final = re.compile(
     r"without success)\b",
     re.IGNORECASE,
 )
-"""Words of a report that something was not done."""
+"""Words of a claim that something was not done."""
 _ONE_MORE: Final = re.compile(r"\b(?:other|another|both)\b", re.IGNORECASE)
-"""Words by which an action was done to more than the one thing that a call is about."""
+"""Words of a claim that an action was done to more than one thing."""
 _READING: Final = re.compile(
     r"\b(?:I|we)(?:['’]ve| have| had)?\s(?:(?:already|just|now|also)\s){0,2}(?:double-?\s?)?"
     r"(?P<verb>checked|looked up|looked into|looked at|retrieved|reviewed|found|searched|fetched|pulled up|located)\b",
@@ -88,11 +88,11 @@ class RunActions:
 
     at_claim: Mapping[ExtractedClaim, ClaimedAction] = field(default_factory=dict)
     calls: tuple[Evidence, ...] = ()
-    """What the calls that worked did, in words."""
+    """The calls that worked, as sentences."""
     failures: tuple[Evidence, ...] = ()
-    """What failed calls returned; the source names the tool."""
+    """The results of failed calls; the source names the tool."""
     attempts: tuple[Evidence, ...] = ()
-    """The calls that failed, in words."""
+    """The calls that failed, as sentences."""
 
     def done(self, claim: ExtractedClaim) -> bool:
         """Whether a claim states an action that a call did."""
@@ -100,17 +100,17 @@ class RunActions:
         return action is not None and action.status is ActionStatus.DONE
 
     def settle(self, claim: ExtractedClaim, judged: Judged, records: ActionRecords, emit: float) -> Judged:
-        """What the tiers found of a claim, with what the trace says of the action that it states.
+        """The judgement of a claim, with regard to what the trace says of the action that it states.
 
         Args:
             claim: the claim.
-            judged: what the tiers found.
-            records: what belongs to the calls that worked.
+            judged: its judgement by the tiers.
+            records: the records of the calls that worked.
             emit: the support from which an output may be emitted.
         """
         action = self.at_claim.get(claim)
         if action is None:
-            return self._of_failure(claim, judged)
+            return self._with_failed_call(claim, judged)
         if action.status is ActionStatus.DONE:
             unfinished = self._unfinished(claim, action)
             if (
@@ -127,11 +127,11 @@ class RunActions:
             made = Judgement(min(support, 1 - NOT_DONE), max(against, NOT_DONE))
             return self._settled(judged, Verdict.CONTRADICTED, made, action)
         if judged.verdict is Verdict.SUPPORTED and support >= emit and records.reports(claim.text, action.verb):
-            return judged  # a record says so: "your refund has been processed" need not be the agent's own act
+            return judged  # a record says so; "your refund has been processed" need not be the agent's own act
         return self._doubted(judged, action)
 
-    def _of_failure(self, claim: ExtractedClaim, judged: Judged) -> Judged:
-        """What is known of a report that something could not be done: a failed call with all its words supports it."""
+    def _with_failed_call(self, claim: ExtractedClaim, judged: Judged) -> Judged:
+        """The judgement of a claim that something could not be done: a failed call with all its words supports it."""
         if not self.attempts or judged.judgement is None or FAILURE.search(claim.text) is None:
             return judged
         said = FAILURE.sub(" ", claim.text)
@@ -153,7 +153,7 @@ class RunActions:
         return judged
 
     def _unfinished(self, claim: ExtractedClaim, action: ClaimedAction) -> bool:
-        """Whether all calls that may have done an action say that it is not done yet, or not at all.
+        """Whether all calls that may have done an action say that it is not done yet, or was not done.
 
         A claim that says so itself ("the cancellation has been requested") claims no more than the call did.
         """
@@ -165,7 +165,7 @@ class RunActions:
         return bool(own) and all(_NOT_YET.search(call.text) is not None for call in own)
 
     def _mentions_money(self, action: ClaimedAction) -> bool:
-        """Whether a call that may have moved money says so: a cancellation may bring a refund or not."""
+        """Whether a call that may have moved money mentions money: a cancellation may bring a refund or not."""
         if action.verb not in _OF_MONEY:
             return True
         fitting = [call for call in self.calls if not action.tools or call.source in action.tools]
@@ -213,7 +213,7 @@ def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, records:
         return judged
     if not records.supports(claim.text, action.verb, action.tools):
         return judged
-    # Its values belong to the call: that other records have others says nothing of what was done.
+    # Its values belong to the call: that other records have other values does not matter for what was done.
     values = _VALUES if action.tools else ()
     if any(
         f.effect != "note" and f.confidence >= DOUBT and not f.code.startswith(values) for f in judged.exact.findings
@@ -225,7 +225,7 @@ def _done(claim: ExtractedClaim, judged: Judged, action: ClaimedAction, records:
         verdict=Verdict.SUPPORTED,
         judgement=made,
         signals={**judged.signals, "action_done": 1.0},
-        conflict=None,  # what the run did is known from its own steps, whatever a passage seems to say
+        conflict=None,  # what the run did is known from its own steps, whatever passages say
         spans=tuple(
             span.model_copy(update={"relation": "supports"}) if place == 0 else span
             for place, span in enumerate(judged.spans)
@@ -238,12 +238,12 @@ def place_actions(
 ) -> tuple[tuple[ExtractedClaim, ...], dict[ExtractedClaim, ClaimedAction]]:
     """The claims of an answer, and which of them states which action.
 
-    An action whose sentence has no checkable claim becomes a claim itself: nothing that was claimed goes unchecked.
+    An action whose sentence has no checkable claim becomes a claim itself, so that it does not go unchecked.
     """
-    near = _Near(found)
+    near = _ClaimsBySentence(found)
     added = [_as_claim(action, text) for action in actions if not near.of(action)]
     claims = tuple(sorted((*found, *added), key=lambda c: (c.span.start, c.span.end))) if added else tuple(found)
-    near = _Near(claims) if added else near
+    near = _ClaimsBySentence(claims) if added else near
     at: dict[ExtractedClaim, ClaimedAction] = {}
     for action in actions:
         there = near.of(action)
@@ -253,8 +253,8 @@ def place_actions(
     return claims, at
 
 
-class _Near:
-    """The checkable claims of an answer by their sentences; sentences are disjoint."""
+class _ClaimsBySentence:
+    """The checkable claims of an answer by their sentences, which do not overlap."""
 
     def __init__(self, claims: Iterable[ExtractedClaim]) -> None:
         self._claims: dict[tuple[int, int], list[ExtractedClaim]] = {}
@@ -274,12 +274,12 @@ class _Near:
         return found
 
 
-def readings(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
-    """The claims that say that something was looked at, each checked against whether the run looked at anything.
+def claimed_lookups(claims: Iterable[ExtractedClaim], saw_anything: bool) -> dict[ExtractedClaim, ClaimedAction]:
+    """The claims which say that something was looked at, judged by whether the run looked at anything.
 
     Args:
         claims: the claims of an answer.
-        saw_anything: whether the run has a result that is no failure, or a passage.
+        saw_anything: whether the run has a passage, or a result that is not a failure.
     """
     found: dict[ExtractedClaim, ClaimedAction] = {}
     for claim in claims:
@@ -316,7 +316,7 @@ def _as_claim(action: ClaimedAction, text: str) -> ExtractedClaim:
 
 
 def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
-    """What the report says of an action; none where the run supports it, or a record says so."""
+    """The issue about a claimed action; None if the run or a record supports it."""
     doubted = judged is not None and judged.signals.get("action_done") == 0.0
     if action.status is ActionStatus.DONE:
         said = f"The answer says {as_quote(action.text, 120)}; no call of the run and no result says all of that."
@@ -328,7 +328,7 @@ def action_issue(action: ClaimedAction, judged: Judged | None) -> Issue | None:
 def calls_of(
     run: Run, outcomes: Sequence[CallOutcome]
 ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...], tuple[Evidence, ...]]:
-    """The calls of a run that worked, in words, what those that failed returned, and those in words."""
+    """The calls that worked, as sentences; the results of those that failed; and those that failed, as sentences."""
     results = {step.call_id: (i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolResult)}
     calls = ((i, step) for i, step in enumerate(run.steps) if isinstance(step, ToolCall))
     worked: list[Evidence] = []

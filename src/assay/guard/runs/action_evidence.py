@@ -1,10 +1,10 @@
-"""What belongs to a call: its arguments, its result, and the records of the run that share an identifier with them.
+"""The evidence for a claimed action: a call's arguments, its result, and the records that share an identifier with it.
 
-"I have cancelled order W-17" and "I have cancelled order W-18" use words that a run may have both, in different places.
-So a claimed action is checked against what belongs to the calls that may have done it, and not against all evidence:
-every number, date, identifier, code and name of the claim has to be there. Records belong to a call by identifiers: the
-record `{"id": "card_88", "last_four": "7334"}`, wherever the run has it, belongs to a payment by `card_88`; one step
-far, and with its own fields alone.
+A run may have the words of both "I have cancelled order W-17" and "I have cancelled order W-18" in different places.
+So a claimed action is checked against the evidence of the calls that may have done it, and not against all evidence:
+every number, date, identifier, code and name of the claim must be there. Records are joined to a call by identifiers:
+the record `{"id": "card_88", "last_four": "7334"}`, wherever it stands in the run, belongs to a payment by `card_88`.
+Records are joined one step far, and with their own fields only.
 """
 
 import json
@@ -21,27 +21,27 @@ from assay.text.lexicon import content_stems, find_identifiers, find_words
 from assay.text.quantities import find_quantities
 
 MOST_JSON: Final = 200_000
-"""Characters of a result that are read as JSON."""
+"""The most characters of a result that is read as JSON."""
 MOST_OBJECTS: Final = 5_000
-"""Objects of one result that are looked at."""
+"""The most objects of a result that are read."""
 MOST_JOINED: Final = 50
-"""Records that are joined to a call."""
+"""The most records that are joined to a call."""
 MOST_TEXT: Final = 60_000
-"""Characters of what belongs to a call that are read for values."""
+"""The most characters of a call's evidence that are read for values."""
 MOST_WORDS: Final = 0.7
-"""The share of a claim's words that has to belong to a call for the tiers to judge what else it says."""
+"""The share of a claim's words that must belong to a call for the tiers to judge the rest of the claim."""
 
 _WISHED: Final = re.compile(r"step:\d+/(?:user|system|developer)")
-"""Ids of what users and operators wrote."""
+"""The ids of texts by users and operators."""
 _SHORTEST_PART: Final = 4
-"""Letters of a word that may be a part of a longer one, as "mail" is of "email"."""
+"""The fewest letters of a word that may be a part of a longer one, as "mail" is of "email"."""
 _NEUTRAL: Final = content_stems(
     find_words(
         """successfully following details request requested action actions accordingly change changes new additional
         account using used ending compensation option"""
     ).lexemes
 )
-"""Words of a report of an action that say nothing of what was done."""
+"""Words of a claimed action that do not tell what was done."""
 _IDENTIFIER: Final = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,63}")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -49,7 +49,7 @@ _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n])[\s\W]*$")
 
 
 class KnownWords:
-    """The words of texts, to tell whether a claim of an action says more than they."""
+    """The words of texts, to tell whether a claimed action says more than they do."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         """Read the texts."""
@@ -59,11 +59,11 @@ class KnownWords:
         self._inside: dict[str, bool] = {}
 
     def cover(self, claim: str, verb: str) -> bool:
-        """Whether every content word of a claim, its verb aside, is in the texts or inside a word of them."""
+        """Whether every content word of a claim, except its verb, is in the texts or inside a word of them."""
         return self.share(claim, verb) == 1
 
     def share(self, claim: str, verb: str) -> float:
-        """The share of a claim's content words, its verb aside, that are in the texts, by their weight."""
+        """The share of a claim's content words, except its verb, that are in the texts, by their weight."""
         own = content_stems(find_words(verb).lexemes)
         weights = {w.stem: w.weight for w in find_words(claim).lexemes if w.weight and w.stem not in own}
         missing = sum(weight for stem, weight in weights.items() if not self._has(stem))
@@ -142,7 +142,7 @@ def _numbers(text: str) -> Iterator[Decimal]:
 
 
 def _exact(claim: str, taken: Sequence[tuple[int, int]]) -> Iterator[str | Decimal]:
-    """The values of a claim that have to be the same: numbers, and words with digits or capitals."""
+    """The values of a claim that must be exactly the same: numbers, and words with digits or capitals."""
     for word in _WORD.finditer(claim):
         start, end = word.span()
         if any(start < b and end > a for a, b in taken):
@@ -160,7 +160,7 @@ def _exact(claim: str, taken: Sequence[tuple[int, int]]) -> Iterator[str | Decim
 
 
 def names_something(claim: str) -> bool:
-    """Whether a claim has a number, a date, an identifier or a name by which a record can be known to mention it.
+    """Whether a claim has a number, a date, an identifier or a name by which a record about it can be recognised.
 
     >>> names_something("Order W-17 has been cancelled."), names_something("Your other order has been cancelled.")
     (True, False)
@@ -170,26 +170,26 @@ def names_something(claim: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ActionRecord:
-    """What belongs to a call that may have done an action, or to several."""
+    """The evidence of one call that may have done an action, or of several."""
 
     words: KnownWords
     values: KnownValues
 
     def supports(self, claim: str, verb: str) -> bool:
-        """Whether a claim says nothing that does not belong there."""
+        """Whether everything that a claim says is in this evidence."""
         return self.values.hold(claim) and self.words.cover(claim, verb)
 
 
 class ActionRecords:
-    """The calls of a run that worked, each with what belongs to it."""
+    """The calls of a run that worked, each with its evidence."""
 
     def __init__(self, calls: Sequence[Evidence], evidence: Sequence[Evidence], asked: Sequence[str]) -> None:
-        """Keep what is given; records are looked for when the first action is checked against them.
+        """Keeps what is given; records are looked for when the first action is checked against them.
 
         Args:
-            calls: the calls that worked, in words, with the tool's name as source.
-            evidence: what the run saw.
-            asked: what users said, questions too: it tells the words for what was done, and no values.
+            calls: the calls that worked, as sentences, with the tool's name as source.
+            evidence: the evidence of the run.
+            asked: the texts of users, including questions: they count for words and not for values.
         """
         self._calls = calls
         self._evidence = evidence
@@ -197,14 +197,14 @@ class ActionRecords:
         self._made: dict[tuple[str, ...], ActionRecord] = {}
 
     def supports(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
-        """Whether a claim says nothing that does not belong to one call.
+        """Whether everything that a claim says belongs to one call.
 
-        A claim that names several things may be what several calls of one tool did, each of which has one of them.
+        If a claim names several things, it may be several calls of one tool, each with one of them.
 
         Args:
             claim: the claim.
             verb: the verb of its action.
-            tools: the tools that may have done it; where none are named, all that the run saw counts.
+            tools: the tools that may have done it; if there are none, all evidence of the run counts.
         """
         if not tools:
             return self._record_of(tuple(self._seen)).supports(claim, verb)
@@ -219,7 +219,7 @@ class ActionRecords:
         return False
 
     def may_support(self, claim: str, verb: str, tools: tuple[str, ...]) -> bool:
-        """Whether calls that worked leave room for a claim: they have its values and most of its words."""
+        """Whether calls that worked may support a claim: they have its values and most of its words."""
         calls = [call.text for call in self._calls if not tools or call.source in tools]
         each = [self._record_of((text,)) for text in calls]
         for record in [*each, self._record_of(tuple(calls))] if tools else [self._record_of(tuple(self._seen))]:
@@ -228,10 +228,10 @@ class ActionRecords:
         return False
 
     def reports(self, claim: str, verb: str) -> bool:
-        """Whether something that the run saw tells of an action that no call did, with its values and its verb.
+        """Whether the run's evidence reports an action that no call did, with its values and its verb.
 
-        Without a number, a name or an identifier in the claim nothing can be known to tell of just that action, and
-        instructions and wishes tell of none.
+        The claim needs a number, a name or an identifier, or else no text can be known to report just that action.
+        Instructions and wishes report none.
         """
         if not names_something(claim):
             return False
@@ -254,7 +254,7 @@ class ActionRecords:
 
     @cached_property
     def _records(self) -> Mapping[str, Sequence[str]]:
-        """By each identifier the records that have it among their own fields, or stand under it."""
+        """The records by the identifiers that name them."""
         found: dict[str, list[str]] = {}
         for piece in self._evidence:
             for names, text in _objects(piece.text):
@@ -269,11 +269,11 @@ class ActionRecords:
 
 
 def _objects(text: str) -> Iterator[tuple[set[str], str]]:
-    """The records of a JSON text: what names each of them, and its own fields written out.
+    """The records of a JSON text: the identifiers that name each of them, and its own fields written out.
 
-    A record is named by the key that it stands under, by a field `id`, and, where it is no part of another record, by
+    A record is named by the key that it stands under, by a field `id`, and, if it is not a part of another record, by
     the first of its fields that holds an identifier. Other identifiers in it are references: the buyer of an order does
-    not join all of his other orders to it.
+    not join the buyer's other orders to it.
     """
     if len(text) > MOST_JSON or text.lstrip()[:1] not in ("{", "["):
         return

@@ -1,8 +1,8 @@
-"""Two results of a run that say different things: a disagreement, or a change that happened in between.
+"""Two results of a run that contradict each other: a disagreement, or a change that happened in between.
 
 Two searches that contradict each other disagree, in whichever order they were made. A result that was read after an
-action that changed something, or by the very call that was made before, tells what has become of what the earlier one
-told: it holds, and the earlier one is no source against it. A claim that follows the earlier one keeps its conflict.
+action that changed something, or by repeating the same call, replaces the earlier one, which is then no source against
+it. A claim that follows the earlier result keeps its conflict.
 """
 
 import re
@@ -17,10 +17,10 @@ _STEP: Final = re.compile(r"step:(\d+)/")
 
 
 def without_overtaken(judged: Judged, run: Run) -> Judged:
-    """What was found of a claim, without a conflict with a result that a later one has overtaken.
+    """The judgement of a claim, without a conflict with a result that a later one has replaced.
 
     Args:
-        judged: what was found, with places in the run's evidence.
+        judged: the judgement, with places in the run's evidence.
         run: the run.
     """
     if judged.conflict is None:
@@ -34,14 +34,14 @@ def without_overtaken(judged: Judged, run: Run) -> Judged:
 
 
 def _result_at(run: Run, name: str) -> int | None:
-    """The step of a tool's result by the id of its evidence."""
+    """The step of a tool's result, from the id of its evidence; None if it is not a result."""
     match = _STEP.match(name)
     step = int(match[1]) if match else -1
     return step if 0 <= step < len(run.steps) and isinstance(run.steps[step], ToolResult) else None
 
 
 def _call_of(run: Run, place: int) -> tuple[str, str] | None:
-    """Name and arguments of the call that a result answers: that of its id, or the last one before it."""
+    """Name and arguments of the call that a result answers: the call with its id, or else the last one before it."""
     result = run.steps[place]
     if not isinstance(result, ToolResult):
         return None

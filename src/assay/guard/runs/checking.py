@@ -1,4 +1,4 @@
-"""Checking agent runs: every call, the final answer against what the run saw, the actions that it claims, the gate.
+"""Checking agent runs: the tool calls, the claims of the final answer, the actions that it claims, and the gate.
 
 The functions with `self` are methods of `Guard` (docs/adr/0080).
 """
@@ -19,7 +19,7 @@ from assay.schema.run import Run, RunBuilder, ToolCall
 
 if TYPE_CHECKING:  # loaded with the first run: half of what a first check would wait for has nothing to do with it
     from assay.guard.check.pipeline import Ports
-    from assay.guard.parts import Assembled
+    from assay.guard.parts import HasParts
     from assay.guard.runs.tool_calls import ToolLike
     from assay.guard.runs.watch import CallDecision, RunRequest, RunWatch
     from assay.verify.consistency import Prober
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # loaded with the first run: half of what a first check would
 
 
 def check_run(
-    self: Assembled,
+    self: HasParts,
     run: Run | RunBuilder | object,
     *,
     format: str | None = None,  # noqa: A002 the word of `read_run`
@@ -98,13 +98,13 @@ def check_run(
 
 
 def run_report(run: Run, asked: RunRequest, request: CheckRequest, ports: Ports) -> HallucinationReport:
-    """The report of a run: its calls are traced, and its answer goes the way of every check.
+    """The report on a run: its calls are traced, and its answer is checked like any other.
 
     Args:
         run: the run.
-        asked: what it is checked with beside itself.
-        request: what its answer is checked for; the answer itself is taken from the run.
-        ports: what the check goes through.
+        asked: the tools, rules and other settings of the check.
+        request: the request for the check of the answer; the answer itself is taken from the run.
+        ports: the parts that the check goes through.
 
     Raises:
         InputError: something given cannot be read as what it should be.
@@ -124,7 +124,6 @@ def run_report(run: Run, asked: RunRequest, request: CheckRequest, ports: Ports)
         request,
         answer=run.final_answer or "",
         evidence=evidence,
-        question=request.question or question_of(run),
         run_id=request.run_id or run.run_id,
     )
     read = time.perf_counter()
@@ -143,7 +142,7 @@ def run_report(run: Run, asked: RunRequest, request: CheckRequest, ports: Ports)
 
 
 def check_tool_call(
-    self: Assembled,
+    self: HasParts,
     run: Run | RunBuilder | object,
     call: ToolCall,
     *,
@@ -174,7 +173,7 @@ def check_tool_call(
 
 
 def watch(
-    self: Assembled,
+    self: HasParts,
     run: Run | RunBuilder | object | None = None,
     *,
     run_id: str = "run",

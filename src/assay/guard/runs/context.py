@@ -1,4 +1,4 @@
-"""What an agent run adds to the check of its answer: its calls, its claimed actions, its probes, its faults."""
+"""What an agent run adds to the check of its answer: its calls, its claimed actions, its faults."""
 
 import re
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from assay.guard.runs.action_claims import (
     RunActions,
     action_issue,
     calls_of,
+    claimed_lookups,
     place_actions,
-    readings,
 )
 from assay.guard.runs.action_evidence import ActionRecords
 from assay.guard.runs.changed_results import without_overtaken
@@ -34,7 +34,7 @@ _OF_USER: Final = re.compile(
 )
 """Words of a claim about the user, or about what the user said."""
 _DOCUMENT: Final = 60
-"""Words from which a text that a user gives is a document and no statement."""
+"""The number of words from which a user's text is a document rather than a statement."""
 
 
 def _is_document(text: str) -> bool:
@@ -43,36 +43,36 @@ def _is_document(text: str) -> bool:
 
 _VALUES_MISSING: Final = frozenset({"number.missing", "date.missing", "time.missing"})
 _SURELY_MISSING: Final = 0.6
-"""From here on a value of a claim stands nowhere and follows from nothing that the run has seen."""
+"""The confidence from which a value of a claim neither stands in the run nor follows from it."""
 
 
 _QUOTED: Final = re.compile(r"'([^']{1,80})'")
 
 
 def _name_of(claim: ExtractedClaim, finding: ExactFinding) -> str:
-    """The identifier that a finding is of: as its message quotes it, since its place may be of the sentence before."""
+    """The identifier of a finding as its message quotes it, because its place may be in the sentence before."""
     quoted = _QUOTED.search(finding.message)
     return quoted[1] if quoted is not None else claim.text[finding.claim_start : finding.claim_end]
 
 
 def _is_seen(name: str, seen: str) -> bool:
-    """Whether users or calls have an identifier, or the figure of one that a word stands before ("invoice 88")."""
+    """Whether users or calls have an identifier, or the figure of one that consists of a word and a figure."""
     if name.casefold() in seen:
         return True
     figure = re.search(r"\S*\d\S*", name.casefold())
     return figure is not None and re.search(rf"(?<![\w-]){re.escape(figure[0])}(?![\w-])", seen) is not None
 
 
-def _within_what_was_seen(claim: ExtractedClaim, judged: Judged, seen: str) -> Judged:
-    """A judgement that a claim about an identifier or with a value which stands nowhere in the run cannot pass by.
+def _without_made_up(claim: ExtractedClaim, judged: Judged, seen: str) -> Judged:
+    """The judgement of a claim, bounded if the claim has an identifier or a value that stands nowhere in the run.
 
-    An agent has identifiers from users, tools and passages; another one was made up, however like the rest it reads.
-    So was an amount or a date that no result has and that follows from none: beside records networks let those pass.
+    An agent has identifiers from users, tools and passages; any other one was made up, however plausible it looks. So
+    was an amount or a date that no result has and that follows from none: beside records networks let those pass.
 
     Args:
         claim: the claim.
-        judged: what was found of it.
-        seen: what users and calls of the run have, questions and arguments too: those are no evidence, but known.
+        judged: its judgement.
+        seen: the texts of users and calls, including questions and arguments, which are not evidence but known.
     """
     missing = [f for f in judged.exact.findings if f.code == "identifier.missing" and f.confidence >= SURE]
     made_up = any(not _is_seen(_name_of(claim, f), seen) for f in missing) or any(
@@ -86,14 +86,14 @@ def _within_what_was_seen(claim: ExtractedClaim, judged: Judged, seen: str) -> J
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """An agent run beside the check of its answer."""
+    """The run whose answer is checked."""
 
     run: Run
     findings: RunFindings
     notes: tuple[str, ...] = ()
-    """What a reader should know of what was read, beside the findings' own notes."""
+    """Notes for a reader on what was read, besides those of the findings."""
     tools: tuple[str, ...] = ()
-    """Names of the tools that the transcript does not declare itself."""
+    """The names of tools that the transcript does not declare itself."""
     actions: RunActions = field(default_factory=RunActions)
 
     @property
@@ -109,14 +109,14 @@ class RunContext:
         """Whether a claim states an action of the agent, whatever became of it."""
         return claim in self.actions.at_claim
 
-    def asked(self, question: str | None) -> str | None:
-        """What users asked, in the words of all of them, where the answer rests on passages alone.
+    def user_questions(self, question: str | None) -> str | None:
+        """The questions of all user turns, if the answer rests on passages alone; None if the run calls tools.
 
-        An agent that calls tools decides itself what to look up, and its answer may tell what came of it in any words:
-        then nothing is said. Of a long text, which is a document, only the sentences that ask are taken.
+        An agent that calls tools decides itself what to look up, and its answer may report the result in any words. Of
+        a long text, which is a document, only the sentences that ask are taken.
 
         Args:
-            question: what the answer is to; the users' last words, where the caller names nothing else.
+            question: the question that the answer is for: the user's last words unless the caller names another.
         """
         if question is None or any(isinstance(step, ToolCall) for step in self.run.steps):
             return None
@@ -128,10 +128,10 @@ class RunContext:
             return None
         return "\n".join(questions_in(text) if _is_document(text) else text for text in said)
 
-    def answered(self, claim: ExtractedClaim, question: str | None) -> str | None:
-        """What a claim answers: a value alone, to last words that ask nothing, the question that was asked before.
+    def question_answered(self, claim: ExtractedClaim, question: str | None) -> str | None:
+        """The question that a claim answers. If it is a mere value and the last words ask nothing, an earlier question.
 
-        "Everybody knows that it is 5. Please agree." says nothing of what it is; "5" then says it of what was asked.
+        "Everybody knows that it is 5. Please agree." does not name what is 5: the question asked before it does.
         """
         texts = [step.text for step in self.run.steps if isinstance(step, UserInput)]
         if question is None or len(texts) < 2 or question.strip() != texts[-1].strip():
@@ -144,32 +144,32 @@ class RunContext:
             return question
         return f"{before}\n{question}" if value[0].casefold() in question.casefold() else before
 
-    def retrieved(self, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """The evidence but for what users say in their own words."""
+    def without_user_words(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """The evidence without the users' own words, except documents that they give."""
         return [piece for piece in evidence if not _USER.fullmatch(piece.id) or _is_document(piece.text)]
 
     @property
     def _seen(self) -> str:
-        """What users wrote and what calls were given, in small letters."""
+        """The texts of users and the arguments of calls, in small letters."""
         users = (step.text for step in self.run.steps if isinstance(step, UserInput))
         calls = (step.arguments.verbatim or "" for step in self.run.steps if isinstance(step, ToolCall))
         return "\n".join((*users, *calls)).casefold()
 
     def reports_failure(self, claim: ExtractedClaim) -> bool:
-        """Whether a claim says that something could not be done, where a call of the run failed."""
+        """Whether a claim says that something could not be done, and a call of the run failed."""
         return bool(self.actions.failures) and FAILURE.search(claim.text) is not None
 
     @property
     def _looked_at_anything(self) -> bool:
         return any(isinstance(step, ToolCall | Passage) for step in self.run.steps)
 
-    def hearable(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """The evidence that can support a claim: what a user says tells what the user wants and is, and nothing else.
+    def admissible(self, claim: ExtractedClaim, evidence: Sequence[Evidence]) -> list[Evidence]:
+        """The evidence that can support a claim: a user's words count only for what the user wants and is.
 
-        No word of a user says that something was done. Of the world a user's own words are no evidence either, where
-        the run has looked at anything else, or evidence was given beside it; a long text that a user gives is a
-        document, and so is what is stated in a prompt that is all that there is ("Our fee is 40 euros. How much is
-        it?"). How much of a user's words bears on a claim about the user is said in `user_statements`.
+        No word of a user supports that something was done. A user's own words are no evidence about the world either,
+        if the run has looked at anything else or other evidence was given. A long text of a user is a document and
+        counts, and so does what is stated in a prompt that is all there is ("Our fee is 40 euros. How much is it?").
+        How much of a user's words counts for a claim about the user is decided in `user_statements`.
         """
         action = self.claims_action(claim)
         others = [piece for piece in evidence if not _USER.fullmatch(piece.id)]
@@ -196,23 +196,25 @@ class RunContext:
                 pieces.append(said)
         return pieces
 
-    def placed(self, claims: Sequence[ExtractedClaim], text: str) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:
-        """The context with the claimed actions at their claims, and the claims with those that actions add."""
+    def with_actions(
+        self, claims: Sequence[ExtractedClaim], text: str
+    ) -> tuple["RunContext", tuple[ExtractedClaim, ...]]:
+        """The context with the claimed actions, and the claims including those that actions add."""
         within = [action for action in self.findings.actions if action.end <= len(text)]
         called = [step.name for step in self.run.steps if isinstance(step, ToolCall | ToolDeclaration)]
         all_claims, at = place_actions(without_courtesies(claims, (*self.tools, *called)), within, text)
         worked, failed, tried = calls_of(self.run, self.findings.outcomes)
         saw = bool(worked) or any(isinstance(step, Passage) for step in self.run.steps)
-        return replace(self, actions=RunActions({**readings(all_claims, saw), **at}, worked, failed, tried)), all_claims
+        return replace(
+            self, actions=RunActions({**claimed_lookups(all_claims, saw), **at}, worked, failed, tried)
+        ), all_claims
 
     def settled(
         self, judged: Sequence[tuple[ExtractedClaim, Judged]], evidence: PreparedEvidence, emit: float
     ) -> list[Judged]:
-        """What was found of each claim, with what the trace says of the actions; see `RunActions.settle`."""
+        """The judgements of claims, with regard to the trace; see `RunActions.settle`."""
         seen = self._seen
-        judged = [
-            (claim, _within_what_was_seen(claim, without_overtaken(found, self.run), seen)) for claim, found in judged
-        ]
+        judged = [(claim, _without_made_up(claim, without_overtaken(found, self.run), seen)) for claim, found in judged]
         if not self.actions.at_claim and not self.actions.attempts:
             return [found for _, found in judged]
         asked = [step.text for step in self.run.steps if isinstance(step, UserInput)]
@@ -220,12 +222,12 @@ class RunContext:
         return [self.actions.settle(claim, found, records, emit) for claim, found in judged]
 
     def issues_at(self, claim: ExtractedClaim, judged: Judged | None) -> tuple[Issue, ...]:
-        """What the trace says against an action that a claim states, as it was settled."""
+        """The issue about the action that a claim states, if there is one."""
         action = self.actions.at_claim.get(claim)
         issue = action_issue(action, judged) if action is not None else None
         return (issue,) if issue is not None else ()
 
     def with_notes(self, coverage: Coverage) -> Coverage:
-        """The coverage with what a reader should know of what was read of the run."""
+        """The coverage with the notes on the run."""
         reasons = tuple(dict.fromkeys((*coverage.reasons, *self.findings.notes, *self.notes)))
         return coverage.model_copy(update={"reasons": reasons})

@@ -1,9 +1,9 @@
-"""What an agent says to keep a conversation going: it states nothing of the world, so no evidence can support it.
+"""Courtesies of an agent: sentences that keep a conversation going and assert nothing.
 
-Thanks, wishes, sympathy, offers of help and plain refusals end nearly every run of a service agent. Held against
-evidence they come out unsupported and keep honest runs from being emitted (measured on airline traces,
-benchmarks/RESULTS.md). Only whole sentences without a number, a date, a name or an identifier are read so; a reason
-that is given along with them is a claim.
+Thanks, wishes, sympathy, offers of help and plain refusals end nearly every run of a service agent. Checked against
+evidence they come out unsupported, and keep honest runs from being emitted (measured on airline traces,
+benchmarks/RESULTS.md). Only whole sentences without a number, a date, a name or an identifier count as courtesies; a
+reason that is given with them is a claim.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 from assay.schema import ClaimKind, ExtractedClaim
 
 _HARMLESS: Final = frozenset({"commitment"})
-"""Marks of a critical claim that a courtesy may have: it offers help."""
+"""Reasons for being critical that a courtesy may have, because it offers help."""
 _LONGEST: Final = 240
 _REASON: Final = re.compile(r"\b(?:because|due to|since|as (?:it|they|the|your|this)|which|whose)\b", re.IGNORECASE)
 _LEAD: Final = (
@@ -70,15 +70,15 @@ _SYMPATHY: Final = re.compile(
     r"(?:, (?:but|and|however,?)|\.) +(?:unfortunately,? +)?",
     re.IGNORECASE,
 )
-"""What a reply opens with; the statement behind it is judged by itself."""
+"""An opening of a reply; the statement after it is judged by itself."""
 
 
 def is_courtesy(claim: ExtractedClaim, tools: Collection[str] = ()) -> bool:
-    """Whether a claim of an agent's answer is no claim about the world.
+    """Whether a claim of an agent's answer is a mere courtesy.
 
     Args:
-        claim: as it was extracted.
-        tools: names of the tools that the agent has; an offer to hand over needs one that does.
+        claim: the claim as it was extracted.
+        tools: the names of the agent's tools; an offer to hand over counts only if one of them does so.
     """
     text = claim.text.strip().replace("\u2019", "'")
     if len(text) > _LONGEST or set(claim.critical) - _HARMLESS or any(char.isdigit() for char in text):
@@ -95,7 +95,7 @@ def is_courtesy(claim: ExtractedClaim, tools: Collection[str] = ()) -> bool:
 
 
 def without_courtesies(claims: Sequence[ExtractedClaim], tools: Collection[str]) -> tuple[ExtractedClaim, ...]:
-    """The claims with those that are courtesies marked as nothing to check; a refusal is an abstention."""
+    """The claims, in which courtesies are not checkable and refusals are abstentions."""
     return tuple(
         claim.model_copy(update={"kind": _kind(claim), "checkable": False})
         if claim.checkable and is_courtesy(claim, tools)

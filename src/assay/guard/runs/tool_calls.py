@@ -1,4 +1,4 @@
-"""Stage 1 of a run as the report and the gate take it: each call's validation, what counts against the answer, why."""
+"""The tool calls of a run in the report: the validation of each call, and the faults that keep an answer back."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,21 +56,21 @@ CUT_OFF: Final = frozenset(
         "continuation",
     }
 )
-"""Reasons to stop that leave an answer unfinished, in the words of the formats, as `is_cut_off` compares them.
+"""Stop reasons that leave an answer unfinished, in the words of the formats, as `is_cut_off` compares them.
 
-`guardrail_intervened` is none: what a guardrail says in the place of an answer is whole.
+`guardrail_intervened` is not among them: what a guardrail says in place of an answer is complete.
 """
 UNDECLARED: Final = "undeclared"
-"""The type of a declaration that stands in for those that a transcript does not carry."""
+"""The type of a declaration that stands in for one that the transcript does not carry."""
 MOST_REASONS: Final = 20
-"""Reasons of one kind that a report lists."""
+"""The most reasons of one kind that a report lists."""
 
 ToolLike = ToolDeclaration | Mapping[str, Any] | Any
 """A declaration, one as a chat format writes it, or a Python function."""
 
 
 def read_tools(tools: Iterable[ToolLike]) -> tuple[ToolDeclaration, ...]:
-    """Declarations of whatever form.
+    """Reads declarations of any form.
 
     Raises:
         InputError: something is no declaration, or a function's signature cannot be written as one.
@@ -98,19 +98,19 @@ def _read_tool(tool: ToolLike) -> ToolDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class RunFindings:
-    """What stage 1 found of a run, and what else keeps it from being taken as it stands."""
+    """The findings about a run's calls, and the faults that keep its answer from being emitted."""
 
     validations: tuple[ToolCallValidation, ...]
     actions: tuple[ClaimedAction, ...]
-    """What the final answer claims to have done."""
+    """The actions that the final answer claims."""
     outcomes: tuple[CallOutcome, ...]
-    """What became of each call, in order."""
+    """The outcome of each call, in order."""
     rejected: int
-    """Calls since the last user input that were rejected and not held back."""
+    """How many calls since the last user input were rejected and went through."""
     faults: tuple[str, ...]
-    """Why the run cannot be taken as it stands; each keeps the answer from being emitted."""
+    """Faults of the run; each keeps the answer from being emitted."""
     notes: tuple[str, ...] = ()
-    """What a reader should know beside it."""
+    """Further notes for a reader."""
 
 
 def findings_of(
@@ -121,14 +121,14 @@ def findings_of(
     now: datetime | None = None,
     checked: Sequence[CallCheck] = (),
 ) -> RunFindings:
-    """Check every call of a run and judge what that means for its answer.
+    """Checks every call of a run, and tells what that means for its answer.
 
     Args:
         run: the run.
         tools: declarations that the transcript does not carry.
         rules: which arguments are traced, and to whom.
         now: when the run took place; relative dates are counted from it.
-        checked: the first calls' checks where they were made as the run grew; they are not made again.
+        checked: the checks of the calls if they were made as the run grew; they are not made again.
     """
     places = [index for index, step in enumerate(run.steps) if isinstance(step, ToolCall)]
     calls = [step for step in run.steps if isinstance(step, ToolCall)]
@@ -149,19 +149,19 @@ def findings_of(
         validations,
         report.actions,
         outcomes,
-        _counted(run, validations, outcomes),
+        _rejected(run, validations, outcomes),
         (*_ending(run), *_faults(run), *_unchecked(validations, calls, outcomes)),
         _notes(calls, outcomes),
     )
 
 
 def stand_ins(calls: Iterable[ToolCall]) -> tuple[ToolDeclaration, ...]:
-    """Declarations without a schema for the tools that are called where none are declared at all."""
+    """Declarations without a schema for the tools that are called, for runs that declare none."""
     return tuple(ToolDeclaration(name=name, type=UNDECLARED) for name in dict.fromkeys(call.name for call in calls))
 
 
 def without_schema(check: CallCheck) -> CallCheck:
-    """The check of a call of which no schema is known: traced, and never accepted."""
+    """The check of a call whose schema is not known: the call is traced and never accepted."""
     if check.status is not CallStatus.ACCEPTED:
         return check
     issue = Issue(
@@ -187,10 +187,10 @@ def _actions_of(run: Run, declared: tuple[ToolDeclaration, ...]) -> tuple[Claime
     return check_actions(run, declared)
 
 
-def _counted(run: Run, validations: Sequence[ToolCallValidation], outcomes: Sequence[CallOutcome]) -> int:
-    """Rejected calls since the last user input that went through or are still open.
+def _rejected(run: Run, validations: Sequence[ToolCallValidation], outcomes: Sequence[CallOutcome]) -> int:
+    """How many rejected calls since the last user input went through or are still open.
 
-    One that came back as a failure was held back, and what the model said then is judged for itself.
+    A call that failed did no harm, and what the model said afterwards is judged by itself.
     """
     asked = max((index for index, step in enumerate(run.steps) if isinstance(step, UserInput)), default=-1)
     return sum(
@@ -200,7 +200,7 @@ def _counted(run: Run, validations: Sequence[ToolCallValidation], outcomes: Sequ
 
 
 def _ending(run: Run) -> tuple[str, ...]:
-    """Why the run has no answer to be judged, or one that is cut off."""
+    """Why the run has no final answer, or one that is cut off; empty if neither is so."""
     if run.final_answer is None or not run.final_turns:
         last = run.steps[-1] if run.steps else None
         if isinstance(last, ToolCall):
@@ -217,7 +217,7 @@ def _ending(run: Run) -> tuple[str, ...]:
 
 
 def is_cut_off(stop_reason: str) -> bool:
-    """Whether a model that stopped for this reason left its answer unfinished; formats differ in how they write one.
+    """Whether a model that stopped for this reason left its answer unfinished; formats spell reasons differently.
 
     >>> is_cut_off("length"), is_cut_off("FinishReason.MAX_TOKENS"), is_cut_off("content-filter"), is_cut_off("stop")
     (True, True, True, False)
@@ -235,7 +235,7 @@ def _last_calls(run: Run) -> list[str]:
 
 
 def _faults(run: Run) -> tuple[str, ...]:
-    """What is wrong with the transcript: what was read may not be what happened."""
+    """The faults of the transcript: what was read may not be what happened."""
     reasons = [f"The transcript is faulty: {fault.message}." for fault in run.faults]
     for index, step in enumerate(run.steps):
         reasons += [f"Step {index} of the run is faulty: {fault.message}." for fault in step.faults]
@@ -245,7 +245,7 @@ def _faults(run: Run) -> tuple[str, ...]:
 def _unchecked(
     validations: Sequence[ToolCallValidation], calls: Sequence[ToolCall], outcomes: Sequence[CallOutcome]
 ) -> tuple[str, ...]:
-    """Calls that nobody could check, and malformed ones that went through: what ran is not what was read."""
+    """Calls that could not be checked, and malformed ones that did not fail: what ran is not what was read."""
     reasons = []
     for validation, call, outcome in zip(validations, calls, outcomes, strict=True):
         if validation.status == "unchecked":

@@ -1,10 +1,11 @@
-"""What the words of a user are evidence of: what the user says, wants and is, never what was done or the world.
+"""Which words of a user are evidence for a claim: for what the user says, wants and is, but not for what was done.
 
 "My order has shipped, the neighbour told me" supports that the user says so. It does not support that the order has
-shipped, where a record of the order is at hand; nor does a wish support that it was granted ("please send a new card
-to 12 Elm Street", "a new card is on its way to 12 Elm Street"). So a claim about what the user says or wants is held
-against all that the user wrote; one about the user against what the user states, without what was asked for; one about
-records, about what was done for the user and about a thing that the run has looked at against none of it.
+shipped if the run has a record of the order; nor does a wish support that it was granted ("please send a new card to
+12 Elm Street", "a new card is on its way to 12 Elm Street"). So a claim about what the user says or wants is checked
+against everything that the user wrote, and a claim about the user against the user's statements without requests. A
+claim about records, about what was done for the user, or about a thing that the run has looked at is checked against
+none of the user's words.
 """
 
 import re
@@ -17,7 +18,7 @@ from assay.text.lexicon import Token, content_stems, find_words, tokenise, verbs
 from assay.text.sentences import is_foreign_word, split_sentences
 
 MOST_PROSE: Final = 200_000
-"""Characters of one input in which requests are looked for."""
+"""The most characters of an input in which requests are looked for."""
 
 
 class UserStatements(Enum):
@@ -42,7 +43,7 @@ _OF_WORDS: Final = re.compile(
     rf"|\bas (?:you )?(?:requested|asked|wished|mentioned)\b",
     re.IGNORECASE,
 )
-"""That a user says or wants something."""
+"""A claim that the user says or wants something."""
 _OF_RECORDS: Final = re.compile(
     r"\b(?:records?|on file|(?:our|the|my) (?:systems?|files?|database|logs?|side|end)|accounts? "
     r"(?:shows?|says?|has|is)|profile (?:shows?|says?|has)|registered as|verified|"
@@ -56,7 +57,7 @@ _DONE_FOR: Final = re.compile(
     r"awarded|promised|paid|scheduled|reserved|confirmed for|signed up|given)\b",
     re.IGNORECASE,
 )
-"""What was done for a user or by one: what happened, of which calls and records tell."""
+"""A claim about what was done for or by the user, for which calls and records are the evidence."""
 _YOURS: Final = re.compile(
     r"\byour\s(?P<what>(?:[\w'’#-]+\s){0,4}?[\w'’#-]+)\s(?:is|are|was|were|has|have|had|will|can|could|does|do|did|shows?|"
     r"includes?|contains?|costs?|comes?|arrives?|leaves?|departs?|starts?|ends?|expires?|remains?|stays?|needs?)\b",
@@ -106,8 +107,8 @@ def statements_of_users(claim: str, seen: Collection[str]) -> UserStatements:
     (<UserStatements.NOTHING: 'nothing'>, <UserStatements.NOTHING: 'nothing'>)
 
     Args:
-        claim: a claim about the user, or with a word about one.
-        seen: the stems of what the run has from tools and passages.
+        claim: a claim about the user, or one that mentions the user.
+        seen: the stems of the texts that the run has from tools and passages.
     """
     if _OF_RECORDS.search(claim) is not None:
         return UserStatements.NOTHING
@@ -124,7 +125,7 @@ def statements_of_users(claim: str, seen: Collection[str]) -> UserStatements:
 
 
 def is_request(sentence: str) -> bool:
-    """Whether a sentence asks for something to be done, or says that it is wanted.
+    """Whether a sentence asks for something or says that something is wanted.
 
     >>> is_request("Please cancel it."), is_request("Book room 5."), is_request("I live in Bonn.")
     (True, True, False)
@@ -147,10 +148,10 @@ def is_request(sentence: str) -> bool:
 
 
 def _heads_subject(tokens: Sequence[Token], sentence: str) -> bool:
-    """Whether a verb's form opens the subject of a finite verb: "cancel fees are 40", "report 5 was sent".
+    """Whether a word that looks like an imperative begins the subject of a sentence: "cancel fees are 40".
 
-    What an imperative takes ends where a pronoun, an article, a comma or a word that opens a clause begins: what stands
-    behind one of these has a subject of its own ("cancel it, the fee is 40"). Verbs of saying take whole clauses.
+    The object of an imperative ends at a pronoun, an article, a comma or a word that opens a clause; what follows one
+    of these has a subject of its own ("cancel it, the fee is 40"). Verbs of saying take whole clauses.
     """
     if tokens[0].low in _TAKE_CLAUSES and tokens[1].tag != "NUM":
         return False
@@ -164,7 +165,7 @@ def _heads_subject(tokens: Sequence[Token], sentence: str) -> bool:
 
 
 def without_requests(text: str) -> str:
-    """The text with the sentences that ask for something blanked out; its length stays.
+    """The text with the sentences that ask for something blanked out at the same length.
 
     >>> without_requests("I live in Bonn. Please send it there.").rstrip()
     'I live in Bonn.'
@@ -180,7 +181,7 @@ def without_requests(text: str) -> str:
 
 
 def stated(piece: Evidence) -> Evidence | None:
-    """What a piece of a user's words states, without what it asks for; none where that is nothing."""
+    """A piece of a user's words without its requests; None if nothing is left."""
     text = without_requests(piece.text)
     if text == piece.text:
         return piece

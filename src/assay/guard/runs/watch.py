@@ -1,4 +1,4 @@
-"""A run that is checked while it grows: each call before it is executed, the answer when it is there."""
+"""Watching a run while it grows: each call is checked before it is executed, and the answer when it is given."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from assay.verify.tools import AttemptLog, CallCheck, Rules, Sources, Toolbox, c
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a run is checked with beside itself."""
+    """The tools, rules and other settings with which a run is checked."""
 
     tools: tuple[ToolDeclaration, ...] = ()
     """Declarations that the transcript does not carry; those that it carries replace them."""
@@ -41,7 +41,7 @@ class RunRequest:
     prober: Prober | None = None
     """What asks again on critical claims."""
     checked: tuple[CallCheck, ...] = ()
-    """The checks of the run's calls, where they were made as it grew."""
+    """The checks of the run's calls, if they were made as it grew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class RunWatch:
         return await asyncio.to_thread(self.report, **options)
 
     def _checked(self, call: ToolCall) -> CallCheck:
-        """The check of a call at this place; where no tool is declared at all it is traced and stays unchecked."""
+        """The check of a call at this place. If no tool is declared at all, the call is traced and stays unchecked."""
         if self._known:
             return check_call(call, self._toolbox, self._sources, self._asked.rules)
         return without_schema(check_call(call, Toolbox(stand_ins([call])), self._sources, self._asked.rules))

@@ -1,15 +1,15 @@
-"""Passages that contradict each other, found without holding every sentence against every other one.
+"""Passages that contradict each other, found without comparing every sentence with every other one.
 
-1. Sentences that may mention one matter are found by the words that they share: each is compared with those of other
-   passages that have its rarest words, and only so many of them, so that the work grows with the passages and not with
-   their pairs.
-2. Of those, pairs are asked about in which something differs that can contradict: another value of one kind, another
-   day, a negation, opposite words, another name. Pairs that differ in values come first, then those nearest to the
-   question, and at most `PER_PASSAGE` a passage.
-3. Each is read by the exact tier and the network, in both directions: a contradiction of two statements is one from
-   either side, and the network is surer of one side by chance. How likely it is then to be a conflict is fitted
+1. Sentences that may be about one matter are found by the words that they share: each is compared with a limited number
+   of sentences of other passages that have its rarest words, so that the work grows with the number of passages and not
+   of their pairs.
+2. Of these pairs, those are read in which something differs that can contradict: a value of one kind, a day, a
+   negation, opposite words, a name. Pairs that differ in values come first, then those closest to the question, at most
+   `PER_PASSAGE` for each passage.
+3. Each pair is read by the exact tier and by the network in both directions: two statements contradict each other from
+   either side, and the network is surer of one side by chance. How likely the pair then is a conflict is fitted
    (`train/fit_screen_conflicts.py`).
-4. Those that may be one are judged as a check judges a claim of one source beside another: what is found there is told.
+4. Likely pairs are judged as a check judges a claim of one source beside another, and conflicts found so are reported.
 """
 
 from __future__ import annotations
@@ -23,8 +23,18 @@ from typing import Any, Final
 
 from assay.errors import VerifierError
 from assay.guard.check.verdicts import Judged
-from assay.guard.conflicts.source_matching import has_other_subject, is_record
-from assay.guard.screening.pairs import FAMILY, LEAST_READ, LONGEST, Pair, Statement, Things, candidates, statements_of
+from assay.guard.conflicts.source_conflicts import VALUES
+from assay.guard.conflicts.source_matching import is_record, names_another_subject
+from assay.guard.screening.pairs import (
+    FAMILY,
+    LEAST_READ,
+    LONGEST,
+    Pair,
+    PassageSubjects,
+    Statement,
+    candidates,
+    statements_of,
+)
 from assay.models import PairScorer
 from assay.retrieve import heading
 from assay.schema import Evidence, PassageConflict, Verdict
@@ -34,32 +44,32 @@ from assay.verify.exact import check_exact, index_evidence
 from assay.verify.network import LogisticModel, logit
 
 FROM_BOTH_SIDES: Final = 0.4
-"""How likely a pair has to be a conflict where both of its sentences, each taken as the claim, are found contradicted
-by the other source."""
+"""The lowest probability of a conflict if each of the two sentences, taken as a claim, is contradicted by the other's
+source."""
 LIKELY: Final = 0.65
-"""How likely it has to be where one of them is, unless both mention what was asked."""
+"""The lowest probability of a conflict if only one of them is, unless both mention what was asked."""
 NOT_NEUTRAL: Final = -2.0
-"""The least sum of the log-odds of contradiction, each sentence read as the premise of the other, of a pair that is
+"""The lowest sum of the log-odds of contradiction, each sentence read as the premise of the other, of a pair that is
 judged. Both were set by hand on `benchmarks/gate/planted_conflicts.jsonl` (docs/adr/0103)."""
 BOTH_WAYS: Final = 5.0
 """The sum of the log-odds of contradiction, each sentence read as the premise of the other, from which two sentences
-contradict each other whatever a check makes of them. Set by hand, as is the next one, on the half `read` of
+contradict each other whatever the check of them finds. Set by hand, as is the next one, on the half `read` of
 `benchmarks/gate/conflicts_fresh.jsonl` and cases of the fit side (docs/adr/0084)."""
 SHARED_BOTH_WAYS: Final = 0.25
-"""The share of what the one that says less says that the other one has to say for that."""
+"""The share of the shorter sentence's content that the other one must have for that."""
 OF_QUESTION: Final = 0.34
 """The share of the question's content words from which a sentence mentions what was asked."""
 PER_PASSAGE: Final = 1
-"""Pairs that are read for each passage, over all of them."""
+"""How many pairs are read for each passage, on average."""
 LEAST_JUDGED: Final = 6
-"""Pairs that are judged where there are few passages; of many a quarter of their number."""
+"""How many pairs are judged if there are few passages; otherwise a quarter as many as there are passages."""
 SURE: Final = 0.8
 """The confidence from which the exact tier is sure of another value."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairReading:
-    """What the tiers make of a pair."""
+    """A pair as the tiers have read it."""
 
     pair: Pair
     signals: Mapping[str, float]
@@ -68,7 +78,7 @@ class PairReading:
 
 
 def read_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[PairReading]:
-    """What both tiers make of pairs, in one call of the network.
+    """Reads pairs with both tiers, in one call of the network.
 
     Raises:
         VerifierError: the network failed.
@@ -88,7 +98,7 @@ def read_pairs(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairSco
 
 
 def _scored(asked: Sequence[tuple[str, str]], scorer: PairScorer) -> dict[tuple[str, str], list[float]]:
-    """What the network makes of premises and claims, in one call; none of those that are longer than it reads."""
+    """The network's scores of premises and claims, in one call; pairs that are too long for it have none."""
     unique = list(dict.fromkeys(asked))
     sizes = scorer.count_tokens([f"{premise} {claim}" for premise, claim in unique]) if unique else []
     fitting = [one for one, size in zip(unique, sizes, strict=True) if size <= scorer.max_pair_tokens - 8]
@@ -98,10 +108,6 @@ def _scored(asked: Sequence[tuple[str, str]], scorer: PairScorer) -> dict[tuple[
 def _read(items: Sequence[Evidence], one: Statement) -> str:
     head = heading(items[one.passage])
     return (head if len(head) <= 120 else "") + one.text
-
-
-VALUES: Final = frozenset({"number", "date", "time", "record", "identifier"})
-OTHERS: Final = frozenset({"polarity", "antonym", "negation", "comparative"})
 
 
 def _pair_reading(
@@ -136,7 +142,7 @@ def _pair_reading(
 
 @dataclass(frozen=True, slots=True)
 class ConflictModel:
-    """How likely two sentences are to contradict each other, and from where on they are judged."""
+    """How likely two sentences are to contradict each other, and the probability from which they are judged."""
 
     model: LogisticModel
     threshold: float
@@ -156,7 +162,7 @@ def load_conflict_model() -> ConflictModel:
 
 
 Judge = Callable[[Sequence[tuple[str, tuple[Evidence, ...]]]], Sequence[Judged]]
-"""Judges claims, each beside its own evidence, as a check does."""
+"""Judges claims, each against its own evidence, as a check does."""
 
 
 def conflicts_of(
@@ -166,22 +172,22 @@ def conflicts_of(
 
     Args:
         items: the passages that may be used.
-        question: what is asked.
+        question: the question.
         scorer: the network.
-        judge: what judges the pairs that may be conflicts.
+        judge: judges the pairs that may be conflicts.
 
     Raises:
-        VerifierError: the network failed: whether there are conflicts is not known then.
+        VerifierError: the network failed, so it is not known whether there are conflicts.
     """
     if len(items) < 2:
         return ()
     asked = frozenset(word.stem[:FAMILY] for word in find_words(question or "").lexemes if word.weight)
     statements = [one for place, item in enumerate(items) for one in statements_of(place, item, asked)]
-    things = Things(statements, items)
+    subjects = PassageSubjects(statements, items)
     pairs = [
         pair
         for pair in candidates(statements, asked, max(LEAST_READ, PER_PASSAGE * len(items)))
-        if not things.are_two(pair.first.passage, pair.second.passage)
+        if not subjects.differ(pair.first.passage, pair.second.passage)
     ]
     found = find_conflicts(read_pairs(pairs, items, scorer), items, judge, asked, scorer)
     return tuple(_first_of_each(sorted(found, key=lambda one: (-one.score, one.first, one.second, one.first_start))))
@@ -195,20 +201,21 @@ def find_conflicts(
     scorer: PairScorer,
     most: int | None = None,
 ) -> list[PassageConflict]:
-    """The conflicts among pairs that were read; those that may be one are judged, the likeliest first.
+    """The conflicts among pairs that were read; pairs that may be one are judged, the likeliest first.
 
-    What is found with each of the two sentences as the claim is reported; what one alone finds, where it is likely, or
-    where both mention what was asked: a conflict that is missed there costs most. So is what the network is sure of in
-    both directions. Not judged is what the network calls beside the point in both, and nothing is reported of two
-    sentences one of which the other's passage supports: a passage does not contradict what it says.
+    A pair is reported if a conflict is found with either sentence as the claim. If only one of them shows it, the pair
+    must also be likely, or both sentences must mention what was asked, because a conflict missed there costs most. So
+    is a pair of which the network is sure in both directions. Pairs that the network calls neutral are not judged, and
+    no pair is reported of which one sentence is supported by the other's passage.
 
     Args:
         pairs: the pairs as they were read.
         items: the passages.
-        judge: what judges.
+        judge: judges claims.
         asked: the stems of the question.
         scorer: the network.
-        most: how many are judged; by default few of few passages, and a quarter as many as there are passages.
+        most: how many pairs are judged; by default a quarter as many as there are passages, but at least
+            `LEAST_JUDGED`.
     """
     model = load_conflict_model()
     chances = {id(one): model.probability(one) for one in pairs}
@@ -229,7 +236,7 @@ def find_conflicts(
             raise VerifierError(
                 f"whether passages contradict each other is not known: {sides[0].failed or sides[1].failed}"
             )
-        found_by = [_against(side, of_another=_of_another(one.pair, items)) for side in sides]
+        found_by = [_against(side, other_subject=_name_other_subjects(one.pair, items)) for side in sides]
         sure, chance = max(found_by), chances[id(one)]
         both = min(found_by) > 0 and chance >= FROM_BOTH_SIDES
         alone = sure > 0 and (chance >= LIKELY or _on_question(one.pair, asked))
@@ -244,11 +251,11 @@ def find_conflicts(
 
 
 def _supported_by_other(pairs: Sequence[Pair], items: Sequence[Evidence], scorer: PairScorer) -> list[bool]:
-    """Whether what stands around one sentence of a pair supports the other one rather than contradicting it.
+    """For each pair, whether the text around one sentence supports the other one rather than contradicting it.
 
-    A sentence that by itself seems to say something else often does not where it stands: the one before it names who
-    is meant. Of a sentence by itself nothing more is known than was read. Nor is it asked of two sentences that differ
-    in values and share none: a network reads over a number too easily for that.
+    A sentence that seems to say something else by itself often does not in its context: the sentence before it names
+    who is meant. This is not asked if a sentence has no context, nor of two sentences that differ in values and share
+    none: a network reads over a number too easily for that.
     """
     asked: list[list[tuple[str, str]]] = []
     for pair in pairs:
@@ -274,26 +281,26 @@ def _both_ways(pair: PairReading) -> bool:
 
 
 def _on_question(pair: Pair, asked: frozenset[str]) -> bool:
-    """Whether both sentences have enough of what was asked."""
+    """Whether both sentences have enough of the question's words."""
     return bool(asked) and all(
         len(asked & set(one.stems)) >= OF_QUESTION * len(asked) for one in (pair.first, pair.second)
     )
 
 
-def _against(judged: Judged, *, of_another: bool) -> float:
-    """How sure a judgement is that the other source says something else; 0 where it finds no such thing.
+def _against(judged: Judged, *, other_subject: bool) -> float:
+    """How sure a judgement is that the other source contradicts the claim; 0 if it found no contradiction.
 
-    A conflict that a check finds is of one subject; a plain contradiction may be of another one.
+    The two sides of a conflict have one subject; a plain contradiction may be about another subject.
     """
     if judged.conflict is not None:
         return max(span.score for span in judged.conflict)
-    if judged.verdict is Verdict.CONTRADICTED and judged.judgement is not None and not of_another:
+    if judged.verdict is Verdict.CONTRADICTED and judged.judgement is not None and not other_subject:
         return judged.judgement.contradiction
     return 0.0
 
 
 def _beside(pair: Pair, items: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The two sentences, each with those around it, as two sources."""
+    """The two sentences, each with its neighbours, as two sources."""
     return tuple(_around(items[one.passage], one) for one in (pair.first, pair.second))
 
 
@@ -307,10 +314,10 @@ def _around(item: Evidence, one: Statement) -> Evidence:
     return item.model_copy(update={"text": text if len(text) <= 3 * LONGEST else one.text, "metadata": {}})
 
 
-def _of_another(pair: Pair, items: Sequence[Evidence]) -> bool:
+def _name_other_subjects(pair: Pair, items: Sequence[Evidence]) -> bool:
     """Whether the two sentences name different subjects: the hours of two libraries are no conflict."""
     texts = [f"{items[one.passage].title or ''}\n{one.text}" for one in (pair.first, pair.second)]
-    return has_other_subject(pair.first.text, texts[0], texts[1], pair.second.text) and has_other_subject(
+    return names_another_subject(pair.first.text, texts[0], texts[1], pair.second.text) and names_another_subject(
         pair.second.text, texts[1], texts[0], pair.first.text
     )
 

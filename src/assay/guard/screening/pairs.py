@@ -1,9 +1,8 @@
-"""Sentences of passages as they are compared, and the pairs of them that are worth asking about.
+"""Pairs of sentences of different passages that may contradict each other.
 
-Each sentence is checked against those of other passages that have its rarest words, and only so many of them, so that
-the work grows with the passages and not with their pairs. Worth asking about are pairs in which something differs that
-can
-contradict: another value of one kind, another day, a negation, opposite words, another name, what may or must be.
+Each sentence is compared with a limited number of sentences of other passages that have its rarest words, so that the
+work grows with the number of passages and not of their pairs. A pair is kept if something differs that can contradict:
+a value of one kind, a day, a negation, opposite words, a name, or what may or must be.
 """
 
 from __future__ import annotations
@@ -24,38 +23,38 @@ from assay.text.quantities import find_quantities
 from assay.text.sentences import split_sentences
 
 MOST_SENTENCES: Final = 40
-"""Sentences of a passage that are compared, those nearest to the question first."""
+"""How many sentences of a passage are compared: those closest to the question."""
 LONGEST: Final = 600
-"""Characters of a sentence that is compared; a longer one is seldom a statement of one thing."""
+"""The most characters of a sentence that is compared; a longer one is seldom about one thing."""
 SHORTEST: Final = 2
-"""Content words and values of a sentence that says something of a matter."""
+"""The fewest content words and values of a sentence that is compared."""
 FAMILY: Final = 6
-"""Letters by which words are of one family: "rehearsal" and "rehearse"."""
+"""How many first letters words of one family share, as "rehearsal" and "rehearse"."""
 RAREST: Final = 8
-"""Words of a sentence by which others are found."""
+"""How many words of a sentence are used to find others."""
 POSTINGS: Final = 64
-"""Sentences that are looked at for one word."""
+"""How many sentences are looked at for one word."""
 PARTNERS: Final = 3
-"""Sentences of other passages that are kept for one."""
+"""How many sentences of other passages are kept for one sentence."""
 OF_ONE_MATTER: Final = 0.1
-"""The least share, by weight, of what the one that says less says that the other one says too."""
+"""The lowest share, by weight, of the shorter sentence's content that the other one has too."""
 OFTEN: Final = 3
-"""Sentences of a passage without a name in its title that have a name for the passage to be about it."""
+"""How many sentences of a passage must have a name for the passage to be about it, if its title has no name."""
 LEAST_READ: Final = 12
-"""Pairs that are read where there are few passages."""
+"""How many pairs are read if there are few passages."""
 _DATA: Final = re.compile(r"[|{}\n\t]|\"\s*:")
-"""What is in data and not in a sentence."""
+"""Marks of data, which no sentence has."""
 _CSV: Final = re.compile(r"(?<!\d),(?=\S)|,(?=[^\s\d])")
 """A comma between two fields of a row."""
 MOST_FIELDS: Final = 2
-"""Commas without a space behind them that a sentence may have."""
+"""The most commas without a space behind them that a sentence may have."""
 _RECORD: Final = re.compile(r"\s*(\{[^{}\[\]]{2,598}\})\s*")
 """One JSON object of plain values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of a passage, as it is compared."""
+    """A sentence of a passage in the form in which it is compared."""
 
     passage: int
     start: int
@@ -69,7 +68,7 @@ class Statement:
     negated: bool
     names: frozenset[str]
     modals: frozenset[str] = frozenset()
-    """Its verbs that say what may, must or can be."""
+    """Its modal verbs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +78,16 @@ class Pair:
     first: Statement
     second: Statement
     shared: float
-    """The share of the poorer one's content that both have, in [0, 1]."""
+    """The share of the shorter sentence's content that both have, in [0, 1]."""
     differs: str
-    """What can contradict: `value`, `negation`, `opposite`, `name` or `words`."""
+    """What differs: `value`, `negation`, `opposite`, `name` or `words`."""
 
 
 def statements_of(place: int, item: Evidence, question: frozenset[str]) -> list[Statement]:
     """The sentences of a passage that can be compared, at most `MOST_SENTENCES`.
 
-    Rows of tables and fields of records are none: what they are of stands elsewhere, and two rows always differ. A
-    record by itself is one.
+    Rows of tables and fields of records do not count: their subject stands elsewhere, and two rows always differ. A
+    passage that is a single record counts as one sentence.
     """
     if is_record(item.text):
         whole = _RECORD.fullmatch(item.text)
@@ -107,7 +106,7 @@ def statements_of(place: int, item: Evidence, question: frozenset[str]) -> list[
 
 
 def statement(place: int, start: int, text: str) -> Statement:
-    """A sentence as it is compared."""
+    """A sentence in the form in which it is compared."""
     words = find_words(text)
     dates = find_dates(text, words)
     quantities = find_quantities(text, words, skip=[(one.start, one.end) for one in dates])
@@ -136,12 +135,12 @@ def statement(place: int, start: int, text: str) -> Statement:
 
 
 def candidates(statements: Sequence[Statement], question: frozenset[str], most: int) -> list[Pair]:
-    """The pairs that are worth asking about, at most so many, in an order that does not depend on that of passages.
+    """The most promising pairs, in an order that does not depend on the order of the passages.
 
     Args:
-        statements: of all passages.
-        question: the stems of the question: pairs that mention it come first among equals.
-        most: how many.
+        statements: the statements of all passages.
+        question: the stems of the question; pairs that have them come first among equals.
+        most: how many pairs at most.
     """
     postings: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(statements):
@@ -176,10 +175,10 @@ def candidates(statements: Sequence[Statement], question: frozenset[str], most: 
 def _of_two_wordings(
     statements: Sequence[Statement], found: Sequence[Pair], question: frozenset[str], most: int
 ) -> list[Pair]:
-    """Pairs of passages that share no word: of each two without a pair the sentences nearest to the question.
+    """Pairs of passages that have one sentence each and no pair yet, even if they share no word.
 
-    What was retrieved for one question may answer it twice in different words ("The seat is in Graz", "Registered
-    office: Linz"). Passages that say one thing each come alone: which of many sentences would be it nobody knows.
+    Passages that were retrieved for one question may answer it in different words ("The seat is in Graz", "Registered
+    office: Linz"). In a passage of several sentences nobody knows which of them would be the answer.
     """
     if most <= 0:
         return []
@@ -203,7 +202,7 @@ def _of_two_wordings(
 
 
 def _near(places: Sequence[int], at: int) -> Sequence[int]:
-    """The places around one, where there are too many: later ones of a long list would otherwise never be seen."""
+    """A sample of the places if there are too many, different for each `at`, so that later ones are seen too."""
     if len(places) <= POSTINGS:
         return places
     step = len(places) / POSTINGS
@@ -219,7 +218,7 @@ def _promise(pair: Pair, question: frozenset[str]) -> float:
 
 
 def what_differs(one: Statement, other: Statement) -> str | None:
-    """What of two sentences can contradict; none where one only repeats a part of the other.
+    """What differs between two sentences and can contradict; None if one only repeats a part of the other.
 
     >>> first, second = (statement(0, 0, text) for text in ("Leave is 2 weeks.", "Leave is 4 weeks."))
     >>> what_differs(first, second)
@@ -246,8 +245,8 @@ def what_differs(one: Statement, other: Statement) -> str | None:
     return None
 
 
-class Things:
-    """What passages are about, by the names in their titles: two offices, products or banks cannot disagree."""
+class PassageSubjects:
+    """The subjects of passages, by the names in their titles: two offices, products or banks cannot disagree."""
 
     def __init__(self, statements: Sequence[Statement], items: Sequence[Evidence]) -> None:
         self._named: dict[int, Counter[str]] = defaultdict(Counter)
@@ -255,12 +254,12 @@ class Things:
             self._named[one.passage].update(one.names)
         self._items = items
 
-    def are_two(self, one: int, other: int) -> bool:
-        """Whether each of two passages is about a name that the other one never says."""
+    def differ(self, one: int, other: int) -> bool:
+        """Whether each of two passages is about a name that the other one never mentions."""
         return bool(self._about(one) - self._words(other)) and bool(self._about(other) - self._words(one))
 
     def _about(self, place: int) -> frozenset[str]:
-        """The names that a passage has in its title, or else the one that it says most often."""
+        """The names in a passage's title, or else the name that it mentions most often."""
         named = self._named[place]
         often = frozenset(name for name, count in named.most_common(1) if count >= OFTEN)
         return frozenset(folded_words(self._items[place].title or "")) & named.keys() or often

@@ -1,10 +1,10 @@
 """The retrieval gate: which passages may be evidence for a question, and whether there is anything to answer from.
 
-See docs/screen.md. In this order, so that nothing that is dropped for one reason can speak in another:
+See docs/screen.md. The steps have this order, so that a dropped passage has no influence on later steps:
 
-1. what says nothing; 2. what gives the reading model orders; 3. what is in another language; 4. what is not in force on
-the day, and what a newer version replaces; 5. what another passage repeats; 6. what does not bear on the question;
-7. conflicts between those that are left; 8. the signal.
+1. blank passages; 2. passages that give the reading model orders; 3. passages in another language; 4. passages that are
+not in force on the day, or have a newer version; 5. duplicates; 6. passages irrelevant to the question; 7. conflicts
+between the passages that are left; 8. the signal.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from assay._lru import LruCache
 from assay.errors import InputError
-from assay.guard.lru import LruCache
-from assay.guard.request import CheckRequest, read_day
+from assay.guard.request import CheckRequest, read_day, read_question
 from assay.policy import ScreenPolicy
 from assay.schema import (
     DroppedPassage,
@@ -28,14 +28,13 @@ from assay.schema import (
     ScreenReason,
     Signal,
     Standing,
-    coerce_text,
 )
 from assay.text import asks_about_past, find_orders
 from assay.text.sentences import UNSTATED, language
 
 if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.guard.check.tiers import Tiers
-    from assay.guard.parts import Assembled, GuardParts
+    from assay.guard.parts import GuardParts, HasParts
     from assay.guard.screening.conflicts import Judge
     from assay.guard.screening.pairs import Pair
     from assay.guard.screening.versions import Known, Versions
@@ -44,22 +43,22 @@ if TYPE_CHECKING:  # what reads passages is loaded with the first screening
     from assay.retrieve import Passage
 
 MOST: Final = 10_000
-"""Passages of one screening; a retriever that gives more has chosen nothing."""
+"""The most passages of one screening; a retriever that gives more has chosen nothing."""
 NEARLY: Final = 0.85
-"""The likeness from which two passages with the same values say the same."""
+"""The likeness from which two passages with the same values are duplicates."""
 INSIDE: Final = 0.97
-"""The share of the shorter passage's wording that a longer one has which repeats it."""
+"""The share of the shorter passage's wording from which a longer one that contains it is a duplicate."""
 NOTHING: Final = (
     "Note: No retrieved passage may be used to answer this. Say that the sources do not tell, and do not answer from "
     "memory."
 )
 _SHOWN: Final = 240
-"""Characters of a sentence that a note or a detail shows."""
+"""The most characters of a sentence that a note or a detail shows."""
 
 
 @dataclass(slots=True)
-class _Course:
-    """What is left, and what was dropped so far."""
+class _Selection:
+    """The passages that are left, and those that were dropped so far."""
 
     left: list[Passage]
     dropped: dict[str, DroppedPassage] = field(default_factory=dict)
@@ -76,7 +75,7 @@ class Screener:
     policy: Policy
     scorer: PairScorer
     judge: Judge
-    """Says of claims what the tiers find of them, each beside its own evidence."""
+    """Judges claims, each against its own evidence."""
     remembered: LruCache[Screening]
 
     def screen(
@@ -85,9 +84,7 @@ class Screener:
         """Which passages may be evidence for a question; see `Guard.screen`."""
         from assay.retrieve import read_passages
 
-        asked = coerce_text(question, "question")
-        if not asked.strip():
-            raise InputError("a question must ask something; got a blank text")
+        asked = read_question(question)
         day = read_day(as_of) or datetime.now(UTC).date()
         read = read_passages(passages)
         if len(read) > MOST:
@@ -98,7 +95,7 @@ class Screener:
     def by_policy(
         self, question: str | None, read: Sequence[Passage], as_of: date | str | None = None
     ) -> Screening | None:
-        """The screening that the policy has done before anything is checked or generated; none where it has none."""
+        """The screening that the policy requires before anything is checked or generated; None if it requires none."""
         settings = self.policy.screen
         if settings is None or not self.policy.groundedness or not (question or "").strip():
             return None
@@ -110,7 +107,7 @@ class Screener:
         )
 
     def admitted(self, request: CheckRequest) -> CheckRequest:
-        """The request with what may be evidence alone, where the policy has passages screened."""
+        """The request with only the passages that may be evidence, if the policy has passages screened."""
         settings = self.policy.screen
         if settings is None or request.screening is not None or request.task in self.policy.ungrounded_tasks:
             return request
@@ -133,7 +130,7 @@ def screener_of(parts: GuardParts, tiers: Tiers) -> Screener:
 
 
 def screen(
-    self: Assembled,
+    self: HasParts,
     question: str,
     passages: Iterable[Any] | str | None,
     *,
@@ -163,15 +160,15 @@ def screen(
     return screener_of(self._parts, tiers_of(self._parts)).screen(question, passages, historical, as_of)
 
 
-def contradictions(self: Assembled, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
-    """Which pairs of sentences contradict each other: each that may is judged as `screen` judges those it finds.
+def contradictions(self: HasParts, pairs: Sequence[Pair], items: Sequence[Evidence]) -> list[PassageConflict]:
+    """Which pairs of sentences contradict each other; pairs are judged as `screen` judges those that it finds.
 
     Args:
-        pairs: of sentences of different passages, by the places of these.
+        pairs: pairs of sentences of different passages, which they name by their places in `items`.
         items: the passages.
 
     Raises:
-        VerifierError: the network failed: whether there are contradictions is not known then.
+        VerifierError: the network failed, so it is not known whether there are contradictions.
     """
     from assay.guard.check.tiers import tiers_of
     from assay.guard.screening.conflicts import find_conflicts, read_pairs
@@ -194,33 +191,33 @@ def screened(
     from assay.guard.screening.conflicts import conflicts_of
     from assay.guard.screening.versions import names_a_version, versions_of
 
-    course = _Course(list(passages))
-    _drop_blank(course)
+    selection = _Selection(list(passages))
+    _drop_blank(selection)
     if settings.injections == "drop":
-        _drop_injected(course)
+        _drop_injected(selection)
     if settings.language == "question":
-        _drop_foreign(course, question)
-    versions = versions_of(course.left, as_of)
+        _drop_foreign(selection, question)
+    versions = versions_of(selection.left, as_of)
     looks_back = historical
     if looks_back is None:
         looks_back = asks_about_past(question, as_of) or names_a_version(question, versions.of)
     if settings.versions == "drop":
-        _drop_out_of_force(course, versions, keeps_old=looks_back)
+        _drop_out_of_force(selection, versions, keeps_old=looks_back)
     if settings.duplicates == "drop":
-        _drop_repeated(course, versions)
-    relevance = _drop_irrelevant(course, question, settings.minimum_relevance, scorer)
-    kept = sorted(course.left, key=lambda one: (-relevance[one.item.id], one.item.id))
+        _drop_repeated(selection, versions)
+    relevance = _drop_irrelevant(selection, question, settings.minimum_relevance, scorer)
+    kept = sorted(selection.left, key=lambda one: (-relevance[one.item.id], one.item.id))
     items = tuple(one.item for one in kept)
     holding = [item for item in items if versions.of[item.id].standing is Standing.IN_FORCE]
     conflicts = conflicts_of(holding, question, scorer, judge) if settings.conflicts else ()
     reports = tuple(_report(one, versions.of.get(one.item.id), relevance.get(one.item.id)) for one in passages)
-    reasons = _reasons(passages, kept, course, relevance, versions, conflicts, settings)
+    reasons = _reasons(passages, kept, selection, relevance, versions, conflicts, settings)
     return Screening(
         question=question,
         signal=_signal(items, reasons),
         reasons=reasons,
         kept=tuple(item.id for item in items),
-        dropped=tuple(course.dropped[one.item.id] for one in passages if one.item.id in course.dropped),
+        dropped=tuple(selection.dropped[one.item.id] for one in passages if one.item.id in selection.dropped),
         conflicts=conflicts,
         note=note_of(items, conflicts, versions.of) if items else NOTHING,
         passages=reports,
@@ -232,29 +229,31 @@ def screened(
     )
 
 
-def _drop_blank(course: _Course) -> None:
-    for one in list(course.left):
+def _drop_blank(selection: _Selection) -> None:
+    for one in list(selection.left):
         if not one.item.text.strip():
-            course.drop(one, DropReason.BLANK, "It says nothing.")
+            selection.drop(one, DropReason.BLANK, "It says nothing.")
 
 
-def _drop_injected(course: _Course) -> None:
-    for one in list(course.left):
+def _drop_injected(selection: _Selection) -> None:
+    for one in list(selection.left):
         found = find_orders(f"{one.item.title or ''}\n{one.item.text}")
         if found:
             shown = _short(found[0].text, 80)
-            course.drop(one, DropReason.INJECTED, f"It gives orders to a model that reads it: “{shown}”.")
+            selection.drop(one, DropReason.INJECTED, f"It gives orders to a model that reads it: “{shown}”.")
 
 
-def _drop_foreign(course: _Course, question: str) -> None:
+def _drop_foreign(selection: _Selection, question: str) -> None:
     asked = language(question)
     if asked == UNSTATED:
         return
-    for one in list(course.left):
+    for one in list(selection.left):
         own = language(one.item.text)
         own = (one.language or UNSTATED) if own == UNSTATED else own
         if own not in (UNSTATED, asked):
-            course.drop(one, DropReason.LANGUAGE, f"It is in another language than the question: {own}, not {asked}.")
+            selection.drop(
+                one, DropReason.LANGUAGE, f"It is in another language than the question: {own}, not {asked}."
+            )
 
 
 _REASON_OF: Final[Mapping[Standing, DropReason]] = {
@@ -264,19 +263,19 @@ _REASON_OF: Final[Mapping[Standing, DropReason]] = {
 }
 
 
-def _drop_out_of_force(course: _Course, versions: Versions, *, keeps_old: bool) -> None:
-    for one in list(course.left):
+def _drop_out_of_force(selection: _Selection, versions: Versions, *, keeps_old: bool) -> None:
+    for one in list(selection.left):
         found = versions.of[one.item.id]
         if found.standing is Standing.IN_FORCE or (keeps_old and found.standing is not Standing.NOT_YET):
             continue
-        course.drop(one, _REASON_OF[found.standing], found.why, found.other)
+        selection.drop(one, _REASON_OF[found.standing], found.why, found.other)
 
 
-def _drop_repeated(course: _Course, versions: Versions) -> None:
-    """Drops what another passage says as well; of two the one that says more of its document stays."""
+def _drop_repeated(selection: _Selection, versions: Versions) -> None:
+    """Drops passages that another one repeats; of two, the one with more metadata stays."""
     from assay.retrieve import likenesses
 
-    ranked = sorted(course.left, key=lambda one: (-_details_known(one), -len(one.item.text), one.item.id))
+    ranked = sorted(selection.left, key=lambda one: (-_details_known(one), -len(one.item.text), one.item.id))
     gone: set[str] = set()
     for pair in likenesses([one.item.text for one in ranked], INSIDE / 4):
         first, second = ranked[pair.first], ranked[pair.second]
@@ -290,13 +289,13 @@ def _drop_repeated(course: _Course, versions: Versions) -> None:
         drops, stays = (second, first) if pair.share >= NEARLY else (shorter, longer)
         how = "word for word" if pair.share == 1 else f"nearly so ({pair.contained:.0%} of its wording)"
         gone.add(drops.item.id)
-        course.drop(drops, DropReason.DUPLICATE, f"{stays.item.id} says the same, {how}.", stays.item.id)
+        selection.drop(drops, DropReason.DUPLICATE, f"{stays.item.id} says the same, {how}.", stays.item.id)
 
 
 def says_the_same(longer: str, shorter: str, share: float, contained: float) -> bool:
-    """Whether a text repeats another one: nearly all of its wording, with the same numbers and names.
+    """Whether a text repeats another one: it has nearly all of its wording, and the same numbers and names.
 
-    What says other numbers or names is a version or a conflict, and no repetition.
+    A text with other numbers or names is a version or a conflict, not a duplicate.
 
     Args:
         longer: the longer text.
@@ -317,16 +316,16 @@ def _details_known(one: Passage) -> int:
     return sum(x is not None for x in (one.document, item.version, item.effective_date, item.expiry_date, item.title))
 
 
-def _drop_irrelevant(course: _Course, question: str, least: float, scorer: PairScorer) -> dict[str, float]:
+def _drop_irrelevant(selection: _Selection, question: str, least: float, scorer: PairScorer) -> dict[str, float]:
     from assay.retrieve import relevances
 
-    found = relevances(question, [one.item for one in course.left], scorer)
-    relevance = {one.item.id: round(value, 4) for one, value in zip(course.left, found, strict=True)}
-    for one in list(course.left):
+    found = relevances(question, [one.item for one in selection.left], scorer)
+    relevance = {one.item.id: round(value, 4) for one, value in zip(selection.left, found, strict=True)}
+    for one in list(selection.left):
         chance = relevance[one.item.id]
         if chance < least:
             said = f"Its relevance to the question is {chance:.2f}, below the minimum of {least:g}."
-            course.drop(one, DropReason.IRRELEVANT, said)
+            selection.drop(one, DropReason.IRRELEVANT, said)
     return relevance
 
 
@@ -357,7 +356,7 @@ def _report(one: Passage, known: Known | None, relevance: float | None) -> Passa
 def _reasons(
     given: Sequence[Passage],
     kept: Sequence[Passage],
-    course: _Course,
+    selection: _Selection,
     relevance: Mapping[str, float],
     versions: Versions,
     conflicts: Sequence[PassageConflict],
@@ -366,7 +365,7 @@ def _reasons(
     if not given:
         return (ScreenReason.NOTHING_RETRIEVED,)
     if not kept:
-        why = {one.reason for one in course.dropped.values()}
+        why = {one.reason for one in selection.dropped.values()}
         return (ScreenReason.NOTHING_RELEVANT if why == {DropReason.IRRELEVANT} else ScreenReason.NOTHING_USABLE,)
     found = []
     if max(relevance[one.item.id] for one in kept) < settings.confident_relevance:
@@ -387,9 +386,9 @@ def _signal(kept: Sequence[Evidence], reasons: Sequence[ScreenReason]) -> Signal
 
 
 def note_of(kept: Sequence[Evidence], conflicts: Sequence[PassageConflict], known: Mapping[str, Known]) -> str | None:
-    """The note for a model about the kept passages; none where there is nothing to tell.
+    """The note for a model about the kept passages; None if there is nothing to tell.
 
-    The sentences of passages are in it between quotation marks, on one line each: they are data.
+    Sentences of passages stand in it between quotation marks, on one line each, because they are data.
     """
     names = {item.id: _name(item, known.get(item.id)) for item in kept}
     parts = []

@@ -1,11 +1,11 @@
-"""Which passages hold on a day: expired ones, those to come, and those that a newer version of their document replaces.
+"""Which passages are in force on a day: not those that have expired or are to come, or have a newer version.
 
-Passages belong to one document where their metadata name the same; of those that name none, where their titles are the
-same but for version and date; of those without title, where one nearly repeats another. In that order: metadata are
-never overruled by a title, nor a title by content. What was inferred is said.
+Passages belong to one document if their metadata name the same document. Those whose metadata name none belong
+together if their titles are the same except for version and date, and those without a title if one nearly repeats the
+other. A title never overrules metadata, nor content a title. The screening reports what was inferred.
 
-Within a document versions decide, then the days from which they hold, then those on which they were written. A version
-that is not in force yet replaces nothing.
+Within a document the version decides, then the day from which it is in force, then the day on which it was written. A
+version that is not in force yet replaces nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from datetime import date
 from typing import Any, Final
 
 from assay.guard.conflicts.superseded_sources import (
+    DRAFT,
+    OLD,
+    OPENING,
     age_of,
     document_name,
     is_called_old,
@@ -33,11 +36,11 @@ from assay.text.files import read_day_of
 from assay.text.lexicon import find_words
 
 VERSIONS_OF_ONE: Final = 0.5
-"""The likeness from which two passages that nothing names may be versions of one text."""
+"""The likeness from which two passages without metadata and title may be versions of one text."""
 MOST_COMPARED: Final = 8
-"""Passages of the newest version that one of an older one is compared with."""
+"""How many passages of the newest version a passage of an older one is compared with."""
 _MARKED: Final = re.compile(r"(?<![^\W_])(?:v|ver|version|rev|revision|edition|release)\.?\s?\d", re.IGNORECASE)
-"""A title that says that a number is its version."""
+"""A title that marks a number as its version."""
 _NUMBERS: Final = re.compile(
     r"^(?:v|ver|version|rev|revision|r|release|edition)?[\s.:#-]*(\d+(?:[._]\d+)*)[\s._-]*(?P<pre>a|b|c|rc|alpha|beta|pre|dev|draft)?"
     r"[\s._-]*(?P<number>\d+)?(?:\s*\(.{0,60}\))?(?:\+.*)?$",
@@ -46,12 +49,10 @@ _NUMBERS: Final = re.compile(
 _LETTER: Final = re.compile(r"^(?:v|ver|version|rev|revision|release|edition)?[\s.:#-]*([A-Z])$", re.IGNORECASE)
 _PRE: Final = {"dev": -5, "draft": -4, "pre": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1}
 _REPLACING: Final = re.compile(r"replac|supersed|repeal|takes the place|withdrawn|revoked|rescinded", re.IGNORECASE)
-_DRAFT: Final = re.compile(r"\b(?:draft|provisional|preliminary|proposed|proposal)\b", re.IGNORECASE)
-_OLD_TITLE: Final = re.compile(r"^\s*(?:old|former|previous)\s+", re.IGNORECASE)
-_OPENING: Final = 400
+
 
 Key = tuple[str, tuple[int, ...]]
-"""A version as it can be compared: its kind, and numbers; two of different kinds cannot be."""
+"""A version in a form that can be compared: its kind and its numbers. Different kinds cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +65,25 @@ class Known:
     version: str | None = None
     key: Key | None = None
     day: date | None = None
-    """From when it holds, as far as its metadata, title or stamps say."""
+    """The day from which it is in force, as far as its metadata, title or stamps tell."""
     written: date | None = None
     standing: Standing = Standing.IN_FORCE
     other: str | None = None
-    """The passage that takes its place."""
+    """The id of the passage that replaces it."""
     why: str = ""
-    """A sentence on its standing, where it is not in force."""
+    """Why it is not in force, as a sentence; empty if it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """What is known of all passages, by id, and what of it was inferred."""
+    """What is known of the documents of all passages, by id, and what of it was inferred."""
 
     of: Mapping[str, Known]
     inferred: tuple[str, ...] = ()
 
 
 def version_key(text: str | None) -> Key | None:
-    """A version as it can be compared; none where it is no number, letter or day.
+    """A version in a form that can be compared; None if it is not a number, a letter or a day.
 
     >>> version_key("v3.1") > version_key("2.8"), version_key("Rev. B") > version_key("rev a")
     (True, True)
@@ -119,14 +120,14 @@ class _Group:
 
 
 def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
-    """What is known of each passage's document, and how it stands to a day.
+    """What is known of the documents of passages, and which passages are in force on a day.
 
-    Cost is linear in the number of passages and the length of their texts, but for those few that say that they
-    replace another or are drafts, which are checked against all titles.
+    The cost is linear in the number of passages and the length of their texts, except for the few that say that they
+    replace another or are drafts, which are compared with all titles.
 
     Args:
-        passages: with ids of their own.
-        as_of: the day that is asked about.
+        passages: the passages, with unique ids.
+        as_of: the day in question.
     """
     known = [_read(one) for one in passages]
     inferred: list[str] = []
@@ -144,8 +145,10 @@ def versions_of(passages: Sequence[Passage], as_of: date) -> Versions:
 
 
 def keys_of(one: Passage) -> tuple[str, ...]:
-    """Under what a passage meets versions of its document among any number of others: passages that share none of
-    these are of different documents, but for those that nothing names and those that another one says it replaces.
+    """The keys under which versions of a passage's document are found among any number of others.
+
+    Passages that share no key are of different documents, except those without metadata and title, and those that
+    another passage says it replaces.
 
     >>> from assay.retrieve import read_passages
     >>> keys_of(read_passages([{"id": "a", "text": "x", "title": "Draft: Leave policy v2", "document_id": "hr"}])[0])
@@ -153,16 +156,16 @@ def keys_of(one: Passage) -> tuple[str, ...]:
     """
     title = one.item.title or ""
     names = [document_name(one.item)]
-    if _DRAFT.search(title) or _OLD_TITLE.search(title):
-        plain_title = _DRAFT.sub(" ", _OLD_TITLE.sub(" ", title))
+    if DRAFT.search(title) or OLD.search(title):
+        plain_title = DRAFT.sub(" ", OLD.sub(" ", title))
         names.append(document_name(one.item.model_copy(update={"title": plain_title or title})))
     title_keys = (f"t:{name}" for name in names if name)
     return tuple(dict.fromkeys((*((f"m:{one.document.casefold()}",) if one.document else ()), *title_keys)))
 
 
 def replaced_by(item: Evidence) -> str | None:
-    """The opening in which a passage may say that it replaces another one; none where it says no such thing."""
-    opening = f"{item.title or ''}\n{item.text[:_OPENING]}"
+    """The opening of a passage that seems to say that it replaces another one; None if it does not."""
+    opening = f"{item.title or ''}\n{item.text[:OPENING]}"
     return opening if _REPLACING.search(opening) else None
 
 
@@ -184,7 +187,7 @@ def _known(day: date) -> date | None:
 
 
 def _off(item: Evidence, as_of: date) -> tuple[Standing, str] | None:
-    """Why a passage is not in force on a day by what it says of itself; none where it is."""
+    """Why a passage is not in force on a day, as far as it says itself; None if it is."""
     found = out_of_force(item, as_of)
     if found is None:
         return None
@@ -198,7 +201,7 @@ def _shown(day: date | None) -> str:
 
 
 def _groups(passages: Sequence[Passage], inferred: list[str]) -> list[_Group]:
-    """The documents that there is more to say of than a passage of its own; passages of none are left out."""
+    """The documents with their passages; a passage that belongs to none is left out."""
     by_key: dict[str, _Group] = {}
     of_title: dict[str, str] = {}
     names = [document_name(one.item) for one in passages]
@@ -228,7 +231,7 @@ def _groups(passages: Sequence[Passage], inferred: list[str]) -> list[_Group]:
 def _by_content(
     passages: Sequence[Passage], unnamed: Sequence[int], by_key: dict[str, _Group], inferred: list[str]
 ) -> None:
-    """Puts passages without metadata and title beside those that they nearly repeat."""
+    """Adds passages without metadata and title to the documents of those that they nearly repeat."""
     if not unnamed:
         return
     group_of = {place: key for key, group in by_key.items() for place in group.places}
@@ -258,7 +261,7 @@ def _compare(
     off: Mapping[int, tuple[Standing, str] | None],
     inferred: list[str],
 ) -> None:
-    """Marks what a newer version replaces; the newest is looked for once in each kind of age."""
+    """Marks the passages of a document that a newer version replaces."""
     if len(group.places) < 2:
         return
     holding = [place for place in group.places if (off[place] or (None,))[0] is not Standing.NOT_YET]
@@ -296,7 +299,7 @@ class _Newest:
 
 
 def _newest(one: Known, others: Sequence[Known]) -> _Newest | None:
-    """The newest ages among others that can be compared with one; none where nothing can."""
+    """The newest version, day and day of writing among others that can be compared with one; None if none can."""
     keys = [other.key for other in others if other.key and one.key and other.key[0] == one.key[0]]
     days = [other.day for other in others if other.day]
     written = [other.written for other in others if other.written]
@@ -306,10 +309,10 @@ def _newest(one: Known, others: Sequence[Known]) -> _Newest | None:
 
 
 def _is_newer(one: Known, other: Known, newest: _Newest) -> bool:
-    """Whether another passage is of the newest version, and that is newer than one."""
+    """Whether another passage is of the newest version, and this is newer than that of `one`."""
     if one.key and newest.key and newest.key != one.key:
         return newest.key > one.key and other.key == newest.key
-    if one.key and newest.key:  # it is of the newest version itself, as is every other one with that version
+    if one.key and newest.key:  # it has the newest version number itself
         if other.key is not None and other.key != one.key:
             return False
         if other.key == one.key and (one.day is None or other.day is None or other.day == one.day):
@@ -324,10 +327,10 @@ def _is_newer(one: Known, other: Known, newest: _Newest) -> bool:
 def _are_versions(
     group: _Group, passages: Sequence[Passage], known: Sequence[Known], place: int, over: Sequence[int]
 ) -> bool:
-    """Whether passages of one title are versions of one document, and not issues of a series.
+    """Whether passages with one title are versions of one document, and not issues of a series.
 
-    Metadata are taken at their word, and so are titles that call a number a version. Reports of two months have one
-    title as well: then they have to say alike things.
+    Metadata count, and so do titles that mark a number as a version. Reports of two months have the same title as well,
+    so in other cases the texts must be alike.
     """
     if group.by == "metadata":
         return True
@@ -341,13 +344,13 @@ def _are_versions(
 def _say_themselves(
     passages: Sequence[Passage], known: list[Known], off: dict[int, tuple[Standing, str] | None]
 ) -> None:
-    """Marks what says that it is out of use, what another says that it replaces, and drafts of what is at hand."""
+    """Marks passages that say that they are out of use, that another says it replaces, and drafts of others."""
     items = [one.item for one in passages]
     for place, item in enumerate(items):
         if known[place].standing is Standing.IN_FORCE and off[place] is None and says_it_is_out(item):
             off[place] = (Standing.EXPIRED, "It states that it is no longer in use.")
     holding = [place for place in range(len(items)) if off[place] is None]
-    saying = [p for p in holding if _REPLACING.search(f"{items[p].title or ''}\n{items[p].text[:_OPENING]}")]
+    saying = [place for place in holding if replaced_by(items[place]) is not None]
     for at in saying:
         others = [place for place in holding if place != at and known[place].standing is Standing.IN_FORCE]
         for place in others if known[at].standing is Standing.IN_FORCE else ():
@@ -358,7 +361,7 @@ def _say_themselves(
         if known[place].standing is not Standing.IN_FORCE or not items[place].title:
             continue
         title = items[place].title or ""
-        if _DRAFT.search(title):
+        if DRAFT.search(title):
             final = next((at for at in holding if at != place and is_draft_of(items[place], items[at])), None)
         elif title.lower().startswith(("old ", "former ", "previous ")):
             final = next((at for at in holding if at != place and is_called_old(items[place], [items[at]])), None)

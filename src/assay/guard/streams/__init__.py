@@ -1,4 +1,4 @@
-"""Checks of text while it is being made."""
+"""Checks of text while it is generated."""
 
 from typing import TYPE_CHECKING
 

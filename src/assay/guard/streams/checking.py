@@ -1,4 +1,4 @@
-"""Checking streams of text while they are being made.
+"""Checking streams of text while they are generated.
 
 The functions with `self` are methods of `Guard` (docs/adr/0080).
 """
@@ -13,24 +13,24 @@ from assay.guard.request import EvidenceLike
 from assay.schema import Stakes
 
 if TYPE_CHECKING:  # loaded with the first stream
-    from assay.guard.parts import Checking
+    from assay.guard.parts import Checker
     from assay.guard.streams.text_streams import AsyncTextStream, TextStream
 
 
 @overload
 def stream(
-    self: Checking, pieces: AsyncIterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
+    self: Checker, pieces: AsyncIterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
 ) -> AsyncTextStream: ...
 
 
 @overload
 def stream(
-    self: Checking, pieces: Iterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
+    self: Checker, pieces: Iterable[Any], evidence: EvidenceLike = None, **options: Unpack[StreamOptions]
 ) -> TextStream: ...
 
 
 def stream(
-    self: Checking,
+    self: Checker,
     pieces: Iterable[Any] | AsyncIterable[Any],
     evidence: EvidenceLike = None,
     *,
@@ -48,7 +48,7 @@ def stream(
     """Check a text while it is being made, and give out what may be shown of it.
 
     Under `enforce` a sentence is held back until it has passed. What is given out is a beginning of the text, to
-    the character, and holds nothing of a claim that the gate does not released. A claim that it would block by
+    the character, and holds nothing of a claim that the gate does not release. A claim that it would block by
     itself stops the stream, even under a policy that averages over claims: what has been shown cannot be called
     back. Under `annotate` text is given out at once, and a `Correction` follows what did not pass.
 
@@ -85,7 +85,7 @@ def stream(
 
 
 def astream(
-    self: Checking,
+    self: Checker,
     pieces: Iterable[Any] | AsyncIterable[Any],
     evidence: EvidenceLike = None,
     **options: Unpack[StreamOptions],

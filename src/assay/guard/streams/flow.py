@@ -1,7 +1,7 @@
-"""One stream on its way to its reader: what comes in is held until it has passed, or goes out and is corrected.
+"""One stream on its way to its reader: text is held back until it has passed, or goes out and is corrected.
 
-Pure: pieces and rulings go in with the time at which they came, what may go out comes out. Whoever drives it reads the
-source, has the jobs checked while more is coming, and hands out what there is; `assay.guard.streams.runner` does so
+A flow does no I/O: pieces and rulings go in with their times, and what may go out comes out. A driver reads the source,
+has the jobs checked while more is coming, and hands out what has been released; `assay.guard.streams.runner` does so
 with threads and with an event loop.
 """
 
@@ -20,26 +20,26 @@ E = TypeVar("E")
 O = TypeVar("O")  # noqa: E741 what goes out
 
 STREAM: str = "stream"
-"""The name under which a ruling on the stream as a whole stands."""
+"""The name of the ruling on the stream as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamTiming:
-    """What holding back cost, in milliseconds."""
+    """The delay by holding back, in milliseconds."""
 
     first_ms: float | None = None
-    """How long the first sentence waited when all of it had come; none where none went out."""
+    """How long the first sentence waited after it was complete; None if none went out."""
     total_ms: float | None = None
-    """How much later the stream ended than its source; none where it was stopped before."""
+    """How much later the stream ended than its source; None if it was stopped before."""
     longest_ms: float = 0.0
-    """The longest that anything waited that went out."""
+    """The longest wait of anything that went out."""
 
 
 class Flow(ABC, Generic[I, E, O]):
-    """One stream. What is made of its pieces, and how it ends early, is up to its kind."""
+    """One stream. How its pieces are read and shown, and how it ends early, is up to its kind."""
 
     def __init__(self, reader: StreamReader[E], *, enforces: bool, split: Split[E] | None = None) -> None:
-        """A stream that `reader` reads; one that does not enforce lets everything but its end out at once."""
+        """A stream that `reader` reads. If it does not enforce, everything except its end goes out at once."""
         self._reader = reader
         self._enforces = enforces
         self._holdback: Holdback[E] = Holdback(reader, loose=not enforces, split=split)
@@ -52,7 +52,7 @@ class Flow(ABC, Generic[I, E, O]):
         self._total: float | None = None
         self._longest = 0.0
         self.stopped: Ruling | None = None
-        """The ruling that stopped it."""
+        """The ruling that stopped the stream."""
         self.finished = False
         """Whether nothing more comes out."""
 
@@ -62,26 +62,26 @@ class Flow(ABC, Generic[I, E, O]):
 
     @abstractmethod
     def _shown(self, event: E, data: Any) -> O:
-        """What goes out of an event; `data` is its content as JSON."""
+        """What is shown of an event; `data` is its content as JSON."""
 
     @abstractmethod
     def _ending(self, ruling: Ruling) -> Iterable[O]:
-        """What is said in place of everything that was not released."""
+        """What is shown in place of everything that was not released."""
 
     @abstractmethod
     def _correction(self, ruling: Ruling) -> Iterable[O]:
-        """What is said of text that went out and did not pass."""
+        """What is shown after text that went out and did not pass."""
 
     def _last_events(self) -> Iterable[tuple[E, Any]]:
         """The events that the end of the source completes."""
         return ()
 
     def _disclosure(self, ruling: Ruling) -> Iterable[O]:  # noqa: ARG002 for kinds that can add something
-        """What is said behind a text that may only be shown together with it."""
+        """The disclosure that is shown after a text, if it may be shown only with one."""
         return ()
 
     def take(self, piece: I, at: float) -> None:
-        """Takes what came at a time, in seconds of any clock."""
+        """Takes a piece that came at a time, in seconds of any clock."""
         self._take(self._events(piece), at)
         self._let_out(at)
 
@@ -106,24 +106,24 @@ class Flow(ABC, Generic[I, E, O]):
                 self._break_off(event)
 
     def _break_off(self, event: E) -> None:
-        """The source says itself that it failed: what was held back was never complete."""
+        """Ends a stream whose source says that it failed: what was held back was never complete."""
         self.stopped = unchecked("the source did not end its answer")
         self._out.append(self._shown(event, None))
         self.finished = True
 
     def fail(self, reason: str) -> None:
-        """Takes note that what the stream shows cannot be checked any further."""
+        """Takes note that the stream cannot be checked any further."""
         ruling = unchecked(reason)
         self._rulings[STREAM] = ruling
         if self._enforces:
             self._stop(ruling)
 
     def job(self) -> Job | None:
-        """What there is to check now."""
+        """What is to be checked now; None if there is nothing."""
         return None if self.finished else self._holdback.job()
 
     def settle(self, job: Job, found: Mapping[str, Ruling], at: float) -> None:
-        """Takes the rulings on a job, by channel and by call, at the time at which they were made."""
+        """Takes the rulings on a job, by channel and by call, and the time at which they were made."""
         if self.finished:
             return
         self._rulings |= found
@@ -149,26 +149,26 @@ class Flow(ABC, Generic[I, E, O]):
         self.finished = True
 
     def out(self) -> list[O]:
-        """Takes what may go out now."""
+        """Removes and returns what may go out now."""
         free, self._out = self._out, []
         return free
 
     @property
     def complete(self) -> bool:
-        """Whether all of it was checked and came out: a reader who knows that the answer has ended may leave."""
+        """Whether all of the stream was checked and went out: a reader who knows that it has ended may leave."""
         held = self._holdback
         return self.finished or (held.ended and held.all_passed and not held.waiting)
 
     @property
     def ruling(self) -> Ruling | None:
-        """The ruling on all of it as far as it was checked; none where nothing was."""
+        """The ruling on all of the stream that was checked; None if nothing was."""
         if self.stopped is not None:
             return self.stopped
         return joint_ruling(self._rulings.values()) if self._rulings else None
 
     @property
     def timing(self) -> StreamTiming:
-        """What holding back has cost so far."""
+        """The delay by holding back so far."""
         return StreamTiming(_ms(self._first), _ms(self._total), round(self._longest * 1000, 3))
 
     def _stop(self, ruling: Ruling) -> None:
@@ -177,7 +177,7 @@ class Flow(ABC, Generic[I, E, O]):
         self.finished = True
 
     def _correct(self, ruling: Ruling) -> None:
-        """Reports what was not reported before."""
+        """Shows a correction for claims that were not reported before."""
         wrong = {
             claim.text
             for report in ruling.reports

@@ -1,12 +1,12 @@
-"""Holds back what a stream shows until it has passed: a sentence at a time, or a tool call.
+"""Holding back a stream until it has passed: sentence by sentence, or call by call.
 
-Pure: events go in, what may go out comes out. Nothing here waits, checks or sends. The events of a stream form a queue
-in which each event names what must have passed before it may go out: the text up to its last character, a call, or
-everything. An event goes out as it came, byte for byte, or not at all; so what has gone out is always a beginning of
-what the upstream sent.
+Nothing here waits, checks or sends: events go in, and those that may go out come out. The events of a stream form a
+queue in which each event names what must have passed before it may go out: the text up to its last character, a call,
+or everything. An event goes out as it came, byte for byte, or not at all, so that what has gone out is always a
+beginning of what the upstream sent.
 
-A sentence is complete when another one begins. What is complete is checked together with the text before it, because
-a claim is read in its context; the last sentence is checked with the whole text when the text has ended.
+A sentence is complete when the next one begins. It is checked together with the text before it, because a claim is read
+in its context; the last sentence is checked with the whole text when the text has ended.
 """
 
 import re
@@ -19,12 +19,12 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from assay.text.sentences import split_sentences
 
 E = TypeVar("E")
-"""An event: whatever a stream is made of."""
+"""The type of a stream's events."""
 E_contra = TypeVar("E_contra", contravariant=True)
 
 WINDOW: Final = 6_000
-"""Characters of the text before a sentence that are checked with it, so that a long stream costs no more a sentence
-than a short one. The whole text is checked once more when it has ended."""
+"""The most characters of text before a sentence that are checked with it, so that a sentence of a long stream costs no
+more than one of a short stream. The whole text is checked once more when it has ended."""
 
 _MAY_END: Final = re.compile(r"[.!?:;…\n\r\x0b\x0c\x85\u2028\u2029。！？｡．।॥۔։።؟]")
 _OPEN_MARK: Final = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]?\s*|[⁰¹²³⁴-⁹]+\s*)*\Z")
@@ -33,14 +33,14 @@ _OPEN_MARK: Final = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]?\s*|[⁰¹²³⁴-⁹]+
 
 @dataclass(slots=True)
 class StreamDelta:
-    """What one event of a stream adds."""
+    """What one event adds to a stream."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
-    """Text by the channel that it belongs to, in order."""
+    """Pieces of text with their channels, in order."""
     calls: list[str] = field(default_factory=list)
-    """The calls that the event shows a part of."""
+    """The calls of which the event shows a part."""
     ended_calls: dict[str, Any] = field(default_factory=dict)
-    """Calls that are complete, as an answer of the format that contains each."""
+    """Calls that are complete now, each as an answer of the format that contains it."""
     ended_texts: list[str] = field(default_factory=list)
     """Channels that get no more text."""
     needs_texts: list[str] = field(default_factory=list)
@@ -50,16 +50,16 @@ class StreamDelta:
     ends: bool = False
     """Whether the answer is complete."""
     unreadable: str | None = None
-    """What in it no check can read."""
+    """What in the event cannot be checked."""
     failed: bool = False
-    """Whether it says that the upstream failed."""
+    """Whether the event says that the upstream failed."""
 
 
 class StreamReader(Protocol[E_contra]):
-    """Says what the events of a stream add."""
+    """Reads what the events of a stream add."""
 
     def read(self, event: E_contra, data: Any) -> StreamDelta:
-        """What an event adds; `data` is its content as JSON, none where it has none."""
+        """What an event adds; `data` is its content as JSON, or None if it has none."""
         ...
 
     def end(self) -> StreamDelta:
@@ -73,12 +73,12 @@ class StreamReader(Protocol[E_contra]):
 
 @dataclass(slots=True)
 class _Channel:
-    """One text as far as it is known."""
+    """One text of a stream, as far as it has come."""
 
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     tail: str = ""
-    """What follows the last complete sentence."""
+    """The text after the last complete sentence."""
     looked: int = 0
     """How long the tail was when sentences were last looked for."""
     cuts: list[int] = field(default_factory=list)
@@ -103,7 +103,7 @@ class _Channel:
         self.length += len(piece)
         self.tail += piece
         self.done = False
-        # A long text without an end is looked at again only when it has grown by a part of itself.
+        # A long tail without an end is looked at again only when it has grown by a 64th.
         if len(self.tail) - self.looked > len(self.tail) // 64 and _MAY_END.search(self.tail):
             self._find_cut()
 
@@ -134,7 +134,7 @@ class JobText:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be checked next."""
+    """The texts and calls to be checked next."""
 
     texts: tuple[JobText, ...]
     calls: Mapping[str, Any]
@@ -158,7 +158,7 @@ class Held(Generic[E]):
 
 
 Split = Callable[[E, int], tuple[E, E] | None]
-"""Cuts an event of text before its last characters, as many as are named; none where nothing would stand before."""
+"""Cuts an event of text before so many of its last characters; None if nothing would stand before the cut."""
 
 
 class Holdback(Generic[E]):
@@ -167,8 +167,8 @@ class Holdback(Generic[E]):
     def __init__(self, stream: StreamReader[E], *, loose: bool = False, split: Split[E] | None = None) -> None:
         """An empty queue for the events that `stream` reads.
 
-        A `loose` one releases everything but the end of the answer, which waits until all of it has been looked at.
-        With `split` an event of text may go out in two parts: what passed first, the rest when it has.
+        With `loose` everything is released at once except the end of the answer, which waits until all of it has been
+        checked. With `split` an event of text may go out in two parts: first what has passed, later the rest.
         """
         self._stream = stream
         self._loose = loose
@@ -180,15 +180,15 @@ class Holdback(Generic[E]):
         self._some_calls = False
         self._out: dict[str, int] = {}
         self._taken = 0
-        """Events that were ever put into the queue, which numbers them."""
+        """How many events were ever put into the queue; this numbers them."""
         self._last: dict[str, int] = {}
-        """The number of the last event that shows a part of a call, by the call."""
+        """The number of the last event that shows a part of a call, by call."""
         self._cleared = 0
         """How many events at the head of the queue may go out together."""
         self._looked = 0
-        """How many at the head were found to be free, so that none is looked at twice while a later one is not."""
+        """How many events at the head were found free, so that none is examined again while a later one is not free."""
         self._reach = 0
-        """The place in the queue up to which they go out together, as far as is known."""
+        """The place in the queue up to which these must go out together, as far as is known."""
         self.ended = False
         """Whether the answer is complete."""
 
@@ -205,7 +205,7 @@ class Holdback(Generic[E]):
         return reading
 
     def end(self) -> StreamDelta:
-        """Takes note of the stream's end: every text that has begun is complete."""
+        """Takes note of the end of the stream: every text that has begun is complete."""
         reading = self._stream.end()
         self._note(reading)
         for channel in self._channels.values():
@@ -223,7 +223,7 @@ class Holdback(Generic[E]):
         self.ended = self.ended or reading.ends
 
     def job(self) -> Job | None:
-        """What there is to check now; none where nothing is complete that has not been checked."""
+        """What is to be checked now; None if everything complete has been checked."""
         texts = []
         for name, channel in self._channels.items():
             if channel.ended and not channel.done:
@@ -243,7 +243,7 @@ class Holdback(Generic[E]):
         return 0 if first <= 0 else next((cut for cut in channel.cuts if cut >= first), 0)
 
     def settle(self, job: Job, waits: Iterable[str] = ()) -> None:
-        """Takes note that everything in a job passed, but for the texts that wait for a claim to follow."""
+        """Takes note that everything in a job passed, except the texts that wait for a claim to follow."""
         kept = set(waits)
         for text in job.texts:
             channel = self._channels[text.channel]
@@ -267,10 +267,10 @@ class Holdback(Generic[E]):
         return free
 
     def _head_may_go(self) -> bool:
-        """Whether the next event may go out, and with it all that stands between it and the end of a call it shows.
+        """Whether the next event may go out, and with it all events up to the end of a call that it shows.
 
-        A call goes out whole or not at all: where something between its pieces never passes, a client would be left
-        with arguments that break off.
+        A call goes out whole or not at all: if an event between its pieces never passed, a client would be left with
+        arguments that break off.
         """
         if self._cleared or self._loose or not self._queue[0].calls:
             return self._may_go(self._queue[0])
@@ -289,7 +289,7 @@ class Holdback(Generic[E]):
         return free
 
     def _first_part(self, held: Held[E], split: Split[E]) -> list[Held[E]]:
-        """What has passed of the event that is next; the rest takes its place."""
+        """The part of the next event that has passed; the rest takes its place in the queue."""
         for name, end in held.texts:
             passed = self._channels[name].passed
             cut = split(held.event, end - passed) if passed < end else None
@@ -316,10 +316,10 @@ class Holdback(Generic[E]):
         return texts and set(self._calls) <= self._passed_calls
 
     def shown(self) -> dict[str, str]:
-        """What has gone out of each text, in whole events."""
+        """The part of each text that has gone out, in whole events."""
         return {name: channel.text()[: self._out.get(name, 0)] for name, channel in self._channels.items()}
 
     @property
     def waiting(self) -> int:
-        """Events in the queue."""
+        """How many events wait in the queue."""
         return len(self._queue)

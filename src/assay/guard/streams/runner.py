@@ -1,7 +1,7 @@
-"""Drives a flow: reads its source, has what is complete checked while more is coming, hands out what has passed.
+"""Driving a flow: its source is read, complete sentences are checked meanwhile, and what has passed is handed out.
 
-One check at a time runs beside the reading, on a thread; a source is read a bounded number of pieces ahead of its
-reader. What the source or a check raises is raised where the stream is read, and nothing goes out after it.
+One check at a time runs on a thread beside the reading. The source is read a bounded number of pieces ahead of the
+reader. An error of the source or of a check is raised where the stream is read, and nothing goes out after it.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ I = TypeVar("I")  # noqa: E741 what comes in
 O = TypeVar("O")  # noqa: E741 what goes out
 
 Check = Callable[[Job], Mapping[str, Ruling]]
-"""Rules on what is complete, by channel and by call."""
+"""Gives the rulings on a job, by channel and by call."""
 
 MOST_AHEAD: Final = 1_024
-"""Pieces of a source that are read ahead of the reader."""
+"""How many pieces of a source are read ahead of the reader."""
 _CLOSING_S: Final = 1.0
-"""Seconds that a reader who leaves waits for the thread that reads the source."""
+"""How many seconds a reader who leaves waits for the thread that reads the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """What happened beside the reader, and when."""
+    """Something that happened on another thread or task, and when: a piece, the end, a check or an error."""
 
     at: float
     piece: Any = None
@@ -45,8 +45,8 @@ class _Note:
         return not self.ended and self.checked is None and self.error is None
 
 
-class _Course:
-    """Where a flow stands between its source and its checks."""
+class _FlowState:
+    """The state of a flow between its source and its checks."""
 
     def __init__(self, flow: Flow[Any, Any, Any]) -> None:
         self._flow = flow
@@ -54,7 +54,7 @@ class _Course:
         self._ended = False
 
     def note(self, note: _Note) -> Job | None:
-        """Takes what happened, and gives what is to be checked now."""
+        """Takes a note, and returns the job to be checked now, if there is one."""
         if note.error is not None:
             raise note.error
         if note.checked is not None:
@@ -73,7 +73,7 @@ class _Course:
 
 
 def ruled(check: Check, job: Job) -> Mapping[str, Ruling]:
-    """The rulings of a check; where it could not be made, nothing of the job counts as checked."""
+    """The rulings of a check; if it could not be made, everything in the job counts as unchecked."""
     try:
         return check(job)
     except AssayError as error:
@@ -83,10 +83,10 @@ def ruled(check: Check, job: Job) -> Mapping[str, Ruling]:
 def drive(
     source: Iterable[I], flow: Flow[I, Any, O], check: Check, *, cancel: Callable[[], object] | None = None
 ) -> Generator[O, None, None]:
-    """Gives what a flow releases of a source.
+    """Yields what a flow releases of a source.
 
-    The source is read on a thread of its own and closed there, if it can be closed, when it has ended or the reader
-    leaves; `cancel` wakes it where it waits for something that may never come.
+    The source is read on a thread of its own, and closed there if it can be closed when it has ended or the reader
+    leaves. `cancel` wakes it if it waits for something that may never come.
     """
     inbox: SimpleQueue[_Note] = SimpleQueue()
     slots, left = threading.BoundedSemaphore(MOST_AHEAD), threading.Event()
@@ -105,19 +105,19 @@ def drive(
         inbox.put(_Note(time.perf_counter(), ended=True))
 
     reading = _beside(pump, inbox)
-    course = _Course(flow)
+    state = _FlowState(flow)
     try:
         while not flow.finished:
             note = inbox.get()
             if note.is_piece:
                 slots.release()
-            job = course.note(note)
+            job = state.note(note)
             if job is not None:
                 _beside(_checked, inbox, check, job, inbox)
             yield from flow.out()
     finally:
         if flow.complete and flow.stopped is None:
-            # What is left of the source says nothing: it may end by itself, and its connection may be used again.
+            # The rest of the source has no text: it may end by itself, and its connection may be used again.
             _free(slots)
             _await(reading)
         left.set()
@@ -129,7 +129,7 @@ def drive(
 
 
 def _await(thread: threading.Thread) -> None:
-    """Waits a moment for a thread, unless it is this one: whichever thread collects a forgotten stream closes it."""
+    """Waits a moment for a thread, unless it is this one: any thread may collect and so close a forgotten stream."""
     if thread is not threading.current_thread():
         thread.join(_CLOSING_S)
 
@@ -140,7 +140,7 @@ def _checked(check: Check, job: Job, inbox: "SimpleQueue[_Note]") -> None:
 
 
 def _free(slots: threading.BoundedSemaphore) -> None:
-    """Lets a thread go on that waits for a slot."""
+    """Lets a thread that waits for a slot go on."""
     try:
         slots.release()
     except ValueError:
@@ -148,12 +148,14 @@ def _free(slots: threading.BoundedSemaphore) -> None:
 
 
 def _beside(work: Callable[..., None], inbox: "SimpleQueue[_Note]", *args: Any) -> threading.Thread:
-    """Runs work on a thread that never keeps the process from ending."""
+    """Runs work on a thread that does not keep the process from ending."""
 
     def run() -> None:
         try:
             work(*args)
-        except BaseException as error:  # noqa: BLE001 raised again where the stream is read
+        # The source may be anybody's code. Whatever it raises on this thread is raised again where the stream is read;
+        # without the note the reader would wait for ever.
+        except BaseException as error:  # noqa: BLE001
             inbox.put(_Note(time.perf_counter(), error=error))
 
     thread = threading.Thread(target=copy_context().run, args=(run,), name="assay-stream", daemon=True)
@@ -162,7 +164,7 @@ def _beside(work: Callable[..., None], inbox: "SimpleQueue[_Note]", *args: Any) 
 
 
 async def adrive(source: AsyncIterable[I], flow: Flow[I, Any, O], check: Check) -> AsyncGenerator[O, None]:
-    """As `drive`, with a source of the event loop; checks run on threads."""
+    """As `drive`, for an asynchronous source; checks run on threads."""
     inbox: asyncio.Queue[_Note] = asyncio.Queue()
     slots = asyncio.Semaphore(MOST_AHEAD)
     tasks: set[asyncio.Task[_Note]] = set()
@@ -184,20 +186,20 @@ async def adrive(source: AsyncIterable[I], flow: Flow[I, Any, O], check: Check) 
         task.add_done_callback(tasks.discard)
 
     beside(pump())
-    course = _Course(flow)
+    state = _FlowState(flow)
     try:
         while not flow.finished:
             note = await inbox.get()
             if note.is_piece:
                 slots.release()
-            job = course.note(note)
+            job = state.note(note)
             if job is not None:
                 beside(checked(job))
             for piece in flow.out():
                 yield piece
     finally:
         if flow.complete and flow.stopped is None and tasks:
-            # What is left of the source says nothing: it may end by itself, and its connection may be used again.
+            # The rest of the source has no text: it may end by itself, and its connection may be used again.
             await asyncio.wait(tasks, timeout=_CLOSING_S)
         running = list(tasks)
         for task in running:

@@ -1,8 +1,8 @@
-"""Streams of text: nothing of a claim that does not pass is ever given out, or it is corrected at once.
+"""Streams of text: a claim that does not pass is never given out, or is corrected at once.
 
-The text is held back one sentence at a time. A sentence is complete when another one begins; it is checked together
-with what stands before it while the next is being made, and goes out as soon as it passes. When the source has ended
-all of the text is checked once more, its tail included, by the same path as a text that was not streamed.
+The text is held back one sentence at a time. A sentence is complete when the next one begins. It is checked together
+with the text before it while the next is generated, and goes out as soon as it passes. When the source has ended, the
+whole text is checked once more, in the same way as a text that was not streamed.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from assay.schema.run import ModelTurn, Run, TextPart
 _CHANNEL: Final = "text"
 _ON_WITHHELD: Final = ("answer", "end", "raise")
 _FAIL_ON: Final = ("revise", "block")
-_OF_TEXT: Final = frozenset({"schema", "citations"})
-"""Options of `check` that say something only of a whole text."""
+_WHOLE_TEXT_OPTIONS: Final = frozenset({"schema", "structure", "citations"})
+"""The options of `check` that apply only to a whole text."""
 
 
 class Notice(str):
-    """Text that the policy says, and not the source: why the rest is missing, or what is to be shown with it."""
+    """Text of the policy and not of the source: why the rest is missing, or a disclosure."""
 
     __slots__ = ()
 
 
 class Correction(str):
-    """An event behind text that went out and did not pass: as text, words for its reader."""
+    """Follows text that went out and did not pass; its own text is for the reader."""
 
     __slots__ = ("reasons", "report")
 
     report: HallucinationReport | None
-    """What was found, with the claims that did not hold."""
+    """The report, with the claims that did not hold."""
     reasons: tuple[str, ...]
-    """Why the gate would not have let it out."""
+    """Why the gate would not have released the text."""
 
     def __new__(cls, words: str, report: HallucinationReport | None = None, reasons: tuple[str, ...] = ()) -> Self:
-        """Words for the reader, and what they rest on."""
+        """A correction in words for the reader, with its report and reasons."""
         made = super().__new__(cls, words)
         made.report = report
         made.reasons = reasons
@@ -67,30 +67,30 @@ class StreamOutcome:
     """How a stream ended."""
 
     finished: bool
-    """Whether it has; until then nothing counts as passed."""
+    """Whether the stream has ended; until then nothing counts as passed."""
     action: str
-    """The gate's action on all of it, or `unchecked`."""
+    """The gate's action on the whole text, or `unchecked`."""
     passed: bool
-    """Whether all of the source's text may stand."""
+    """Whether the whole text of the source may stand."""
     released: str
     """The text of the source that was given out."""
     notice: str | None = None
-    """What the policy says in place of the rest, or together with the text."""
+    """The policy's own text in place of the rest, or together with the text."""
     report: HallucinationReport | None = None
-    """The report of the whole text, or of the part that stopped the stream; none where no check was made."""
+    """The report on the whole text, or on the part that stopped the stream; None if no check was made."""
     reasons: tuple[str, ...] = ()
     timing: StreamTiming = field(default_factory=StreamTiming)
-    """What it cost; also in `report.timing.stages_ms` as `stream_first` and `stream_total`."""
+    """The delay by holding back; also in `report.timing.stages_ms` as `stream_first` and `stream_total`."""
 
 
 class _TextReader:
-    """Every piece is text of the one answer."""
+    """Reads pieces that are all text of one answer."""
 
     def read(self, event: str, data: Any) -> StreamDelta:  # noqa: ARG002 text carries no JSON
         return StreamDelta(texts=[(_CHANNEL, event)] if event else [])
 
     def end(self) -> StreamDelta:
-        # Also where nothing was said: an empty answer is an answer, and none that passes.
+        # Also if there was no text: an empty answer is an answer, and does not pass.
         return StreamDelta(ended_texts=[_CHANNEL])
 
     def sent(self, data: Any) -> None:
@@ -105,10 +105,10 @@ def _cut(event: str, back: int) -> tuple[str, str] | None:
 class _TextFlow(Flow[Any, str, str]):
     """A stream of text."""
 
-    def __init__(self, read: Callable[[Any], str | None] | None, *, enforces: bool, says: bool) -> None:
+    def __init__(self, read: Callable[[Any], str | None] | None, *, enforces: bool, shows_notice: bool) -> None:
         super().__init__(_TextReader(), enforces=enforces, split=_cut)
         self._read = read
-        self._says = says
+        self._shows_notice = shows_notice
         self._given: list[str] = []
 
     @property
@@ -131,7 +131,7 @@ class _TextFlow(Flow[Any, str, str]):
         return event
 
     def _ending(self, ruling: Ruling) -> Iterable[str]:
-        return self._disclosure(ruling) if self._says else ()
+        return self._disclosure(ruling) if self._shows_notice else ()
 
     def _disclosure(self, ruling: Ruling) -> Iterable[str]:
         if not ruling.notice:
@@ -140,10 +140,10 @@ class _TextFlow(Flow[Any, str, str]):
 
     def _correction(self, ruling: Ruling) -> Iterable[str]:
         report = ruling.reports[0] if ruling.reports else None
-        return (Correction(f"\n\n[Correction] {_said_of(ruling)}\n\n", report, ruling.reasons),)
+        return (Correction(f"\n\n[Correction] {_correction_text(ruling)}\n\n", report, ruling.reasons),)
 
 
-def _said_of(ruling: Ruling) -> str:
+def _correction_text(ruling: Ruling) -> str:
     """The notice to a reader about text that is already out."""
     wrong = [str(claim["text"]) for claim in ruling.summary("").get("claims", [])] if ruling.reports else []
     if not wrong:
@@ -184,8 +184,8 @@ class TextCheck:
                 report = self._report(text.text, claim_free=self.claim_free, options=self.options)
                 found[text.channel] = ruling_on_report(report, self.fail_on)
             else:
-                # Whether a text may be free of claims is decided at its end, as is what only holds for the whole.
-                options = {name: value for name, value in self.options.items() if name not in _OF_TEXT}
+                # Whether a text may be free of claims is decided at its end, like all that concerns the whole text.
+                options = {name: value for name, value in self.options.items() if name not in _WHOLE_TEXT_OPTIONS}
                 report = self._report(text.text, claim_free=True, options=options)
                 found[text.channel] = ruling_on_part(report, self.fail_on, begun=text.begun)
         return found
@@ -199,7 +199,7 @@ class TextCheck:
 
 
 class _Stream:
-    """What both kinds of streams have."""
+    """What both kinds of streams share."""
 
     def __init__(self, flow: _TextFlow, on_withheld: str) -> None:
         self._flow = flow
@@ -207,7 +207,7 @@ class _Stream:
 
     @property
     def outcome(self) -> StreamOutcome:
-        """How it ended, or where it stands."""
+        """How the stream ended, or where it stands."""
         flow = self._flow
         ruling, given, timing = flow.ruling, flow.given, flow.timing
         if ruling is None:
@@ -234,14 +234,14 @@ class _Stream:
 
 
 def _timed(report: HallucinationReport, timing: StreamTiming) -> HallucinationReport:
-    """The report with what the stream cost, where something went out."""
+    """The report with the delay of the stream in its timing, as far as it is known."""
     spent = {"stream_first": timing.first_ms, "stream_total": timing.total_ms}
     stages = {**report.timing.stages_ms, **{name: value for name, value in spent.items() if value is not None}}
     return report.model_copy(update={"timing": report.timing.model_copy(update={"stages_ms": stages})})
 
 
 class TextStream(_Stream, Iterator[str]):
-    """Gives the text that may be shown; made by `Guard.stream`. A context manager, which closes the source."""
+    """Yields the text that may be shown; made by `Guard.stream`. As a context manager it closes the source."""
 
     def __init__(self, source: Iterable[Any], flow: _TextFlow, check: TextCheck, on_withheld: str) -> None:
         super().__init__(flow, on_withheld)
@@ -269,7 +269,7 @@ class TextStream(_Stream, Iterator[str]):
 
 
 class AsyncTextStream(_Stream, AsyncIterator[str]):
-    """As `TextStream`, for an event loop."""
+    """As `TextStream`, for an asynchronous source."""
 
     def __init__(self, source: AsyncIterable[Any], flow: _TextFlow, check: TextCheck, on_withheld: str) -> None:
         super().__init__(flow, on_withheld)
@@ -320,7 +320,7 @@ def open_stream(
         raise InputError(f"on_withheld is one of {', '.join(_ON_WITHHELD)}; got {on_withheld!r}")
     if check.fail_on not in _FAIL_ON:
         raise InputError(f"fail_on is 'revise' or 'block', got {check.fail_on!r}")
-    flow = _TextFlow(read, enforces=mode == Mode.ENFORCE, says=on_withheld == "answer")
+    flow = _TextFlow(read, enforces=mode == Mode.ENFORCE, shows_notice=on_withheld == "answer")
     if isinstance(source, AsyncIterable):
         return AsyncTextStream(source, flow, check, on_withheld)
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):

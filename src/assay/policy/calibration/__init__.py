@@ -1,4 +1,4 @@
-"""What fitted policies are on: measured rates, strictness, provenance, decisions made again."""
+"""Fitted policies: their measured rates, strictness and provenance, and decisions recomputed under another policy."""
 
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from assay.policy.calibration.provenance import void_because as void_because
     from assay.policy.calibration.redecision import GateFacts as GateFacts
     from assay.policy.calibration.redecision import facts_of as facts_of
+    from assay.policy.calibration.redecision import objection_to_release as objection_to_release
     from assay.policy.calibration.redecision import redecide as redecide
-    from assay.policy.calibration.redecision import undecided as undecided
     from assay.policy.calibration.standing import standing_of as standing_of
     from assay.policy.calibration.strictness import at_strictness as at_strictness
     from assay.policy.calibration.strictness import block_grid_of as block_grid_of
@@ -24,8 +24,9 @@ else:
         __name__,
         {
             ".provenance": ("Calibration", "policy_text", "policy_with_prior", "void_because"),
-            ".redecision": ("GateFacts", "facts_of", "redecide", "undecided"),
+            ".redecision": ("GateFacts", "facts_of", "objection_to_release", "redecide"),
             ".standing": ("standing_of",),
             ".strictness": ("at_strictness", "block_grid_of", "grid_of", "levels_of", "loosest"),
         },
+        renamed={"undecided": "objection_to_release"},
     )

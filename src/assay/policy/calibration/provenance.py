@@ -1,4 +1,4 @@
-"""Where fitted thresholds come from, kept in the policy file beside them.
+"""The provenance of fitted thresholds, kept beside them in the policy file.
 
     version: 1
     calibration:
@@ -9,9 +9,9 @@
       preset: general
       emit_threshold: 0.9
 
-The block says what was promised, of which rows, by which verifier. It is no part of the policy: it decides nothing and
-does not change its digest. A promise is void where another verifier judges or other thresholds decide, so both digests
-are in it and `void_because` compares them.
+The block states what is guaranteed, for which rows and by which verifier. It is not part of the policy: it decides
+nothing and does not affect the policy's digest. The guarantee is void where another verifier judges or other thresholds
+decide, so the block contains both digests, which `void_because` compares.
 """
 
 from collections.abc import Mapping
@@ -34,49 +34,49 @@ class Calibration(Value):
     """How the thresholds of a policy file were chosen."""
 
     method: Literal["learn_then_test", "conformal_risk_control", "least_loss"]
-    """What chose them. Only the first promises anything of the rows at hand; see `assay.stats.risk`."""
+    """The method that chose them. Only the first guarantees anything for the rows at hand; see `assay.stats.risk`."""
     statement: str
-    """What is promised, in a sentence."""
+    """The guarantee, in a sentence."""
     alpha: Share | None = None
     """The share of hallucinated outputs that may pass; none without a guarantee."""
     delta: Share | None = None
-    """How often the promise may fail; none without one that holds with high probability."""
+    """The probability with which the guarantee may fail; None if no guarantee holds with high probability."""
     horizon: Count | None = None
-    """How many hallucinated outputs to come the promise is about; none where it is about their rate."""
+    """How many future hallucinated outputs the guarantee covers; None if it bounds their rate."""
     rows: Count
     """Labelled rows that the thresholds were fitted on."""
     hallucinated: Count
-    """Those of them that are hallucinated: the n of the guarantee."""
+    """The hallucinated rows among them: the n of the guarantee."""
     leaked: Count
-    """Those that pass all the same."""
+    """The hallucinated rows that pass nevertheless."""
     upper_bound: Share | None = None
     """The largest leak rate that is compatible with the rows at confidence 1 - delta."""
     false_abstention: Share | None = None
-    """The share of right rows that do not pass."""
+    """The share of correct rows that do not pass."""
     documents: Count
-    """Different bodies of evidence among the rows; fewer than rows where some are not independent of each other."""
+    """The number of different bodies of evidence; smaller than `rows` where some rows depend on each other."""
     cost_leak: float = Field(ge=0)
     cost_false_block: float = Field(ge=0)
     cost_abstention: float = Field(ge=0)
     loss_of_rates: bool = False
-    """Whether right and hallucinated rows weigh a half each in the loss, rather than each row the same."""
+    """Whether correct and hallucinated rows contribute half of the loss each, rather than every row the same."""
     loss: float = Field(ge=0)
-    """The mean loss of a row at these costs."""
+    """The mean loss per row at these costs."""
     confidence_ece: Share | None = None
-    """The expected calibration error of the fitted confidence on held-out rows; none where none was fitted so."""
+    """The expected calibration error of the fitted confidence on held-out rows; None if it was not measured."""
     seed: int
-    """Of the choice of one row a document, where that was asked for."""
+    """The seed for choosing one row per document, where that was requested."""
     data_digest: str = Field(min_length=1)
-    """SHA-256 over the rows, their labels included."""
+    """SHA-256 of the rows, labels included."""
     policy_digest: str = Field(min_length=1)
-    """The digest of the policy that was fitted."""
+    """The digest of the fitted policy."""
     verifier: str
     verifier_digest: str = Field(min_length=1)
-    """What judged the rows."""
+    """The digest of the verifier that judged the rows."""
 
 
 def void_because(calibration: Calibration, policy: Policy, verifier_digest: str) -> tuple[str, ...]:
-    """Why what was promised does not hold for a policy and a verifier; empty where it does."""
+    """Why the guarantee does not apply to a policy and a verifier; empty where it does."""
     reasons = []
     if policy.digest != calibration.policy_digest:
         reasons.append("the policy was changed after it was fitted")
@@ -86,39 +86,40 @@ def void_because(calibration: Calibration, policy: Policy, verifier_digest: str)
 
 
 def policy_text(policy: Policy, calibration: Calibration) -> str:
-    """The file of a fitted policy: what it changes of its preset, and where that comes from.
+    """The file of a fitted policy: its differences from its preset, and their provenance.
 
-    Reading it with `parse_policy` gives the policy again, digest included.
+    Reading it with `parse_policy` gives the same policy again, digest included.
     """
-    import yaml
-
-    base = next((preset for name, preset in PRESETS.items() if _family(policy.name) == name), PRESETS["general"])
-    settings: dict[str, Any] = {"preset": base.name, **_differences(policy.model_dump(mode="json"), base)}
-    document = {"version": 1, BLOCK: calibration.model_dump(mode="json", exclude_none=True), "policy": settings}
     head = "# Thresholds fitted by `assay calibrate`. Name this file in --policy or Guard(policy=...).\n"
-    return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
+    return _policy_file(head, policy, {BLOCK: calibration.model_dump(mode="json", exclude_none=True)})
 
 
 def policy_with_prior(policy: Policy, claims: int) -> str:
-    """The file of a policy whose `prior` was estimated: what it changes of its preset.
+    """The file of a policy whose `prior` was estimated: its differences from its preset.
 
     Args:
-        policy: with the estimate.
-        claims: how many claims it was estimated from.
+        policy: the policy with the estimate.
+        claims: the number of claims that it was estimated from.
     """
+    head = f"# prior estimated by `assay calibrate --prior` from {claims:,} claims. Name this file in --policy.\n"
+    return _policy_file(head, policy, {})
+
+
+def _policy_file(head: str, policy: Policy, blocks: Mapping[str, Any]) -> str:
+    """A policy file: a comment, further blocks, and the settings in which the policy differs from its preset."""
     import yaml
 
     base = next((preset for name, preset in PRESETS.items() if _family(policy.name) == name), PRESETS["general"])
     settings: dict[str, Any] = {"preset": base.name, **_differences(policy.model_dump(mode="json"), base)}
-    head = f"# prior estimated by `assay calibrate --prior` from {claims:,} claims. Name this file in --policy.\n"
-    return head + yaml.safe_dump({"version": 1, "policy": settings}, sort_keys=False, allow_unicode=True, width=110)
+    document = {"version": 1, **blocks, "policy": settings}
+    return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
 
 
 def read_calibration(block: object) -> Calibration:
-    """The block as a value.
+    """Validates the block.
 
     Raises:
-        PolicyError: a field is missing, unknown or out of its range.
+        PolicyError: a field is missing, unknown or out of range.
     """
     try:
         return Calibration.model_validate(block)
@@ -130,7 +131,7 @@ def read_calibration(block: object) -> Calibration:
 
 
 def _family(name: str) -> str:
-    """The preset that a name such as `rag-calibrated` begins with."""
+    """The longest name of a preset that a name such as `rag-calibrated` begins with; empty where there is none."""
     return max((known for known in PRESETS if name == known or name.startswith(f"{known}-")), key=len, default="")
 
 

@@ -1,8 +1,8 @@
-"""Where a preset stands between the two rates of a gate: honest outputs emitted, wrong ones stopped.
+"""The two rates of a gate measured for each preset: honest outputs emitted, and wrong ones stopped.
 
 The figures are in ``standing.json`` beside this module. ``python -m train.standing`` measures them on answers of
-language models that people labelled and that nothing was trained or fitted on; they hold for one verifier and one
-version of a preset each, by their digests, and for no other. docs/thresholds.md says what they are worth elsewhere.
+language models that people labelled and that were not used for training or fitting. Each figure applies to exactly one
+verifier and one version of a preset, identified by their digests. docs/thresholds.md says how far they carry over.
 """
 
 import json
@@ -17,22 +17,23 @@ FILE: Final = Path(__file__).with_name("standing.json")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a policy did with labelled answers of language models."""
+    """What a policy decided on labelled answers of language models."""
 
     verifier: str
-    """What judged them."""
+    """The name of the verifier that judged them."""
     honest: int
-    """Answers in which nothing is wrong."""
+    """The number of answers in which nothing is wrong."""
     emitted: int
-    """Those of them that it emits."""
+    """How many of these the policy emits."""
     wrong: int
-    """Answers in which something is wrong."""
+    """The number of answers in which something is wrong."""
     stopped: int
-    """Those of them that it does not emit."""
+    """How many of these the policy does not emit."""
     threshold: float
-    """Its `emit_threshold`."""
+    """The policy's `emit_threshold`."""
     curve: tuple[tuple[float, float, float], ...]
-    """Of other thresholds: the threshold, the share of honest answers whose score reaches it, of wrong ones below."""
+    """The rates at other thresholds: the threshold, the share of honest answers whose score reaches it, and the share
+    of wrong answers whose score is below it."""
 
     @property
     def words(self) -> str:
@@ -49,25 +50,25 @@ class Standing:
 
 
 def standing_of(policy_digest: str, verifier_digest: str | None = None) -> Standing | None:
-    """The standing of a policy; none where it was not measured, as of every policy of one's own.
+    """The measured rates of a policy; None if it was not measured, as is the case for every custom policy.
 
     Args:
-        policy_digest: of the policy.
-        verifier_digest: of what judges; given, figures of another verifier count as none.
+        policy_digest: the digest of the policy.
+        verifier_digest: the digest of the verifier in use; if given, figures of another verifier are not returned.
     """
     measured = _measured()
     verifier = measured["verifier"]
-    found = measured["presets"].get(policy_digest)
-    if found is None or verifier_digest not in (None, verifier["digest"]):
+    figures = measured["presets"].get(policy_digest)
+    if figures is None or verifier_digest not in (None, verifier["digest"]):
         return None
     return Standing(
         verifier["name"],
-        found["honest"],
-        found["emitted"],
-        found["wrong"],
-        found["stopped"],
-        found["threshold"],
-        tuple((one[0], one[1], one[2]) for one in found["curve"]),
+        figures["honest"],
+        figures["emitted"],
+        figures["wrong"],
+        figures["stopped"],
+        figures["threshold"],
+        tuple((point[0], point[1], point[2]) for point in figures["curve"]),
     )
 
 

@@ -1,9 +1,9 @@
-"""One number that makes a policy stricter, and how far along it an output passes.
+"""One number that makes a policy stricter, and the strictest value at which an output still passes.
 
-The number is the `emit_threshold`, or one minus the `warn_rate` under `unsupported_rate`. Everything else that a
-policy demands stays as it is, but for thresholds that may not lie above it and come down with it. `support_threshold`
-is never touched: what counts as support is no matter of how strict a gate is. So a report that was made under
-`loosest(policy)` holds all that the gate decides on under any stricter one, and `levels_of` decides it again.
+The number is the `emit_threshold`, or one minus the `warn_rate` under `unsupported_rate`. All other settings stay the
+same, except for thresholds that must not exceed it and are lowered with it. `support_threshold` never changes: what
+counts as support does not depend on how strict a gate is. A report made under `loosest(policy)` therefore contains
+everything that the gate decides on under any stricter policy, and `levels_of` decides it again.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,27 +17,27 @@ from assay.policy.signals import GateInput, signal_of
 from assay.schema import Action, HallucinationReport, Verdict
 
 STEPS: tuple[float, ...] = (*(n / 200 for n in range(1, 198)), *(n / 1000 for n in range(990, 1001)))
-"""The thresholds that can be chosen: steps of 0.005 to 0.99, of 0.001 above, where most right outputs lie. They are
-laid down here, before any row was seen, as a guarantee needs."""
+"""The thresholds to choose from: in steps of 0.005 up to 0.99, and of 0.001 above, where most correct outputs lie. They
+are fixed here, before any row is seen, as a guarantee requires."""
 NEVER = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """How far one output gets."""
+    """The thresholds at which the decision on one output changes."""
 
     passes: float
-    """The strictest threshold of `grid_of` at which it is emitted; minus infinity where it is at none."""
+    """The strictest threshold of `grid_of` at which it is emitted; minus infinity if it is never emitted."""
     blocked: float
-    """The least `block_threshold` of `block_grid_of` at which it is withheld; infinity where it is at none."""
+    """The lowest `block_threshold` of `block_grid_of` at which it is withheld; infinity if it never is."""
 
 
 def at_strictness(policy: Policy, threshold: float, block_threshold: float | None = None) -> Policy:
-    """The policy with another threshold of passing, and of withholding where one is given.
+    """The policy with another threshold for emitting and, where one is given, for withholding.
 
     Raises:
-        InputError: the policy cannot be that loose: a threshold below `support_threshold`, unless every claim has to
-            be supported besides (`joint`).
+        InputError: the threshold is below `support_threshold`, which is possible only where every claim has to be
+            supported in addition (`joint`).
 
     >>> from assay.policy.presets import preset
     >>> strict = at_strictness(preset("general"), 0.5)
@@ -60,12 +60,13 @@ def at_strictness(policy: Policy, threshold: float, block_threshold: float | Non
 
 
 def loosest(policy: Policy) -> Policy:
-    """The policy at its loosest: what it does not emit, it emits at no threshold, and what it withholds, at all."""
+    """The policy at its loosest: an output that it does not emit is emitted at no threshold, and one that it withholds
+    is withheld at every threshold."""
     return at_strictness(policy, grid_of(policy)[0], 0.0)
 
 
 def grid_of(policy: Policy) -> tuple[float, ...]:
-    """The thresholds of passing that can be chosen for a policy, rising."""
+    """The thresholds for emitting that a policy can have, in ascending order."""
     if policy.aggregation in {"unsupported_rate", "joint"}:
         return STEPS
     least = policy.support_threshold
@@ -73,7 +74,7 @@ def grid_of(policy: Policy) -> tuple[float, ...]:
 
 
 def block_grid_of(policy: Policy) -> tuple[float, ...]:
-    """The thresholds of withholding that can be chosen: none above `revise_threshold`, to which it belongs."""
+    """The thresholds for withholding that a policy can have, in ascending order: none exceeds `revise_threshold`."""
     if policy.aggregation == "unsupported_rate":
         return (policy.block_threshold,)
     most = policy.revise_threshold
@@ -81,12 +82,12 @@ def block_grid_of(policy: Policy) -> tuple[float, ...]:
 
 
 def levels_of(report: HallucinationReport, policy: Policy, *, task: str = "qa") -> Levels:
-    """How far an output gets under stricter policies.
+    """The thresholds at which the decision on an output changes under stricter policies.
 
     Args:
-        report: made under `loosest(policy)`.
-        policy: the one whose thresholds are to be chosen.
-        task: what the output was checked as.
+        report: a report made under `loosest(policy)`.
+        policy: the policy whose thresholds are to be chosen.
+        task: the task that the output was checked for.
 
     Raises:
         InputError: the report was made under another policy.
@@ -118,7 +119,7 @@ def _at(policy: Policy, threshold: float, block_threshold: float | None = None) 
 
 
 def _last(grid: Sequence[float], holds: Callable[[float], bool]) -> int | None:
-    """The last index at which something holds that, along a rising grid, ceases to hold once and for all."""
+    """The last index of an ascending grid at which a condition holds that, once it fails, fails from there on."""
     low, high = 0, len(grid)
     while low < high:
         middle = (low + high) // 2
@@ -130,10 +131,10 @@ def _last(grid: Sequence[float], holds: Callable[[float], bool]) -> int | None:
 
 
 def _open_gate(report: HallucinationReport, task: str) -> GateInput:
-    """What the gate decides on that thresholds have a say in.
+    """The part of the gate's input that thresholds act on.
 
-    All else has spoken in the report's own action: where it kept the output from being emitted at the loosest, no
-    threshold is looked for, and where it did not, it keeps silent at any other.
+    Everything else is reflected in the report's own action. If it kept the output from being emitted at the loosest
+    threshold, no threshold is searched for; if it did not, it does not at any other threshold either.
     """
     return GateInput(
         claims=tuple(map(signal_of, report.claims)),

@@ -1,4 +1,4 @@
-"""How bad a finding is, and of which category."""
+"""The severity and the category of findings."""
 
 from typing import TYPE_CHECKING
 

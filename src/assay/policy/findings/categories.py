@@ -1,9 +1,9 @@
-"""Which category a finding has and from where it can be seen (docs/concepts.md#categories).
+"""The category of a finding and its origin: what the fault is visible from (docs/concepts.md#categories).
 
     intrinsic(c)  <=>  not entailed(c, C)                              the evidence C does not support it
     extrinsic(c)  <=>  entailed(c, C) and not consistent(c, K)         it does, and the ground truth K says otherwise
 
-K is what authoritative sources outside of the evidence say, and what can be recomputed: sums, units, the calendar.
+K is what authoritative sources outside the evidence say, and what can be recomputed: sums, units, the calendar.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,12 +13,12 @@ from typing import Final
 from assay.schema import Category, Origin, OutsideWord, Verdict
 
 LEAST_CONFIDENCE: Final = 0.5
-"""How sure an outside source has to be for its word to count."""
+"""The least confidence with which an outside source counts."""
 _RECOMPUTED: Final = frozenset({"logic.arithmetic", "logic.unit", "logic.date", "logic.order"})
-"""Faults against arithmetic, units and the calendar, which hold whatever the evidence says."""
+"""Faults of arithmetic, units and the calendar, which are faults whatever the evidence says."""
 _FAILS: Final = frozenset({Verdict.CONTRADICTED, Verdict.UNSUPPORTED})
 _UNSUPPORTED: Final = frozenset({Category.CONTEXTUAL, Category.CONFABULATORY})
-"""What a claim without support is where nothing more is known."""
+"""The categories of an unsupported claim about which nothing more is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +26,27 @@ class Grounds:
     """What is known against one claim."""
 
     verdict: Verdict
-    """What the evidence says of it."""
+    """The verdict of the evidence."""
     read: Category | None = None
-    """What comparing it with the evidence comes to, where the evidence does not support it."""
+    """The category that the comparison with the evidence gives, where the evidence does not support it."""
     fabricated: bool = False
     """Whether it cites a source that does not exist."""
     structural: bool = False
-    """Whether it is a value that breaks the schema or a rule of its document."""
+    """Whether it is a value that violates the schema or a rule of its document."""
     faults: Collection[str] = ()
-    """The codes of the faults of the output's own reasoning that are at it."""
+    """The codes of the faults of the output's own reasoning in this claim."""
     outside: Sequence[OutsideWord] = ()
-    """What sources outside of the evidence say."""
+    """What sources outside the evidence say."""
     hidden: bool = False
-    """Whether the evidence by itself does not show that it is wrong: it says so too, or nothing of it."""
+    """Whether the evidence alone does not show that it is wrong: it makes the same claim, or says nothing about it."""
 
 
 def attribute(grounds: Grounds) -> tuple[Category | None, Origin | None]:
-    """The category of a claim and where its fault is visible from; none of either where nothing is checked against it.
+    """The category and the origin of a claim's fault; both are none where the claim has no fault.
 
-    Of several categories the one that says most counts: ground truth before the evidence, the evidence's denial before
-    a fault of reasoning, that before a broken schema, and a broken schema before a mere lack of support.
+    Of several categories the most informative one counts: ground truth before the evidence, a contradiction by the
+    evidence before a fault of reasoning, that before a violated schema, and a violated schema before a mere lack of
+    support.
 
     >>> known = OutsideWord(source="register", relation="denies", confidence=0.99, authoritative=True)
     >>> [one.value for one in attribute(Grounds(Verdict.SUPPORTED, outside=[known])) if one is not None]
@@ -58,7 +59,7 @@ def attribute(grounds: Grounds) -> tuple[Category | None, Origin | None]:
 
 
 def is_denied(outside: Sequence[OutsideWord]) -> bool:
-    """Whether ground truth outside of the evidence contradicts a claim: one denial outweighs any number of others.
+    """Whether ground truth outside the evidence contradicts a claim; one denial outweighs any number of other sources.
 
     >>> is_denied([OutsideWord(source="a blog", relation="denies", confidence=0.99)])
     False

@@ -1,21 +1,21 @@
-"""How bad an error in a claim is: the formula of docs/concepts.md#severity, and how its three factors are estimated.
+"""The severity of an error in a claim: the formula of docs/concepts.md#severity, and estimates of its three factors.
 
     sev(c) = alpha * propagation_risk(c) + beta * detectability^-1(c) + gamma * consequence(c)
 
-docs/concepts.md#severity defines the factors but not how to know them. The estimates here are rules over what is known
-of a claim, with their numbers as named constants; they order claims, they are not measured probabilities.
+docs/concepts.md#severity defines the factors but not how to obtain them. The estimates here are rules over what is
+known about a claim, with their numbers as named constants; they rank claims and are not measured probabilities.
 
 **Propagation risk**, the probability that the claim feeds into decisions, memory or tool calls: 1 where the caller
-knows that it feeds an action; `COMMITS` for procedures and commitments, which are there to be followed; `COPIED` for
-other critical claims, whose numbers, dates and names get copied into fields; `CONCLUDED` for conclusions, which carry
-further ones; `MENTIONED` otherwise.
+knows that it feeds an action; `COMMITS` for procedures and commitments, which are meant to be followed; `COPIED` for
+other critical claims, whose numbers, dates and names get copied into fields; `CONCLUDED` for conclusions, on which
+further ones rest; `MENTIONED` otherwise.
 
-**Undetectability**, how hard the error is to catch: `SPECIFIC` for a claim with a specific detail, `VAGUE` without
-(made-up details are the hardest). A contradiction makes it easier to catch, by up to `SHOWN` for a certain one,
-since the evidence at hand shows it; a hedge by up to `WARNED`, since it warns the reader.
+**Undetectability**, how hard the error is to notice: `SPECIFIC` for a claim with a specific detail, `VAGUE` without
+one (invented details are the hardest to notice). A contradiction makes it easier, by up to `SHOWN` for a certain one,
+because the evidence at hand shows it; a hedge by up to `WARNED`, because it warns the reader.
 
-**Consequence**: what depends on the output by the caller's stakes, all of it for critical claims and `ASIDE` of it for
-others, and only `PERHAPS` of it for what is merely unsupported, since that may be true.
+**Consequence**: what depends on the output according to the caller's stakes; all of it for critical claims, the share
+`ASIDE` for others, and only the share `PERHAPS` for claims that are merely unsupported, since these may be true.
 """
 
 from collections.abc import Collection
@@ -37,16 +37,16 @@ SPECIFIC = 0.9
 VAGUE = 0.5
 """Undetectability of an error in a general statement."""
 SHOWN = 0.4
-"""The share of undetectability that a certain contradiction takes away."""
+"""The share of undetectability that a certain contradiction removes."""
 WARNED = 0.5
-"""The share of undetectability that a pure guess takes away."""
+"""The share of undetectability that the strongest hedge removes."""
 ASIDE = 0.6
 """The share of the stakes that depends on a claim that is not critical."""
 PERHAPS = 0.8
-"""The share of the consequence that counts where the claim may yet be true."""
+"""The share of the consequence that counts where the claim may be true after all."""
 
 CONSEQUENCE = {Stakes.LOW: 0.3, Stakes.MEDIUM: 0.6, Stakes.HIGH: 1.0}
-"""What an error costs by the stakes of the output."""
+"""The cost of an error by the stakes of the output."""
 
 RESPONSES = {
     SeverityLevel.CRITICAL: "Immediate halt; a person must review it.",
@@ -75,15 +75,15 @@ def severity(
 
     Args:
         policy: gives alpha, beta, gamma and the levels' thresholds.
-        verdict: `supported` and `not_checkable` claims are no findings and get 0; `unchecked` counts as unsupported.
-        kind: what sort of statement it is.
-        critical_reasons: why it is critical, as `ExtractedClaim.critical` names it; empty if it is not.
+        verdict: `supported` and `not_checkable` claims are not findings and get 0; `unchecked` counts as unsupported.
+        kind: the kind of statement.
+        critical_reasons: why it is critical, as in `ExtractedClaim.critical`; empty if it is not.
         stakes: how much depends on the output.
-        hedge: how much the wording holds back, in [0, 1].
-        contradiction: the probability that the evidence contradicts it, in [0, 1]; none counts as certain where the
-            verdict is `contradicted`.
+        hedge: the degree of hedging, in [0, 1].
+        contradiction: the probability that the evidence contradicts it, in [0, 1]; none counts as 1 where the verdict
+            is `contradicted`.
         has_specifics: whether it contains a specific detail: a number, a name, a date, an identifier.
-        feeds_action: whether an action or a tool call takes it up.
+        feeds_action: whether an action or a tool call uses it.
 
     Raises:
         InputError: `hedge` or `contradiction` is not in [0, 1].
@@ -133,8 +133,8 @@ def claim_weight(
 ) -> float:
     """The weight w_j = sev(c_j) of a claim in weighted faithfulness (docs/concepts.md#metrics), in [0, 1].
 
-    It is the severity that the claim would have without support, whatever its verdict: a weight that depended on the
-    verdict would let one wrong claim decide how much the others count.
+    It is the severity that the claim would have if it were unsupported, whatever its verdict: if the weight depended on
+    the verdict, one wrong claim would change how much the others count.
     """
     return severity(
         policy,

@@ -1,14 +1,14 @@
 """Respond, respond with caveats, or abstain (docs/concepts.md#abstention).
 
     RESPOND  if  P(hallucination) < theta_H  and  groundedness >= theta_G  and nothing forbids it
-    PARTIAL  if  the confidence lies between, or single claims are weak
-    ABSTAIN  else, with the reason and what to do next
+    PARTIAL  if  the confidence lies in between, or single claims are weak
+    ABSTAIN  otherwise, with the reason and what to do next
 
-Pure: values in, a value out. Whatever is unknown makes it stricter: without any confidence it abstains, a claim that
-could not be checked counts as weak, and where a signal is missing its trigger keeps silent but is in the record as
-missing. A claim that the evidence contradicts is never served with a caveat. An answer of nothing but weak claims is
-held back, unless the confidence is a probability that was fitted on labelled outputs: then the thresholds say what a
-caveat is worth.
+A pure function. Everything unknown makes it stricter: without a confidence it abstains, and a claim that could not be
+checked counts as weak. The trigger of a missing signal does not fire, but the record says that the signal is missing. A
+claim that the evidence contradicts is never served with a caveat. An answer that consists of weak claims only is
+withheld, unless the confidence is a probability fitted on labelled outputs: then the thresholds decide whether a caveat
+is enough.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from assay.stats import SIGNALS, ConfidenceModel
 from assay.text.sentences import split_sentences
 
 MARK: Final = " [Not confirmed by the sources.]"
-"""What is put behind a sentence with a weak claim."""
+"""The mark that follows a sentence with a weak claim."""
 NOTE: Final = "Please note: the sentences marked above could not be confirmed. Check them before you rely on them."
 
 _STRICTNESS: Final = {Answering.RESPOND: 0, Answering.PARTIAL_WITH_CAVEATS: 1, Answering.ABSTAIN: 2}
@@ -64,7 +64,7 @@ _INSTEAD: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "low_confidence": ("I am not sure enough of an answer to this question.", (_MORE_CONTEXT, _OTHER_QUERY)),
     "gate": ("My answer to this did not pass its checks.", ("read_the_sources", _OTHER_QUERY)),
 }
-"""For each reason what is said, and what to do next. Nothing of scores, thresholds, passages or models is told."""
+"""For each reason the text and what to do next. No scores, thresholds, passages or models are revealed."""
 _ADVICE: Final[Mapping[str, str]] = {
     _MORE_CONTEXT: "Add documents that cover it, or give more context.",
     _OTHER_QUERY: "Try asking in other words.",
@@ -82,27 +82,27 @@ class Limits:
     """The thresholds of the decision.
 
     Raises:
-        InputError: one is out of its range, or they are in the wrong order.
+        InputError: one is out of range, or they are in the wrong order.
     """
 
     high: float = 0.85
-    """theta_high: the confidence from which an answer is given as it is; 1 - theta_H of the formula."""
+    """theta_high: the confidence from which an answer is given unchanged; 1 - theta_H of the formula."""
     low: float = 0.4
     """theta_low: the confidence below which it is not given at all."""
     claim: float = 0.6
     """theta_claim: the probability of support below which a claim gets a caveat."""
     groundedness: float = 0.6
-    """theta_G: the groundedness below which nothing is given without a caveat."""
+    """theta_G: the groundedness below which every answer gets a caveat."""
     coverage: float = 0.3
-    """theta_cov: the share of the question that the evidence has to mention."""
+    """theta_cov: the least share of the question that the evidence has to mention."""
     entropy: float = 0.6
     """theta_H of the triggers: the normalised entropy above which the model counts as undecided."""
     agreement: float = 0.5
-    """theta_agree: the agreement up to which the model contradicts itself: a majority is more than a half."""
+    """theta_agree: the agreement at or below which the model contradicts itself; a majority is more than half."""
     domain: float = 0.2
-    """theta_domain: the share of the question that belongs to the service's domain."""
+    """theta_domain: the least share of the question that has to belong to the service's domain."""
     staleness_days: float = 730.0
-    """tau_max: how old evidence may be."""
+    """tau_max: the greatest age of evidence, in days."""
 
     def __post_init__(self) -> None:
         shares = (self.high, self.low, self.claim, self.groundedness, self.coverage, self.entropy, self.agreement)
@@ -114,7 +114,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What is known of a question, its evidence and its answer; none where a signal could not be had."""
+    """The signals about a question, its evidence and its answer; None if a signal is not available."""
 
     groundedness: float | None = None
     """How far the evidence supports the answer, in [0, 1]."""
@@ -123,24 +123,24 @@ class Situation:
     consistency: float | None = None
     """How far the model agrees with itself, in [0, 1]."""
     retrieval_quality: float | None = None
-    """How well the best passage fits the question, in [0, 1]."""
+    """How well the best passage matches the question, in [0, 1]."""
     coverage: float | None = None
-    """How much of the question all passages cover, in [0, 1]."""
+    """How much of the question all passages together cover, in [0, 1]."""
     hedging: float | None = None
-    """How much the wording holds back, in [0, 1]; less is better."""
+    """The degree of hedging, in [0, 1]; less is better."""
     relevant_evidence: int | None = None
     """Passages that mention the question."""
     domain_match: float | None = None
     """How far the question belongs to the domain, in [0, 1]."""
     staleness_days: float | None = None
-    """How old the newest dated passage is."""
+    """The age of the newest dated passage, in days."""
     requires_facts: bool = True
     """Whether the question asks for facts; small talk needs no evidence."""
     missing: Mapping[str, str] = field(default_factory=dict)
-    """Why a signal could not be had, by its name."""
+    """Why a signal is not available, by its name."""
 
     def signals(self) -> dict[str, float | None]:
-        """The signals of `assay.stats.confidence`, more is better."""
+        """The signals of `assay.stats.confidence`; for all of them more is better."""
         return {
             "groundedness": self.groundedness,
             "certainty": None if self.entropy is None else 1 - self.entropy,
@@ -152,7 +152,7 @@ class Situation:
 
 
 def fired(situation: Situation, limits: Limits) -> tuple[FiredTrigger, ...]:
-    """The six triggers of docs/concepts.md#abstention that fire, the hard one first.
+    """Those of the six triggers of docs/concepts.md#abstention that fire, the hard one first.
 
     >>> [one.trigger.value for one in fired(Situation(relevant_evidence=0, domain_match=0.9), Limits())]
     ['no_relevant_evidence']
@@ -164,18 +164,18 @@ def _fired(situation: Situation, limits: Limits) -> Iterator[FiredTrigger]:
     facts = situation.requires_facts
     if facts and situation.relevant_evidence is not None and situation.relevant_evidence <= 0:
         yield FiredTrigger(trigger=AbstentionTrigger.NO_RELEVANT_EVIDENCE, value=0.0, threshold=1.0)
-    held = (
+    tests = (
         (AbstentionTrigger.OUT_OF_DOMAIN, situation.domain_match, limits.domain, "below"),
         (AbstentionTrigger.LOW_COVERAGE, situation.coverage if facts else None, limits.coverage, "below"),
         (AbstentionTrigger.STALE, situation.staleness_days if facts else None, limits.staleness_days, "above"),
         (AbstentionTrigger.INCONSISTENT, situation.consistency, limits.agreement, "not above"),
         (AbstentionTrigger.HIGH_ENTROPY, situation.entropy, limits.entropy, "above"),
     )
-    for trigger, value, threshold, sense in held:
+    for trigger, value, threshold, condition in tests:
         if value is None:
             continue
-        wrong = {"below": value < threshold, "above": value > threshold, "not above": value <= threshold}[sense]
-        if wrong:
+        fires = {"below": value < threshold, "above": value > threshold, "not above": value <= threshold}[condition]
+        if fires:
             yield FiredTrigger(trigger=trigger, value=value, threshold=threshold)
 
 
@@ -188,15 +188,15 @@ def decide_answer(
     *,
     at_least: Answering = Answering.RESPOND,
 ) -> Abstention:
-    """What becomes of an answer.
+    """Decides whether an answer is given, given with caveats, or replaced by an abstention.
 
     Args:
         output: the answer.
-        claims: what was found of its claims.
-        situation: what else is known.
+        claims: the reports of its claims.
+        situation: the other signals.
         limits: the thresholds.
-        model: makes one confidence of the signals; weights by judgement and no calibration by default.
-        at_least: the most permissive outcome that is still open, such as what a gate has left.
+        model: combines the signals into one confidence; by default with expert weights and without calibration.
+        at_least: the most permissive outcome that is still allowed, for example by the gate.
 
     Returns:
         The decision. A lower signal, a weaker claim or one more trigger never makes it more permissive.
@@ -264,7 +264,7 @@ def weak_claims(claims: Sequence[ClaimReport], threshold: float) -> tuple[Caveat
 
 
 def with_caveats(output: str, caveats: Sequence[Caveat]) -> str:
-    """The output with a mark behind every sentence that has a weak claim, and a note at its end.
+    """The output with a mark after every sentence that contains a weak claim, and a note at its end.
 
     >>> from assay.schema import Span
     >>> with_caveats("It opened in 1990. It is blue.", [Caveat(claim="It is blue.", span=Span(start=19, end=30))])[:62]

@@ -1,17 +1,17 @@
-"""A chain of verification: claims tested by questions that are answered without the draft.
+"""A chain of verification: claims are tested by questions that the model answers without seeing the draft.
 
 See docs/concepts.md#chain-of-verification.
 
-1. Claims are chosen: those that pass the check but are critical, of high severity, or not sure.
-2. The model writes a question for each. One that gives the tested value away, or none, gives way to the question that
-   the user asked.
-3. The questions are answered from the evidence in contexts of their own. The draft is in none of them.
-4. The network compares: does the answer entail the claim, or contradict it?
-5. A claim stays if the answer confirms it; one that the answer neither confirms nor contradicts stays only where the
-   check had found it supported by the evidence, and with `strict` not even then.
+1. Claims are selected: those that pass the check but are critical, of high severity, or uncertain.
+2. The model writes a question for each. If it writes none, or one that gives the tested value away, the user's own
+   question is used.
+3. The questions are answered from the evidence in separate contexts that do not contain the draft.
+4. The network compares each answer with its claim: does it entail or contradict the claim?
+5. A claim stays if the answer confirms it. One that the answer neither confirms nor contradicts stays only if the check
+   found it supported by the evidence, and with `strict` not even then.
 
-The cost is one request for the questions, and one for every few of them for the answers. Questions that are equal are
-asked once; a cache of the model serves those that were asked before.
+The cost is one request for the questions, and one for every few of them for the answers. Equal questions are asked
+once; a cache of the model serves those that were asked before.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from assay.errors import AnswerError, ChatError, InputError
 from assay.models.chat import ChatRequest, read_structured
 from assay.prompts import Data, load_prompt
 from assay.retrieve import terms
-from assay.rewrite.answers.cited_answers import one_line
+from assay.rewrite.answers.cited_answers import closed_object, one_line
 from assay.rewrite.answers.evidence_selection import PromptContext
-from assay.rewrite.answers.steps import Asks, Judge, Said, Steps, messages
+from assay.rewrite.answers.steps import Ask, Judge, Reply, Steps, messages
 from assay.schema import ClaimKind, ClaimReport, ClaimStatus, Evidence, HallucinationReport, Span, Verdict
 from assay.schema.report_parts import VerificationQuestion
 
 CHAIN_PROMPTS: Final = ("cove_questions", "cove_answers")
 MOST_CLAIMS: Final = 40
-"""Claims that one chain tests; the others are decided by the check alone."""
+"""The most claims that one chain tests; the others are decided by the check alone."""
 LONGEST_QUESTION: Final = 600
 SEVERE: Final = 0.5
-"""The severity from which a chain is worth its cost (docs/concepts.md#chain-of-verification)."""
+"""The severity above which a claim is worth the cost of a chain (docs/concepts.md#chain-of-verification)."""
 _TESTED: Final = frozenset({ClaimKind.FACTUAL, ClaimKind.INFERENTIAL, ClaimKind.PROCEDURAL})
 
 
 @dataclass(frozen=True, slots=True)
 class ChainOptions:
-    """How claims are chosen and asked about."""
+    """How claims are selected and tested."""
 
     confident: float = 0.95
     """A claim that is not critical is tested where its probability of support is below this."""
     every: bool = False
     """Whether all claims are tested, whatever their score."""
     per_request: int = 4
-    """Questions that are answered in one request; 1 gives each a context of its own at the price of the evidence."""
+    """Questions per request; 1 gives each its own context, at the cost of sending the evidence with every question."""
     strict: bool = False
-    """Whether a claim that no answer confirms is dropped though the check had found it supported."""
+    """Whether a claim that no answer confirms is dropped even if the check found it supported."""
     max_tokens: int = 1_024
-    """Tokens of one answer."""
+    """The most tokens of one answer."""
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense.
+        """Validates the settings.
 
         Raises:
-            InputError: a setting is out of its range.
+            InputError: a setting is out of range.
         """
         if self.per_request < 1 or not 0 <= self.confident <= 1:
             raise InputError(
@@ -71,27 +71,27 @@ class Verified:
     """One claim that was tested."""
 
     span: Span
-    """Where it is in the text."""
-    asked: VerificationQuestion
+    """Its place in the text."""
+    test: VerificationQuestion
 
     @property
     def reason(self) -> str:
-        """What is to be said of a claim that does not stay."""
-        asked = self.asked
-        if asked.outcome in ("contradicted", "unconfirmed"):
-            said = "contradicts" if asked.outcome == "contradicted" else "does not confirm"
-            return f'Asked by itself, "{asked.question}" is answered with "{asked.answer}", which {said} the claim.'
-        if asked.outcome == "unanswered":
-            return f'Asked by itself, "{asked.question}" has no answer in the evidence.'
+        """The reason for removing a claim that did not pass."""
+        test = self.test
+        if test.outcome in ("contradicted", "unconfirmed"):
+            relation = "contradicts" if test.outcome == "contradicted" else "does not confirm"
+            return f'Asked by itself, "{test.question}" is answered with "{test.answer}", which {relation} the claim.'
+        if test.outcome == "unanswered":
+            return f'Asked by itself, "{test.question}" has no answer in the evidence.'
         return "The claim could not be verified: its question could not be asked, or its answer not read."
 
 
 @dataclass(frozen=True, slots=True)
-class _Answered:
+class _Answer:
     text: str = ""
     sources: tuple[str, ...] = ()
     readable: bool = False
-    """Whether the model could be asked and gave an answer to this question, an empty one included."""
+    """Whether the model could be asked and answered this question, even if with an empty text."""
 
 
 def chain_steps(
@@ -101,47 +101,47 @@ def chain_steps(
     options: ChainOptions,
     before: Sequence[Verified] = (),
 ) -> Steps[tuple[Verified, ...]]:
-    """Test the claims of a report.
+    """Tests the claims of a report.
 
     Args:
         report: the report of the draft.
         question: what the user asked.
-        context: the evidence that is shown.
-        options: which claims, and how.
-        before: what was asked about earlier answers to the same question; a claim that is there is not asked again.
+        context: the evidence that the model is shown.
+        options: which claims are tested, and how.
+        before: the tests of earlier answers to the same question; their claims are not tested again.
 
     Returns:
-        What was asked of each claim that was chosen, in the order of the text.
+        The test of each selected claim, in the order of the text.
     """
-    chosen = chosen_claims(report, options)
-    known = {one.asked.claim: one.asked for one in before}
-    new = list({claim.text: claim for claim in chosen if claim.text not in known}.values())
+    selected = chosen_claims(report, options)
+    tests = {one.test.claim: one.test for one in before}
+    new = list({claim.text: claim for claim in selected if claim.text not in tests}.values())
     if new:
-        known |= yield from _asked(new, question, context, options)
-    return tuple(Verified(claim.span, known[claim.text]) for claim in chosen)
+        tests |= yield from _tests(new, question, context, options)
+    return tuple(Verified(claim.span, tests[claim.text]) for claim in selected)
 
 
-def _asked(
-    claims: Sequence[ClaimReport], question: str, context: PromptContext, options: ChainOptions
+def _tests(
+    claims: Sequence[ClaimReport], user_question: str, context: PromptContext, options: ChainOptions
 ) -> Steps[dict[str, VerificationQuestion]]:
-    """What is asked and answered of each claim, by its text."""
-    questions = yield from _questions(claims, question, options)
-    answers = yield from _answers(list(dict.fromkeys(questions)), context, options)
-    found = [answers[one] for one in questions]
+    """The test of each claim, by the claim's text."""
+    questions = yield from _questions(claims, user_question, options)
+    by_question = yield from _answers(list(dict.fromkeys(questions)), context, options)
+    answers = [by_question[question] for question in questions]
     rows = tuple(
-        (claim.text, (Evidence(id="answer", text=answer.text),), asked)
-        for claim, answer, asked in zip(claims, found, questions, strict=True)
+        (claim.text, (Evidence(id="answer", text=answer.text),), question)
+        for claim, answer, question in zip(claims, answers, questions, strict=True)
         if answer.text
     )
     judged = iter((yield Judge(rows)) if rows else [])
     return {
-        claim.text: _outcome(claim, asked, answer, next(judged) if answer.text else None, options)
-        for claim, asked, answer in zip(claims, questions, found, strict=True)
+        claim.text: _outcome(claim, question, answer, next(judged) if answer.text else None, options)
+        for claim, question, answer in zip(claims, questions, answers, strict=True)
     }
 
 
 def chosen_claims(report: HallucinationReport, options: ChainOptions) -> list[ClaimReport]:
-    """The claims that are worth a question: those that pass so far, and are critical, severe or not sure."""
+    """The claims that are worth a question: those that pass so far and are critical, severe or uncertain."""
     passing = [c for c in report.claims if c.status is ClaimStatus.PASS and c.kind in _TESTED]
     worth = [
         c
@@ -155,7 +155,7 @@ def chosen_claims(report: HallucinationReport, options: ChainOptions) -> list[Cl
 
 
 def _questions(claims: Sequence[ClaimReport], asked: str, options: ChainOptions) -> Steps[list[str]]:
-    """A question for each claim; the user's own where the model gave none that can be used."""
+    """A question for each claim; the user's own where the model gave no usable one."""
     prompt = load_prompt(CHAIN_PROMPTS[0]).render(
         question=Data.of({"question": asked}),
         claims=Data(tuple({"claim": number, "text": claim.text} for number, claim in enumerate(claims, start=1))),
@@ -163,32 +163,34 @@ def _questions(claims: Sequence[ClaimReport], asked: str, options: ChainOptions)
     )
     schema = _schema("questions", "claim", "question")
     request = ChatRequest(messages(prompt), schema=schema, max_tokens=options.max_tokens)
-    (said,) = yield Asks("questions", (request,))
-    written = {one["claim"]: one_line(one["question"]) for one in _listed(said, "questions", schema)}
+    (reply,) = yield Ask("questions", (request,))
+    written = {one["claim"]: one_line(one["question"]) for one in _entries(reply, "questions", schema)}
     return [_usable(written.get(number, ""), claim.text, asked) for number, claim in enumerate(claims, start=1)]
 
 
 def _usable(question: str, claim: str, asked: str) -> str:
-    return question if question and len(question) <= LONGEST_QUESTION and not leads(question, claim, asked) else asked
+    if question and len(question) <= LONGEST_QUESTION and not gives_away(question, claim, asked):
+        return question
+    return asked
 
 
-def leads(question: str, claim: str, asked: str) -> bool:
+def gives_away(question: str, claim: str, asked: str) -> bool:
     """Whether a question gives away what it is to test: a number of the claim, or all of its words.
 
-    What the user asked is no secret, so numbers and words of it may be in the question.
+    Numbers and words of the user's own question are no secret, so they may occur in it.
 
-    >>> leads("How long does leave last?", "Leave lasts 4 weeks.", "How much leave do I get?")
+    >>> gives_away("How long does leave last?", "Leave lasts 4 weeks.", "How much leave do I get?")
     False
-    >>> leads("Does leave last 4 weeks?", "Leave lasts 4 weeks.", "How much leave do I get?")
+    >>> gives_away("Does leave last 4 weeks?", "Leave lasts 4 weeks.", "How much leave do I get?")
     True
     """
     known = set(terms(asked))
     tested = set(terms(claim)) - known
-    given = tested & set(terms(question))
-    return bool(given) and (given == tested or any(term[0].isdigit() for term in given))
+    revealed = tested & set(terms(question))
+    return bool(revealed) and (revealed == tested or any(term[0].isdigit() for term in revealed))
 
 
-def _answers(questions: Sequence[str], context: PromptContext, options: ChainOptions) -> Steps[dict[str, _Answered]]:
+def _answers(questions: Sequence[str], context: PromptContext, options: ChainOptions) -> Steps[dict[str, _Answer]]:
     """The answer to each question, from the evidence alone."""
     size = options.per_request
     batches = [questions[at : at + size] for at in range(0, len(questions), size)]
@@ -209,25 +211,25 @@ def _answers(questions: Sequence[str], context: PromptContext, options: ChainOpt
         )
         for batch in batches
     )
-    said: list[Said] = yield Asks("answers", requests)
-    found: dict[str, _Answered] = {}
-    for batch, one in zip(batches, said, strict=True):
-        by_number = {answer["question"]: answer for answer in _listed(one, "answers", schema)}
+    replies: list[Reply] = yield Ask("answers", requests)
+    answers: dict[str, _Answer] = {}
+    for batch, reply in zip(batches, replies, strict=True):
+        by_number = {entry["question"]: entry for entry in _entries(reply, "answers", schema)}
         for number, text in enumerate(batch, start=1):
-            found[text] = _answered(by_number.get(number), context)
-    return found
+            answers[text] = _answer(by_number.get(number), context)
+    return answers
 
 
-def _answered(value: dict[str, Any] | None, context: PromptContext) -> _Answered:
-    if value is None:
-        return _Answered()
-    passages = [context.by_alias(alias) for alias in value.get("sources") or ()]
+def _answer(entry: dict[str, Any] | None, context: PromptContext) -> _Answer:
+    if entry is None:
+        return _Answer()
+    passages = [context.by_alias(alias) for alias in entry.get("sources") or ()]
     sources = tuple(dict.fromkeys(one.evidence.id for one in passages if one is not None))
-    return _Answered(one_line(value["answer"]), sources, readable=True)
+    return _Answer(one_line(entry["answer"]), sources, readable=True)
 
 
 def _outcome(
-    claim: ClaimReport, question: str, answer: _Answered, judged: ClaimReport | None, options: ChainOptions
+    claim: ClaimReport, question: str, answer: _Answer, judged: ClaimReport | None, options: ChainOptions
 ) -> VerificationQuestion:
     if judged is None:
         outcome = "unanswered" if answer.readable else "unchecked"
@@ -245,17 +247,18 @@ def _outcome(
         sources=answer.sources,
         outcome=outcome,
         score=None if judged is None else judged.score,
-        # A claim whose question could not be asked or read was not verified, whatever else supports it.
+        # A claim whose question could not be asked or whose answer could not be read was not verified.
         passed=outcome == "consistent" or (supported and outcome in {"unconfirmed", "unanswered"}),
     )
 
 
-def _listed(said: Said, name: str, schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of an answer; none where the model could not be asked or said something else: unchecked, then."""
-    if isinstance(said, ChatError):
+def _entries(reply: Reply, name: str, schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """The entries of a reply; empty if the model could not be asked or replied in another form, so that the claims
+    stay unchecked."""
+    if isinstance(reply, ChatError):
         return []
     try:
-        value = read_structured(said.choices[0], schema)
+        value = read_structured(reply.choices[0], schema)
     except AnswerError:
         return []
     entries: list[dict[str, Any]] = value[name]
@@ -266,10 +269,4 @@ def _schema(name: str, number: str, text: str, sources: Sequence[str] = ()) -> d
     properties: dict[str, Any] = {number: {"type": "integer"}, text: {"type": "string"}}
     if sources:
         properties["sources"] = {"type": "array", "items": {"type": "string", "enum": list(sources)}}
-    entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {
-        "type": "object",
-        "properties": {name: {"type": "array", "items": entry}},
-        "required": [name],
-        "additionalProperties": False,
-    }
+    return closed_object({name: {"type": "array", "items": closed_object(properties)}})

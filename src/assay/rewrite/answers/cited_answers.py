@@ -1,4 +1,4 @@
-"""Answers with citations: the form that is asked for, what a model made of it, and the text that comes of it."""
+"""Answers with citations: the form that the model is asked for, how its reply is read, and the text made of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from assay.rewrite.answers.evidence_selection import PromptContext
 from assay.schema import Span
 
 MOST_STATEMENTS: Final = 200
-"""Statements of one answer that are read; of more the answer is not what was asked for."""
+"""The most statements of one answer; an answer with more is not accepted."""
 LONGEST_STATEMENT: Final = 4_000
-"""Characters of one statement."""
+"""The most characters of one statement."""
 FLAG: Final = "[unconfirmed]"
-"""What follows a statement that is kept though nothing confirms it. In brackets, as a mark: words in the sentence
-would be part of the claim, and the report would say what is wrong with them instead of with the claim."""
+"""The mark after a statement that is kept although nothing confirms it. It is in brackets because words within the
+sentence would become part of the claim, and the report would judge them too."""
 
 _INLINE: Final = re.compile(r"\s{0,8}[\[(]\s{0,4}e\d{1,4}(?:\s{0,4}[,;]\s{0,4}e\d{1,4}){0,40}\s{0,4}[\])]")
 _ALIAS: Final = re.compile(r"e\d{1,4}")
@@ -26,21 +26,18 @@ _ENDS: Final = ".!?。！？…"
 
 
 def asked_schema(aliases: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema that a model is asked to answer in: only ids that it was shown can be cited."""
-    return _schema({"type": "string", "enum": list(aliases)})
+    """The JSON Schema of the answer that a model is asked for: only ids that it was shown can be cited."""
+    source = {"type": "string", "enum": list(aliases)}
+    statement = closed_object({"text": {"type": "string"}, "sources": {"type": "array", "items": source}})
+    return closed_object({"statements": {"type": "array", "items": statement}, "missing": {"type": "string"}})
 
 
-def _schema(source: dict[str, Any]) -> dict[str, Any]:
-    statement = {
-        "type": "object",
-        "properties": {"text": {"type": "string"}, "sources": {"type": "array", "items": source}},
-        "required": ["text", "sources"],
-        "additionalProperties": False,
-    }
+def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of an object that has exactly these properties."""
     return {
         "type": "object",
-        "properties": {"statements": {"type": "array", "items": statement}, "missing": {"type": "string"}},
-        "required": ["statements", "missing"],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
 
@@ -64,8 +61,8 @@ _READ: Final = {
     },
     "required": ["statements"],
 }
-"""What is read: a little more than what is asked for, for endpoints that hold models to no schema. An id that was not
-shown counts as none."""
+"""The schema of what is accepted. It is a little wider than what is asked for, since not every endpoint enforces
+schemas. An id that was not shown is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,40 +70,39 @@ class Statement:
     """One statement of an answer."""
 
     text: str
-    """One line, ending in a mark of its end."""
+    """One line that ends with a punctuation mark."""
     sources: tuple[str, ...]
     """Ids of evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer as it was read."""
+    """The parsed answer of a model."""
 
     statements: tuple[Statement, ...]
-    """Those that cite something that was shown."""
+    """The statements that cite a passage that was shown."""
     quarantined: tuple[Statement, ...] = ()
-    """Those that cite nothing (docs/concepts.md#grounded-generation: a null reference is quarantined)."""
+    """The statements that cite nothing (docs/concepts.md#grounded-generation: a null reference is quarantined)."""
     missing: str | None = None
-    """What the model says that the evidence does not answer."""
+    """The parts of the question that, according to the model, the evidence does not answer."""
 
 
 def read_draft(choice: Choice, context: PromptContext) -> Draft:
-    """The statements of an answer.
+    """Parses the answer of a model.
 
     Raises:
         AnswerError: the answer is declined, cut off, or of another form.
     """
     value = read_structured(choice, _READ)
-    made = [_statement(one["text"], one.get("sources") or (), context) for one in value["statements"]]
-    made = list(dict.fromkeys(one for one in made if any(c.isalnum() for c in one.text)))
+    read = [_statement(one["text"], one.get("sources") or (), context) for one in value["statements"]]
+    statements = list(dict.fromkeys(one for one in read if any(c.isalnum() for c in one.text)))
     missing = one_line(value.get("missing") or "")
-    return Draft(
-        tuple(one for one in made if one.sources), tuple(one for one in made if not one.sources), missing or None
-    )
+    cited = tuple(one for one in statements if one.sources)
+    return Draft(cited, tuple(one for one in statements if not one.sources), missing or None)
 
 
 def _statement(text: str, cited: Sequence[str], context: PromptContext) -> Statement:
-    """A statement with the ids of evidence in the place of aliases, also of those that were written into the text."""
+    """A statement with ids of evidence instead of aliases, including those that the model wrote into the text."""
     inline = [alias for mark in _INLINE.findall(text) for alias in _ALIAS.findall(mark)]
     passages = [context.by_alias(alias.strip().strip("[]")) for alias in (*cited, *inline)]
     sources = dict.fromkeys(passage.evidence.id for passage in passages if passage is not None)
@@ -115,7 +111,7 @@ def _statement(text: str, cited: Sequence[str], context: PromptContext) -> State
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without characters that steer a reader.
+    """A text on one line, without control and format characters.
 
     >>> one_line("Two\\n weeks\\u202e.")
     'Two weeks.'
@@ -124,7 +120,7 @@ def one_line(text: str) -> str:
 
 
 def _is_harmless(character: str) -> bool:
-    # Joiners make letters of some scripts and emoji; whatever else is of these kinds is seen by no reader.
+    # Joiners are needed for some scripts and for emoji; all other characters of these categories are invisible.
     return (
         character.isspace() or character in "\u200c\u200d" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}
     )
@@ -132,15 +128,15 @@ def _is_harmless(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An answer as readers get it."""
+    """An answer as prose."""
 
     text: str
     spans: tuple[Span, ...]
-    """Where each statement is in it, its citations included."""
+    """The place of each statement in it, citations included."""
 
 
 def rendered(statements: Sequence[Statement], flagged: Collection[Statement] = ()) -> Text:
-    """Statements as prose, each with its citations before its end mark.
+    """Statements as prose, each with its citations before its final punctuation mark.
 
     >>> rendered([Statement("Leave lasts 2 weeks.", ("hr-2",)), Statement("It is paid!", ("hr-2", "hr-3"))]).text
     'Leave lasts 2 weeks [hr-2]. It is paid [hr-2] [hr-3]!'

@@ -1,7 +1,7 @@
-"""Reads the signals of confidence off a report, its evidence and what the model said of its own words."""
+"""The signals of confidence, read from a report, its evidence and the log-probabilities of the model."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Final
@@ -15,12 +15,12 @@ from assay.stats import ConfidenceModel, normalised_entropy
 from assay.text.lexicon import STOP_WORDS, find_words
 
 RELEVANT: Final = 0.34
-"""The share of a question's content words from which a passage covers it: one word in three. Generous, as a passage
-may say it in other words: what it leaves out is told by coverage."""
+"""The share of a question's content words from which a passage counts as relevant: one word in three. It is low because
+a passage may use other words; coverage measures what is missing."""
 
 
 def limits_of(policy: Policy) -> Limits:
-    """The thresholds of a policy as those of the decision: emit, block and revise are high, low and claim.
+    """The limits that follow from a policy: its emit, block and revise thresholds become `high`, `low` and `claim`.
 
     >>> from assay.policy import preset
     >>> limits_of(preset("high-stakes")).high
@@ -47,18 +47,18 @@ def assess(
     today: date | None = None,
     requires_facts: bool = True,
 ) -> Abstention:
-    """Whether to give the answer of a report, with caveats or not at all.
+    """Decides whether the answer of a report is given, given with caveats, or not given.
 
     Args:
-        report: of the answer.
-        evidence: what it was checked against.
+        report: the report of the answer.
+        evidence: the evidence that it was checked against.
         limits: the thresholds.
-        model: makes one confidence of the signals.
+        model: combines the signals into one confidence.
         tokens: log-probabilities of the answer's tokens, where the endpoint gave them.
-        entropy: their normalised entropy where that was measured before, from 0 to 1; `tokens` go before it.
+        entropy: their normalised entropy, in [0, 1], if it was measured before; `tokens` take precedence.
         consistency: how far the model agrees with itself; the mean over the report's probes by default.
-        domain: words or texts that say what the service is for; without them every question is within it.
-        today: the day that the question is asked on; without it evidence is never stale.
+        domain: words or texts that describe what the service is for; without them every question is within its domain.
+        today: the day on which the question is asked; without it evidence is never stale.
         requires_facts: whether the question asks for facts.
 
     Returns:
@@ -79,19 +79,19 @@ def assess(
 
 
 def ceiling(report: HallucinationReport, situation: Situation, limits: Limits | None = None) -> Answering:
-    """The most permissive outcome that any thresholds of confidence leave to an answer.
+    """The most permissive outcome for an answer over all thresholds of confidence.
 
-    What the triggers, contradicted claims, caveats and the groundedness decide, they decide whatever the confidence is.
-    With it and the confidence of each row the decision is known for every pair of thresholds, as fitting them needs.
+    Triggers, contradicted claims, caveats and the groundedness act independently of the confidence. From this outcome
+    and the confidence of each row the decision follows for every pair of thresholds, which fitting them requires.
 
     Args:
-        report: of the answer.
-        situation: what else is known of it.
-        limits: the thresholds; `high` and `low` count for nothing.
+        report: the report of the answer.
+        situation: the other signals.
+        limits: the thresholds; `high` and `low` are ignored.
     """
-    opened = replace(limits or Limits(), high=0.0, low=0.0)
-    # Any fitted curve does: at thresholds of 0 its values decide nothing, only that there is one.
-    return decide_answer(report.output, report.claims, situation, opened, ConfidenceModel(slope=1.0)).outcome
+    unlimited = replace(limits or Limits(), high=0.0, low=0.0)
+    # Any fitted curve will do: at thresholds of 0 its values do not matter, only that there is one.
+    return decide_answer(report.output, report.claims, situation, unlimited, ConfidenceModel(slope=1.0)).outcome
 
 
 def with_abstention(report: HallucinationReport, abstention: Abstention) -> HallucinationReport:
@@ -110,10 +110,7 @@ def situation_of(
     today: date | None = None,
     requires_facts: bool = True,
 ) -> Situation:
-    """What is known of a question, its evidence and its answer.
-
-    Arguments are those of `assess`.
-    """
+    """The signals about a question, its evidence and its answer; the arguments are those of `assess`."""
     question = report.question or ""
     shares = [question_share(question, [piece]) for piece in evidence]
     known = [share for share in shares if share is not None]
@@ -151,7 +148,7 @@ def entropy_of(tokens: Sequence[TokenLogprob]) -> float | None:
         known = dict(token.alternatives) | {token.token: token.logprob}
         chances = [math.exp(min(0.0, logprob)) for logprob in known.values()]
         total = math.fsum(chances)
-        # Rounded log-probabilities may add up to a little more than 1.
+        # The probabilities may add up to slightly more than 1 because the log-probabilities are rounded.
         places.append([chance / total for chance in chances] if total > 1 else chances)
     return normalised_entropy(places)
 
@@ -161,37 +158,36 @@ def _content(text: str) -> frozenset[str]:
 
 
 def question_share(question: str, evidence: Sequence[Evidence]) -> float | None:
-    """The share of the question's content words that some evidence has, titles included; none without such words.
+    """The share of the question's content words that occur in the evidence, titles included; none if it has no such
+    words.
 
     >>> question_share("How long is parental leave?", [Evidence(id="a", text="Leave for parents lasts 4 weeks.")])
     0.5
     """
-    wanted = _content(question) - _ASKING
-    if not wanted:
-        return None
-    there: set[str] = set()
-    for piece in evidence:
-        there |= _content(f"{piece.title or ''} {piece.text}")
-    return len(wanted & there) / len(wanted)
+    return _share_of_question(question, (f"{piece.title or ''} {piece.text}" for piece in evidence))
 
 
-_ASKING: Final = frozenset({"long", "many", "much", "tell", "explain", "please", "happen", "mean"})
-"""Stems that belong to asking and not to what is asked about."""
+_QUESTION_STEMS: Final = frozenset({"long", "many", "much", "tell", "explain", "please", "happen", "mean"})
+"""Stems that belong to the form of a question and not to its subject."""
 
 
 def domain_match(question: str, domain: Collection[str]) -> float | None:
-    """The share of the question's content words that occur in the texts that say what the service is for."""
-    wanted = _content(question) - _ASKING
-    if not wanted:
+    """The share of the question's content words that occur in the texts that describe what the service is for."""
+    return _share_of_question(question, domain)
+
+
+def _share_of_question(question: str, texts: Iterable[str]) -> float | None:
+    asked = _content(question) - _QUESTION_STEMS
+    if not asked:
         return None
     known: set[str] = set()
-    for text in domain:
+    for text in texts:
         known |= _content(text)
-    return len(wanted & known) / len(wanted)
+    return len(asked & known) / len(asked)
 
 
 def staleness(evidence: Sequence[Evidence], today: date) -> float | None:
-    """Days since the newest passage came into force; a century where all dated ones expired, none without dates."""
+    """Days since the newest passage came into force; a century if all dated passages expired, none without dates."""
     ages = []
     for piece in evidence:
         if piece.expiry_date is not None and piece.expiry_date < today:
@@ -205,7 +201,7 @@ def staleness(evidence: Sequence[Evidence], today: date) -> float | None:
 
 
 _EXPIRED_DAYS: Final = 36_525
-"""A century: what counts as the age of evidence of which every dated passage has expired."""
+"""A century: the age of evidence of which every dated passage has expired, in days."""
 
 
 def _hedging(claims: Sequence[ClaimReport]) -> float | None:
@@ -214,7 +210,7 @@ def _hedging(claims: Sequence[ClaimReport]) -> float | None:
 
 
 def _relevant(evidence: Sequence[Evidence], shares: Sequence[float | None]) -> int | None:
-    """How many passages mention the question; all that have text where there is no question."""
+    """How many passages are relevant to the question; without a question, how many have text."""
     if all(share is None for share in shares) and shares:
         return sum(1 for piece in evidence if piece.text.strip())
     return sum(share is not None and share >= RELEVANT for share in shares)

@@ -1,14 +1,14 @@
-"""Evidence for a prompt: the most relevant within a budget of tokens, placed where models look.
+"""Evidence for a prompt: the most relevant passages within a token budget, in the positions that models attend to most.
 
 See docs/concepts.md#position-in-the-context.
 
-Models use what is at the beginning and at the end of a long context better than what is in its middle:
+Models use the beginning and the end of a long context better than its middle:
 
     attention(p) = start * exp(-p / tau_start) + end * exp(-(L - p) / tau_end) + base
 
-for a passage at position p of a context of length L. The most relevant passage gets the place with the most attention,
-the next one the next best place: by the rearrangement inequality no other order gives a larger sum of relevance times
-attention.
+for a passage at position p of a context of length L. The most relevant passage gets the position with the most
+attention, the next one the next best position: by the rearrangement inequality no other order gives a larger sum of
+relevance times attention.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from assay.text.sentences import split_sentences
 _CITABLE: Final = re.compile(r"[^\W_][\w./:-]{1,79}|\d")
 _NOT_CITABLE: Final = re.compile(r"[^\w./:-]+")
 MOST_STATEMENTS, LONGEST_STATEMENT = 6, 300
-"""Statements of sources that are checked against the other sources before a model is asked, and their characters."""
+"""The most statements of sources that are checked against the other sources before a model is asked, and the most
+characters of one."""
 RECORD_TOKENS: Final = 24
-"""About what the fields of a passage cost around its text."""
+"""The estimated tokens of a passage's record in addition to its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """The constants of the formula, lengths as shares of the context.
+    """The constants of the formula, with lengths as shares of the context.
 
-    The published curves fall off faster behind the beginning than they rise before the end, and the beginning is the
-    better place; the values say that much and no more, since they differ from model to model.
+    The published curves fall faster after the beginning than they rise towards the end, and the beginning is the better
+    position. The values express no more than that, since the curves differ from model to model.
     """
 
     start: float = 1.0
@@ -59,23 +60,23 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class PromptPassage:
-    """A piece of evidence as a model is shown it."""
+    """A piece of evidence as it is shown to a model."""
 
     alias: str
     """`e1`, `e2` and so on, in the order in which they are shown."""
     evidence: Evidence
     text: str
-    """The part of it that is shown: all of it, or its most relevant stretches with an ellipsis between them."""
+    """The part of it that is shown: the whole text, or its most relevant excerpts joined by ellipses."""
     characters: int
-    """Characters of the evidence that are shown."""
+    """The number of characters of the evidence that are shown."""
     contradicted_by: tuple[tuple[str, str, str], ...] = ()
-    """Passages that contradict it: the alias of each, what this one says and what that one does."""
+    """The passages that contradict it: alias, what this passage says, and what the other one says."""
     replaced_by: str | None = None
-    """The alias of the passage that takes its place; empty where it is out of use for another reason."""
+    """The alias of the passage that supersedes it; empty where it is out of use for another reason."""
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a prompt shows of it."""
+        """The record of the passage in a prompt."""
         record = evidence_record(self.alias, self.evidence, self.text)
         if self.contradicted_by:
             record["contradicted_by"] = [
@@ -93,17 +94,17 @@ class PromptContext:
     passages: tuple[PromptPassage, ...]
     """In the order in which they are shown."""
     left_out: tuple[str, ...] = ()
-    """Ids of evidence that there was no room for."""
+    """Ids of evidence that did not fit."""
 
     def by_alias(self, alias: str) -> PromptPassage | None:
-        """The passage of an alias."""
+        """The passage with an alias; None if there is no such passage."""
         return next((passage for passage in self.passages if passage.alias == alias), None)
 
 
 def statements_on(question: str, evidence: Sequence[Evidence], most: int = MOST_STATEMENTS) -> tuple[str, ...]:
-    """The sentence of each source that is most like a question, the most like it first: what the sources say of it.
+    """The sentence of each source that is most similar to a question, the most similar first.
 
-    What one source says of a question is what another one may contradict. Rows and records are no sentences.
+    These are the statements that other sources may contradict. Rows of tables and records do not count as sentences.
     """
     windows = [
         Window(item.id, place.start, place.end, text)
@@ -118,29 +119,29 @@ def statements_on(question: str, evidence: Sequence[Evidence], most: int = MOST_
     return tuple(best.values())[:most]
 
 
-def with_standing(
+def with_source_status(
     context: PromptContext,
-    contradicting: Sequence[tuple[tuple[str, str], tuple[str, str]]],
-    given_way: Mapping[str, str],
+    contradictions: Sequence[tuple[tuple[str, str], tuple[str, str]]],
+    superseded: Mapping[str, str],
 ) -> PromptContext:
-    """The context in which each passage tells which others contradict it, and that it is out of use.
+    """The context with a note on each passage that others contradict, or that is out of use.
 
     Args:
-        context: what a model is shown.
-        contradicting: pairs of what two sources say, each with the id of its source.
-        given_way: the ids of sources that are out of use, with the id of what takes their place, or nothing.
+        context: the passages that a model is shown.
+        contradictions: pairs of contradicting statements, each with the id of its source.
+        superseded: the ids of sources that are out of use, each with the id of its replacement, or an empty text.
     """
     alias = {passage.evidence.id: passage.alias for passage in context.passages}
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for one, other in contradicting:
-        for (mine, here), (theirs, there) in ((one, other), (other, one)):
-            if mine in alias and theirs in alias and (alias[theirs], here, there) not in found.get(mine, ()):
-                found.setdefault(mine, []).append((alias[theirs], here, there))
+    against: dict[str, list[tuple[str, str, str]]] = {}
+    for first, second in contradictions:
+        for (mine, here), (theirs, there) in ((first, second), (second, first)):
+            if mine in alias and theirs in alias and (alias[theirs], here, there) not in against.get(mine, ()):
+                against.setdefault(mine, []).append((alias[theirs], here, there))
     passages = tuple(
         replace(
             passage,
-            contradicted_by=tuple(found.get(passage.evidence.id, ())),
-            replaced_by=alias.get(given_way[passage.evidence.id], "") if passage.evidence.id in given_way else None,
+            contradicted_by=tuple(against.get(passage.evidence.id, ())),
+            replaced_by=alias.get(superseded[passage.evidence.id], "") if passage.evidence.id in superseded else None,
         )
         for passage in context.passages
     )
@@ -148,16 +149,16 @@ def with_standing(
 
 
 def citable(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The evidence with ids that can be in brackets in a text; ids that can already stay as they are.
+    """The evidence with ids that can be written in brackets in a text; ids that already can are kept.
 
     >>> [e.id for e in citable([Evidence(id="Leave policy", text=""), Evidence(id="hr-2", text="")])]
     ['Leave-policy', 'hr-2']
     """
     taken = {item.id for item in evidence if _CITABLE.fullmatch(item.id)}
-    made: list[Evidence] = []
+    items: list[Evidence] = []
     for item in evidence:
         if _CITABLE.fullmatch(item.id):
-            made.append(item)
+            items.append(item)
             continue
         slug = _NOT_CITABLE.sub("-", item.id).strip("-_./:")[:60]
         slug = slug if len(slug) > 1 else f"source-{slug or 1}"
@@ -165,8 +166,8 @@ def citable(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
         while name in taken:
             name, number = f"{slug}-{number}", number + 1
         taken.add(name)
-        made.append(item.model_copy(update={"id": name}))
-    return tuple(made)
+        items.append(item.model_copy(update={"id": name}))
+    return tuple(items)
 
 
 def choose_evidence(
@@ -174,14 +175,14 @@ def choose_evidence(
 ) -> PromptContext:
     """The evidence that a model is shown for a question.
 
-    All of it where it fits into the budget, else the windows most like the question. The order in which the evidence
-    was given has no effect.
+    It is all of the evidence if that fits into the budget, otherwise the windows most similar to the question. The
+    order in which the evidence is given has no effect.
 
     Args:
-        evidence: with ids as `citable` makes them.
-        question: what relevance is measured by.
-        budget: tokens, as estimated, that the passages may have.
-        attention: how attention falls off.
+        evidence: the evidence, with ids as `citable` makes them.
+        question: the text that relevance is measured against.
+        budget: the estimated tokens that the passages may take.
+        attention: the attention of models by position.
     """
     items = sorted((item for item in evidence if item.text.strip()), key=lambda item: item.id)
     windows = _windows(items)
@@ -197,7 +198,7 @@ def choose_evidence(
 
 
 def by_attention(ranked: Sequence[Evidence], attention: Attention) -> list[Evidence]:
-    """The most relevant first in rank put into the places with the most attention.
+    """Puts evidence that is ranked by relevance into the positions with the most attention.
 
     >>> items = [Evidence(id=str(i), text="x") for i in range(1, 6)]
     >>> "".join(item.id for item in by_attention(items, Attention()))
@@ -218,7 +219,7 @@ def _title(items: Sequence[Evidence], window: Window) -> str:
 
 
 def _within(ranked: Sequence[Window], budget: int) -> dict[str, list[tuple[int, int]]]:
-    """The stretches of each evidence that fit, the most relevant windows first."""
+    """The parts of each piece of evidence that fit into the budget, the most relevant windows first."""
     shown: dict[str, list[tuple[int, int]]] = {}
     left = budget
     for window in ranked:
@@ -230,14 +231,14 @@ def _within(ranked: Sequence[Window], budget: int) -> dict[str, list[tuple[int, 
 
 
 def _joined(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The stretches in order, those that meet made one."""
-    made: list[tuple[int, int]] = []
+    """The stretches in order, with adjacent ones merged."""
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(stretches):
-        if made and start <= made[-1][1] + 1:
-            made[-1] = (made[-1][0], max(end, made[-1][1]))
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            made.append((start, end))
-    return made
+            merged.append((start, end))
+    return merged
 
 
 def _passage(number: int, item: Evidence, stretches: Sequence[tuple[int, int]]) -> PromptPassage:

@@ -1,16 +1,16 @@
-"""Grounded generation: an answer built from evidence, cited, verified, and held to what it rests on.
+"""Grounded generation: an answer built from evidence, with citations, and verified against the evidence.
 
 See docs/concepts.md#grounded-generation.
 
-1. The evidence that matters most, within a budget, placed where models look, with ids of our own.
-2. An answer in statements, each with the passages that it rests on. What cites nothing is left out unread.
-3. The answer is checked like any output, and with a chain of verification where the caller wants one.
-4. Statements that fail are flagged, removed, or the model is asked again with stricter rules and the reasons. What
-   has passed stays to the character, whatever it says the second time; what still fails in the end is removed.
-5. Where several answers are asked for, what most of them do not say is treated like what fails.
-6. The text that comes of it is checked once more. What is left may be an abstention; it is never a guess.
+1. The most relevant evidence is selected within a budget, placed where models attend to it, and given our own ids.
+2. The model answers in statements, each with the passages that it rests on. A statement that cites nothing is dropped.
+3. The answer is checked like any output, and by a chain of verification if the caller wants one.
+4. Failing statements are flagged or removed, or the model is asked again with stricter rules and the reasons. Passed
+   statements are kept to the character, whatever a later answer says; what still fails in the end is removed.
+5. If several answers are requested, statements that most of them do not make are treated as failing.
+6. The resulting text is checked once more. It may be an abstention; it is never a guess.
 
-The number of answers is bounded, and so is everything that they may cost.
+The number of answers is bounded, and so is their cost.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from assay.rewrite.answers.chain_of_verification import CHAIN_PROMPTS, ChainOpti
 from assay.rewrite.answers.cited_answers import Draft, Statement, Text, asked_schema, read_draft, rendered
 from assay.rewrite.answers.confidence_signals import entropy_of
 from assay.rewrite.answers.evidence_selection import Attention, PromptContext
-from assay.rewrite.answers.steps import Asks, Check, Judge, Steps, messages
-from assay.rewrite.revise.feedback import FAILING, failed_spans
+from assay.rewrite.answers.steps import Ask, Check, Judge, Steps, messages
+from assay.rewrite.revise.feedback import FAILING, failed_spans, touches
 from assay.schema import ClaimReport, Evidence, HallucinationReport, Span, Verdict
 from assay.schema.report_parts import Generation, ShownEvidence, StatementReport
 from assay.stats import samples_wanted
 
 Treatment = Literal["regenerate", "remove", "flag"]
-"""What becomes of statements that the evidence does not support: asked for again and removed if they still fail;
-removed; or kept with a mark, for the gate and the reader to judge."""
+"""How statements that the evidence does not support are treated: the model is asked again and they are removed if they
+still fail; they are removed at once; or they are kept with a mark, for the gate and the reader to judge."""
 TREATMENTS: Final = ("regenerate", "remove", "flag")
 ABSTENTION: Final = "I cannot answer this from the sources that I have."
-"""What is said where nothing can be."""
+"""The text of an answer for which the evidence gives nothing."""
 _UNCITED: Final = "It cites no passage that was shown."
 MOST_SAMPLES: Final = 9
-"""Answers that have a vote at most."""
+"""The most answers that can vote on a statement."""
 SAMPLED_AT: Final = 0.7
-"""The least temperature of further answers: at 0 the model would only repeat itself."""
+"""The lowest temperature of further answers; at 0 the model would only repeat itself."""
 _MOST_ROUNDS: Final = 4
-"""Rounds of removing: a statement may lose what it refers to with another one."""
+"""The most rounds of removal: removing a statement may take away what another one refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +55,27 @@ class GroundedOptions:
     attempts: int = 2
     """The most further answers to ask for."""
     regenerate_above: float = 0.5
-    """The share of failing statements above which another answer is asked for even where they are removed or flagged
-    (docs/concepts.md#grounded-generation)."""
+    """The share of failing statements above which another answer is requested even if failing statements are removed or
+    flagged (docs/concepts.md#grounded-generation)."""
     evidence_tokens: int = 6_000
-    """Tokens of evidence that the model is shown, as estimated."""
+    """The estimated tokens of evidence that the model is shown."""
     max_tokens: int = 1_024
-    """Tokens of one answer."""
+    """The most tokens of one answer."""
     temperature: float = 0.0
     samples: int | Literal["adaptive"] = 1
-    """Answers whose consensus is kept: a statement of the first one stands if most of them say it. `adaptive` asks for
-    1, 3 or 5 by the risk of the first answer (see `assay.stats.agreement.samples_wanted`)."""
+    """How many answers vote: a statement of the first one is kept if most of them make it. `adaptive` asks for 1, 3 or
+    5 by the risk of the first answer (see `assay.stats.agreement.samples_wanted`)."""
     logprobs: bool = False
-    """Whether log-probabilities are asked for, so that how sure the model was of its words can count."""
+    """Whether log-probabilities are requested, so that the model's certainty about its own words can count."""
     chain: ChainOptions | None = None
     """How claims are verified by independent questions; none for no chain."""
     attention: Attention = field(default_factory=Attention)
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense.
+        """Validates the settings.
 
         Raises:
-            InputError: a setting is out of its range.
+            InputError: a setting is out of range.
         """
         if self.ungrounded not in TREATMENTS:
             raise InputError(f"ungrounded is one of {', '.join(TREATMENTS)}, got {self.ungrounded!r}")
@@ -90,22 +90,22 @@ class GroundedOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One answer and what was found of it."""
+    """One answer and the result of checking it."""
 
     number: int
     draft: Draft
     failing: Mapping[Statement, tuple[str, ...]]
-    """What is wrong with each statement that fails."""
+    """The failing statements, with what is wrong with each."""
     text: Text
     report: HallucinationReport | None
-    """None where nothing of it was worth a check."""
+    """The report of the check; None if the answer had no statement to check."""
     chain: tuple[Verified, ...] = ()
     entropy: float | None = None
     """The normalised entropy of the answer's tokens, where the model gave log-probabilities."""
     sampled: int = 1
-    """Answers that had a vote on its statements."""
-    said: Draft | None = None
-    """The answer as the model gave it, where what had passed before was put into it."""
+    """The number of answers that voted on its statements."""
+    original: Draft | None = None
+    """The answer as the model gave it, before statements that had passed earlier were merged into it."""
 
     @property
     def passing(self) -> tuple[Statement, ...]:
@@ -113,30 +113,31 @@ class _Attempt:
 
     @property
     def share(self) -> float:
-        """How many of its statements fail."""
-        stated = len(self.draft.statements) + len(self.draft.quarantined)
-        return len(self.failing) / stated if stated else 0.0
+        """The share of its statements that fail, in [0, 1]."""
+        statements = len(self.draft.statements) + len(self.draft.quarantined)
+        return len(self.failing) / statements if statements else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
-    """How the answers came about."""
+class _History:
+    """The attempts at an answer so far."""
 
     attempts: tuple[_Attempt, ...] = ()
     asked: int = 0
+    """The number of answers requested."""
     prompts: tuple[str, ...] = ()
     stopped: str = "exhausted"
     missing: str | None = None
 
     @property
     def all_prompts(self) -> tuple[str, ...]:
-        """The prompts that were used, those of the chains included, each once."""
+        """The prompts that were used, including those of the chains, each once."""
         chained = CHAIN_PROMPTS if any(one.chain for one in self.attempts) else ()
         return tuple(dict.fromkeys((*self.prompts, *(load_prompt(name).identity for name in chained))))
 
     @property
     def best(self) -> _Attempt | None:
-        """The answer with most that holds, of several the one with least that does not, of several the first."""
+        """The attempt with the most passing statements; of several the one with the fewest failing, then the first."""
         ranked = [(len(one.passing), -len(one.failing), -one.number) for one in self.attempts]
         return self.attempts[ranked.index(max(ranked))] if ranked else None
 
@@ -144,81 +145,82 @@ class _Course:
 def grounded_steps(
     question: str, context: PromptContext, options: GroundedOptions, model: str
 ) -> Steps[HallucinationReport]:
-    """The pipeline; whoever drives it asks the model and checks.
+    """The pipeline as a generator; its driver asks the model and makes the checks.
 
     Args:
-        question: what is to be answered.
+        question: the question to answer.
         context: the evidence that the model is shown.
-        options: how.
+        options: how the answer is generated.
         model: the model's name, for the record.
 
     Returns:
-        The report of the text that came of it, with its record.
+        The report of the resulting text, with the record of its generation.
 
     Raises:
-        ChatError: the model could not be asked, and there is nothing else to go by.
-        AnswerError: nothing that it said could be read.
+        ChatError: the model could not be asked, and there is no earlier answer.
+        AnswerError: none of its answers could be read.
     """
-    course = (yield from _answers(question, context, options)) if context.passages else _Course(stopped="no_evidence")
-    report, outcomes = yield from _treated(course, options)
-    return report.model_copy(update={"generation": _record(course, context, model, outcomes)})
+    history = (yield from _answers(question, context, options)) if context.passages else _History(stopped="no_evidence")
+    report, outcomes = yield from _treated(history, options)
+    return report.model_copy(update={"generation": _record(history, context, model, outcomes)})
 
 
-def _answers(question: str, context: PromptContext, options: GroundedOptions) -> Steps[_Course]:
-    """Answers until one is grounded, or no further one is allowed or would help."""
-    course = _Course()
+def _answers(question: str, context: PromptContext, options: GroundedOptions) -> Steps[_History]:
+    """Requests answers until one is grounded, or no further one is allowed or would help."""
+    history = _History()
     unreadable: AnswerError | None = None
     for number in range(1, options.attempts + 2):
-        prompt = _prompt(question, context, course.attempts[-1] if course.attempts else None)
+        prompt = _prompt(question, context, history.attempts[-1] if history.attempts else None)
         request = _request(prompt, context, options, number if unreadable else None)
         purpose = "draft" if number == 1 else "regeneration"
-        (said,) = yield Asks(purpose, (request,))
-        if isinstance(said, ChatError):
-            if course.best is None:
-                raise said
-            return replace(course, stopped="budget" if isinstance(said, BudgetError) else "failed")
-        course = replace(course, asked=number, prompts=(*course.prompts, prompt.prompt))
+        (reply,) = yield Ask(purpose, (request,))
+        if isinstance(reply, ChatError):
+            if history.best is None:
+                raise reply
+            return replace(history, stopped="budget" if isinstance(reply, BudgetError) else "failed")
+        history = replace(history, asked=number, prompts=(*history.prompts, prompt.prompt))
         try:
-            draft = read_draft(said.choices[0], context)
+            draft = read_draft(reply.choices[0], context)
         except AnswerError as error:
             unreadable = error
             continue
-        course = replace(course, missing=draft.missing or course.missing)
-        ended = _ended(draft, course)
+        history = replace(history, missing=draft.missing or history.missing)
+        ended = _ended(draft, history)
         if ended:
-            return replace(course, stopped=ended)
-        merged = yield from _merged(course, draft)
-        entropy = entropy_of(said.choices[0].logprobs) if said.choices[0].logprobs else None
-        evaluated = yield from _evaluated(number, merged, question, context, options, course, entropy)
+            return replace(history, stopped=ended)
+        merged = yield from _merged(history, draft)
+        entropy = entropy_of(reply.choices[0].logprobs) if reply.choices[0].logprobs else None
+        evaluated = yield from _evaluated(number, merged, question, context, options, history, entropy)
         evaluated = yield from _agreed(evaluated, request, context, options)
-        attempt = replace(evaluated, said=draft, entropy=entropy)
-        course = replace(course, attempts=(*course.attempts, attempt))
+        attempt = replace(evaluated, original=draft, entropy=entropy)
+        history = replace(history, attempts=(*history.attempts, attempt))
         if not attempt.failing:
-            return replace(course, stopped="grounded")
+            return replace(history, stopped="grounded")
         if options.ungrounded != "regenerate" and attempt.share <= options.regenerate_above:
-            return replace(course, stopped="treated")
-    if not course.attempts and unreadable is not None:
-        raise AnswerError(f"none of {course.asked} answers of the model can be used; the last one: {unreadable}")
-    return course
+            return replace(history, stopped="treated")
+    if not history.attempts and unreadable is not None:
+        raise AnswerError(f"none of {history.asked} answers of the model can be used; the last one: {unreadable}")
+    return history
 
 
-def _ended(draft: Draft, course: _Course) -> str:
+def _ended(draft: Draft, history: _History) -> str:
     """Why an answer is not worth a check; empty where it is."""
     if not draft.statements and not draft.quarantined:
         return "no_answer"
-    before = [(one.said.statements, one.said.quarantined) for one in course.attempts if one.said is not None]
-    return "unchanged" if (draft.statements, draft.quarantined) in before else ""
+    originals = [one.original for one in history.attempts if one.original is not None]
+    earlier = [(one.statements, one.quarantined) for one in originals]
+    return "unchanged" if (draft.statements, draft.quarantined) in earlier else ""
 
 
-def _merged(course: _Course, draft: Draft) -> Steps[Draft]:
-    """The answer with every statement that had passed before in it, and without what only repeats one of them."""
-    accepted = course.attempts[-1].passing if course.attempts else ()
+def _merged(history: _History, draft: Draft) -> Steps[Draft]:
+    """The answer with all statements that passed before, and without statements that only repeat one of them."""
+    accepted = history.attempts[-1].passing if history.attempts else ()
     fresh = [one for one in draft.statements if one not in accepted]
     if not accepted or not fresh:
         return replace(draft, statements=accepted or draft.statements)
     known = (Evidence(id="accepted", text=" ".join(one.text for one in accepted)),)
     judged = yield Judge(tuple((one.text, known, None) for one in fresh))
-    new = {one for one, said in zip(fresh, judged, strict=True) if said.verdict is not Verdict.SUPPORTED}
+    new = {one for one, report in zip(fresh, judged, strict=True) if report.verdict is not Verdict.SUPPORTED}
     repeated = [one for one in draft.statements if one in accepted]
     lost = [one for one in accepted if one not in repeated]
     return replace(draft, statements=(*lost, *(one for one in draft.statements if one in new or one in repeated)))
@@ -226,21 +228,21 @@ def _merged(course: _Course, draft: Draft) -> Steps[Draft]:
 
 def _prompt(question: str, context: PromptContext, rejected: _Attempt | None) -> Rendered:
     evidence = Data(tuple(passage.record for passage in context.passages))
-    asked = Data.of({"question": question})
+    question_data = Data.of({"question": question})
     if rejected is None:
-        return load_prompt("grounded").render(evidence=evidence, question=asked)
+        return load_prompt("grounded").render(evidence=evidence, question=question_data)
     aliases = {passage.evidence.id: passage.alias for passage in context.passages}
     accepted = tuple(
         {"text": one.text, "sources": [aliases[source] for source in one.sources]} for one in rejected.passing
     )
     listed = tuple({"statement": one.text, "reasons": list(reasons)} for one, reasons in rejected.failing.items())
     return load_prompt("grounded_strict").render(
-        evidence=evidence, question=asked, accepted=Data(accepted), rejected=Data(listed)
+        evidence=evidence, question=question_data, accepted=Data(accepted), rejected=Data(listed)
     )
 
 
 def _request(prompt: Rendered, context: PromptContext, options: GroundedOptions, seed: int | None) -> ChatRequest:
-    # A seed after an answer that could not be read: the same request would get the same answer, from a cache at least.
+    # A seed after an unreadable answer: the same request would get the same answer, at least from a cache.
     return ChatRequest(
         messages(prompt),
         schema=asked_schema([passage.alias for passage in context.passages]),
@@ -257,10 +259,10 @@ def _evaluated(
     question: str,
     context: PromptContext,
     options: GroundedOptions,
-    course: _Course,
+    history: _History,
     entropy: float | None,
 ) -> Steps[_Attempt]:
-    """What is found of an answer: by the check, and of what passes by the chain."""
+    """The evaluation of an answer: by the check and, for what passes it, by the chain."""
     uncited = dict.fromkeys(draft.quarantined, (_UNCITED,))
     text = rendered(draft.statements)
     if not draft.statements:
@@ -269,11 +271,11 @@ def _evaluated(
     failing = failing_statements(draft.statements, text, report)
     chain: tuple[Verified, ...] = ()
     if options.chain is not None:
-        before = [one for earlier in course.attempts for one in earlier.chain]
+        before = [one for earlier in history.attempts for one in earlier.chain]
         chain = yield from chain_steps(report, question, context, options.chain, before)
-        failed = {one.span: one.reason for one in chain if not one.asked.passed}
+        failed = {one.span: one.reason for one in chain if not one.test.passed}
         for statement, span in zip(draft.statements, text.spans, strict=True):
-            reasons = tuple(reason for at, reason in failed.items() if _meet(at, span))
+            reasons = tuple(reason for at, reason in failed.items() if touches(at, span))
             if reasons:
                 failing[statement] = (*failing.get(statement, ()), *reasons)
     return _Attempt(number, draft, failing | uncited, text, report, chain)
@@ -282,21 +284,20 @@ def _evaluated(
 def _agreed(
     attempt: _Attempt, request: ChatRequest, context: PromptContext, options: GroundedOptions
 ) -> Steps[_Attempt]:
-    """The answer with those of its statements failing that most other answers to the same request do not say.
+    """The attempt in which statements also fail that most other answers to the same request do not make.
 
-    What an answer is held to is the evidence; a statement that the model does not repeat is withheld besides (Wang et
-    al. 2023). Answers that cannot be had or read have no vote.
+    An answer is held to the evidence; in addition, statements that the model does not repeat are withheld (Wang et al.
+    2023). Answers that cannot be obtained or read do not vote.
     """
-    wanted = options.samples
-    if wanted == "adaptive":
+    samples = options.samples
+    if samples == "adaptive":
         overall = attempt.report.overall_score if attempt.report is not None else None
-        wanted = samples_wanted(1.0 if overall is None else 1 - overall)
+        samples = samples_wanted(1.0 if overall is None else 1 - overall)
     passing = attempt.passing
-    if wanted < 2 or not passing:
+    if samples < 2 or not passing:
         return attempt
-    again = tuple(_sampled(request, seed) for seed in range(1, wanted))
-    said = yield Asks("consensus", again)
-    others = [other for one in said if (other := _text_of(one, context)) is not None]
+    replies = yield Ask("consensus", tuple(_sampled(request, seed) for seed in range(1, samples)))
+    others = [other for reply in replies if (other := _text_of(reply, context)) is not None]
     rows = tuple(
         (statement.text, (Evidence(id=f"sample-{n}", text=other),), None)
         for statement in passing
@@ -316,12 +317,12 @@ def _sampled(request: ChatRequest, seed: int) -> ChatRequest:
     return replace(request, temperature=max(request.temperature or 0.0, SAMPLED_AT), seed=seed)
 
 
-def _text_of(said: Completion | ChatError, context: PromptContext) -> str | None:
-    """What a further answer states; none where it cannot be had or read."""
-    if isinstance(said, ChatError):
+def _text_of(reply: Completion | ChatError, context: PromptContext) -> str | None:
+    """The statements of a further answer; None if it cannot be obtained or read."""
+    if isinstance(reply, ChatError):
         return None
     try:
-        return " ".join(one.text for one in read_draft(said.choices[0], context).statements)
+        return " ".join(one.text for one in read_draft(reply.choices[0], context).statements)
     except AnswerError:
         return None
 
@@ -334,17 +335,17 @@ def failing_statements(
     return {
         statement: _reasons(span, report)
         for statement, span in zip(statements, text.spans, strict=True)
-        if any(_meet(at, span) for at in failed)
+        if any(touches(at, span) for at in failed)
     }
 
 
 def _reasons(span: Span, report: HallucinationReport) -> tuple[str, ...]:
-    claims = [one for one in report.claims if one.status in FAILING and _meet(one.span, span)]
-    said = [issue.message for one in claims for issue in one.issues]
-    said += [_verdict(one) for one in claims if not one.issues]
-    said += [one.message for one in report.citations if one.status != "verified" and _meet(one.span, span)]
-    said += [part.reason for part in report.coverage.parts if _meet(part.span, span)]
-    return tuple(dict.fromkeys(said)) or ("It could not be checked.",)
+    claims = [one for one in report.claims if one.status in FAILING and touches(one.span, span)]
+    reasons = [issue.message for one in claims for issue in one.issues]
+    reasons += [_verdict(one) for one in claims if not one.issues]
+    reasons += [one.message for one in report.citations if one.status != "verified" and touches(one.span, span)]
+    reasons += [part.reason for part in report.coverage.parts if touches(part.span, span)]
+    return tuple(dict.fromkeys(reasons)) or ("It could not be checked.",)
 
 
 def _verdict(claim: ClaimReport) -> str:
@@ -353,17 +354,13 @@ def _verdict(claim: ClaimReport) -> str:
     return f"The claim is {claim.verdict.value}."
 
 
-def _meet(left: Span, right: Span) -> bool:
-    return left.start < right.end and right.start < max(left.end, left.start + 1)
-
-
 _Outcomes = Mapping[Statement, tuple[str, tuple[str, ...]]]
-"""What became of each statement of the answer that was taken, and why."""
+"""The outcome of each statement of the best answer, and the reasons."""
 
 
-def _treated(course: _Course, options: GroundedOptions) -> Steps[tuple[HallucinationReport, _Outcomes]]:
-    """The report of the text that comes of the best answer."""
-    best = course.best
+def _treated(history: _History, options: GroundedOptions) -> Steps[tuple[HallucinationReport, _Outcomes]]:
+    """The report of the text made from the best answer, and the outcome of each of its statements."""
+    best = history.best
     if best is None:
         return (yield Check(ABSTENTION)), {}
     outcomes: dict[Statement, tuple[str, tuple[str, ...]]] = dict.fromkeys(best.passing, ("kept", ()))
@@ -392,32 +389,32 @@ def _treated(course: _Course, options: GroundedOptions) -> Steps[tuple[Hallucina
 _ALONE: Final = "What is left does not hold without what was removed."
 
 
-def _record(course: _Course, context: PromptContext, model: str, outcomes: _Outcomes) -> Generation:
-    best = course.best
+def _record(history: _History, context: PromptContext, model: str, outcomes: _Outcomes) -> Generation:
+    best = history.best
     shown = tuple(
         ShownEvidence(
             evidence_id=one.evidence.id, alias=one.alias, characters=one.characters, of=len(one.evidence.text)
         )
         for one in context.passages
     )
-    statements = [one for attempt in course.attempts for one in _statements(attempt, outcomes, taken=attempt is best)]
+    statements = [one for attempt in history.attempts for one in _statements(attempt, outcomes, taken=attempt is best)]
     return Generation(
         model=model,
-        prompts=course.all_prompts,
+        prompts=history.all_prompts,
         evidence=shown,
         left_out=context.left_out,
-        attempts=course.asked,
-        stopped=course.stopped,
-        ungrounded=course.attempts[0].share if course.attempts else None,
+        attempts=history.asked,
+        stopped=history.stopped,
+        ungrounded=history.attempts[0].share if history.attempts else None,
         statements=tuple(statements),
         samples=best.sampled if best is not None else None,
-        missing=course.missing,
-        chain=tuple(one.asked for one in best.chain) if best is not None else (),
+        missing=history.missing,
+        chain=tuple(one.test for one in best.chain) if best is not None else (),
     )
 
 
 def _statements(attempt: _Attempt, outcomes: _Outcomes, *, taken: bool) -> list[StatementReport]:
-    made = [
+    statements = [
         StatementReport(
             text=one.text,
             sources=one.sources,
@@ -427,7 +424,7 @@ def _statements(attempt: _Attempt, outcomes: _Outcomes, *, taken: bool) -> list[
         )
         for one in attempt.draft.statements
     ]
-    return made + [
+    return statements + [
         StatementReport(text=one.text, attempt=attempt.number, outcome="quarantined", reasons=(_UNCITED,))
         for one in attempt.draft.quarantined
     ]

@@ -1,7 +1,7 @@
-"""One code path for generating with and without an event loop.
+"""One code path for generation with and without an event loop.
 
-A pipeline is a generator that yields what it wants done: models asked, a text checked, claims judged. `drive` does it
-in a thread, `adrive` in an event loop; requests of one step run at the same time in both.
+A pipeline is a generator that yields steps: ask the model, check a text, judge claims. `drive` carries them out in a
+thread, `adrive` in an event loop; both send the requests of one step at the same time.
 """
 
 from __future__ import annotations
@@ -16,82 +16,85 @@ from assay.prompts import Rendered
 from assay.schema import ClaimReport, Evidence, HallucinationReport
 
 Row = tuple[str, tuple[Evidence, ...], str | None]
-"""A claim, what it is judged by, and the question that it answers."""
-Said = Completion | ChatError
+"""A claim, the evidence it is judged by, and the question that it answers."""
+Reply = Completion | ChatError
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asks:
-    """Ask the model; gives a completion or an error for each request, in order."""
+class Ask:
+    """Ask the model; the result is a completion or an error for each request, in order."""
 
     purpose: str
-    """What the cost is put down to."""
+    """The purpose under which the cost is recorded."""
     requests: tuple[ChatRequest, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Check a text; gives its report."""
+    """Check a text; the result is its report."""
 
     text: str
     entropy: float | None = None
-    """The normalised entropy of the answer that it is of, where the model's log-probabilities are known."""
+    """The normalised entropy of the answer that the text comes from, where the model gave log-probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judge single claims; gives a report for each, in order."""
+    """Judge single claims; the result is a report for each, in order."""
 
     rows: tuple[Row, ...]
 
 
-Steps = Generator[Asks | Check | Judge, Any, T]
+Steps = Generator[Ask | Check | Judge, Any, T]
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
-    """What does the steps."""
+class StepHandlers:
+    """What carries out the steps of a pipeline."""
 
     meter: Meter
     check: Callable[[Check], HallucinationReport]
     judge: Callable[[Sequence[Row]], list[ClaimReport]]
 
 
-def drive(steps: Steps[T], hands: Hands) -> T:
-    """Do what the steps want, in this thread."""
-    done: Any = None
+def drive(steps: Steps[T], handlers: StepHandlers) -> T:
+    """Carries out the steps in this thread."""
+    result: Any = None
     while True:
         try:
-            step = steps.send(done)
+            step = steps.send(result)
         except StopIteration as end:
             value: T = end.value
             return value
-        done = _asked(step, hands) if isinstance(step, Asks) else _checked(step, hands)
+        result = _asked(step, handlers) if isinstance(step, Ask) else _checked(step, handlers)
 
 
-async def adrive(steps: Steps[T], hands: Hands) -> T:
-    """Do what the steps want, with the models awaited and the checks off the event loop."""
+async def adrive(steps: Steps[T], handlers: StepHandlers) -> T:
+    """Carries out the steps with the model awaited and the checks off the event loop."""
     import asyncio
 
-    done: Any = None
+    result: Any = None
     while True:
         try:
-            step = steps.send(done)
+            step = steps.send(result)
         except StopIteration as end:
             value: T = end.value
             return value
-        done = await _aasked(step, hands) if isinstance(step, Asks) else await asyncio.to_thread(_checked, step, hands)
+        if isinstance(step, Ask):
+            result = await _aasked(step, handlers)
+        else:
+            result = await asyncio.to_thread(_checked, step, handlers)
 
 
-def _checked(step: Check | Judge, hands: Hands) -> HallucinationReport | list[ClaimReport]:
-    return hands.check(step) if isinstance(step, Check) else hands.judge(step.rows)
+def _checked(step: Check | Judge, handlers: StepHandlers) -> HallucinationReport | list[ClaimReport]:
+    return handlers.check(step) if isinstance(step, Check) else handlers.judge(step.rows)
 
 
-def _asked(step: Asks, hands: Hands) -> list[Said]:
-    model = hands.meter.asking(step.purpose)
+def _asked(step: Ask, handlers: StepHandlers) -> list[Reply]:
+    model = handlers.meter.asking(step.purpose)
 
-    def one(request: ChatRequest) -> Said:
+    def one(request: ChatRequest) -> Reply:
         try:
             return model.complete(request)
         except ChatError as error:
@@ -105,12 +108,12 @@ def _asked(step: Asks, hands: Hands) -> list[Said]:
         return list(pool.map(one, step.requests))
 
 
-async def _aasked(step: Asks, hands: Hands) -> list[Said]:
+async def _aasked(step: Ask, handlers: StepHandlers) -> list[Reply]:
     import asyncio
 
-    model = hands.meter.asking(step.purpose)
+    model = handlers.meter.asking(step.purpose)
 
-    async def one(request: ChatRequest) -> Said:
+    async def one(request: ChatRequest) -> Reply:
         try:
             return await model.acomplete(request)
         except ChatError as error:
@@ -120,5 +123,5 @@ async def _aasked(step: Asks, hands: Hands) -> list[Said]:
 
 
 def messages(rendered: Rendered) -> tuple[Message, ...]:
-    """A prompt as the messages of a request."""
+    """The messages of a request made from a prompt."""
     return Message("system", rendered.system), Message("user", rendered.user)

@@ -1,4 +1,4 @@
-"""Documents from evidence, in the form that a schema gives."""
+"""Documents that satisfy a schema, generated from evidence."""
 
 from typing import TYPE_CHECKING
 

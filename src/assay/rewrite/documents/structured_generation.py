@@ -1,12 +1,12 @@
-"""A document from evidence: asked for in the endpoint's own structured mode, repaired, checked, asked for again.
+"""A document generated from evidence: requested in the endpoint's structured mode, repaired, checked, requested again.
 
-1. The model writes a document; the schema goes out with the request, in each endpoint's own way.
-2. What is plainly broken is repaired without the model, and recorded. What only a guess would repair is not.
+1. The model writes a document; the schema is sent with the request, in each endpoint's own way.
+2. Obvious defects of its JSON are repaired without the model, and recorded. What only a guess could repair is left.
 3. The document is checked: its schema, its rules, its references, and each value against the evidence.
-4. With findings the model is asked again and told their JSON Pointers and reasons. Values that had passed are put back
-   where it changed them; a document that is no better than the one before is rolled back.
+4. If there are findings, the model is asked again with their JSON Pointers and reasons. Values that had passed are
+   restored where it changed them, and a document that is no better than the one before is dropped.
 
-The number of documents is bounded, and so is what they may cost. What still fails in the end is for the gate.
+The number of documents is bounded, and so is their cost. What still fails in the end is left to the gate.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from assay.errors import AnswerError, BudgetError, ChatError, InputError
 from assay.models.chat import ChatRequest, Choice, Finish
 from assay.prompts import Data, Rendered, load_prompt
 from assay.rewrite.answers.evidence_selection import Attention, PromptContext
-from assay.rewrite.answers.steps import Asks, Check, Steps, messages
+from assay.rewrite.answers.steps import Ask, Check, Steps, messages
 from assay.rewrite.revise.feedback import FAILING
 from assay.schema import KEYWORD, HallucinationReport
 from assay.schema.report_parts import DocumentAttempt, DocumentRepair, Generation, ShownEvidence
 from assay.verify.documents import JsonRepair, JsonTextError, Path, parse, repair_json
 
 LONGEST_DOCUMENT: Final = 200_000
-"""Characters of one document that are read."""
+"""The most characters of one document."""
 MOST_FAULTS: Final = 40
-"""Faults that a model is told of at once."""
+"""The most faults listed in one request."""
 _MOST_SHOWN: Final = 300
 
 
@@ -38,17 +38,17 @@ class DocumentOptions:
     """How a document is generated."""
 
     attempts: int = 2
-    """Further documents that are asked for at most."""
+    """The most further documents to ask for."""
     evidence_tokens: int = 6_000
     max_tokens: int = 2_048
     temperature: float = 0.0
     attention: Attention = field(default_factory=Attention)
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense.
+        """Validates the settings.
 
         Raises:
-            InputError: a setting is out of its range.
+            InputError: a setting is out of range.
         """
         if self.attempts < 0 or self.evidence_tokens < 1 or self.max_tokens < 1:
             raise InputError(
@@ -67,22 +67,23 @@ class _Version:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What is wrong with its structure counts first, then values that fail; less is better."""
+        """The number of structural issues, then the number of failing values; less is better."""
         return len(self.report.issues), sum(claim.status in FAILING for claim in self.report.claims)
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
-    """How the documents came about."""
+class _History:
+    """The attempts at a document so far."""
 
     best: _Version | None = None
     attempts: tuple[DocumentAttempt, ...] = ()
     prompts: tuple[str, ...] = ()
     seen: frozenset[str] = frozenset()
+    """The texts that were checked."""
     last: str = ""
-    """The last answer that could not be read, to be shown to the model."""
+    """The last unreadable answer, to be shown to the model."""
     unread: str = ""
-    """Why it could not."""
+    """Why it could not be read."""
     stopped: str = "exhausted"
 
 
@@ -94,101 +95,105 @@ def document_steps(
     model: str,
     document: str | None = None,
 ) -> Steps[HallucinationReport]:
-    """The pipeline; whoever drives it asks the model and checks.
+    """The pipeline as a generator; its driver asks the model and makes the checks.
 
     Args:
-        question: what the document is to answer.
+        question: the question that the document answers.
         context: the evidence that the model is shown; its aliases are the evidence ids.
         schema: the JSON Schema.
-        options: how.
+        options: how the document is generated.
         model: the model's name, for the record.
-        document: a document to begin with; the model is asked for the first one too where there is none.
+        document: a document to start with; without one the model is also asked for the first document.
 
     Returns:
-        The report of the best document, with its record.
+        The report of the best document, with the record of its generation.
 
     Raises:
-        ChatError: the model could not be asked, and there is nothing else to go by.
+        ChatError: the model could not be asked, and there is no earlier document.
         AnswerError: none of its documents could be read.
     """
-    course = _Course()
+    history = _History()
     for number in range(1, options.attempts + 2):
         if number == 1 and document is not None:
-            said: Choice | ChatError = Choice(document)
+            reply: Choice | ChatError = Choice(document)
         else:
-            prompt = _prompt(question, context, schema, course)
-            again = number if course.unread and course.best is None else None
-            (completion,) = yield Asks(
-                "draft" if number == 1 else "regeneration", (_request(prompt, schema, options, again),)
+            prompt = _prompt(question, context, schema, history)
+            seed = number if history.unread and history.best is None else None
+            (completion,) = yield Ask(
+                "draft" if number == 1 else "regeneration", (_request(prompt, schema, options, seed),)
             )
-            said = completion if isinstance(completion, ChatError) else completion.choices[0]
-            course = replace(course, prompts=(*course.prompts, prompt.prompt))
-        if isinstance(said, ChatError):
-            if course.best is None:
-                raise said
-            course = replace(course, stopped="budget" if isinstance(said, BudgetError) else "failed")
+            reply = completion if isinstance(completion, ChatError) else completion.choices[0]
+            history = replace(history, prompts=(*history.prompts, prompt.prompt))
+        if isinstance(reply, ChatError):
+            if history.best is None:
+                raise reply
+            history = replace(history, stopped="budget" if isinstance(reply, BudgetError) else "failed")
             break
-        course = yield from _taken(number, said, course)
-        if course.stopped != "exhausted":
+        history = yield from _with_attempt(number, reply, history)
+        if history.stopped != "exhausted":
             break
-    if course.best is None:
-        raise AnswerError(f"none of {len(course.attempts)} documents of the model can be used: {course.unread}")
-    return course.best.report.model_copy(update={"generation": _record(course, context, model)})
+    if history.best is None:
+        raise AnswerError(f"none of {len(history.attempts)} documents of the model can be used: {history.unread}")
+    return history.best.report.model_copy(update={"generation": _record(history, context, model)})
 
 
-def _taken(number: int, said: Choice, course: _Course) -> Steps[_Course]:
-    """The course with one more document."""
-    paths = tuple(fault["path"] for fault in course.best.faults) if course.best else ("",) if course.unread else ()
+def _with_attempt(number: int, reply: Choice, history: _History) -> Steps[_History]:
+    """The history with one more attempt."""
+    paths = tuple(fault["path"] for fault in history.best.faults) if history.best else ("",) if history.unread else ()
     attempt = DocumentAttempt(number=number, outcome="unreadable", told=paths)
     try:
-        mended = repair_json(_whole(said))
+        repaired = repair_json(_complete_text(reply))
     except (AnswerError, JsonTextError) as error:
-        why = f"The document cannot be read: {error}"
-        attempt = attempt.model_copy(update={"reason": why})
-        return replace(course, attempts=(*course.attempts, attempt), last=said.text[:LONGEST_DOCUMENT], unread=why)
-    text, restored = put_back(course.best.text, course.best.report, mended.text) if course.best else (mended.text, ())
+        reason = f"The document cannot be read: {error}"
+        attempt = attempt.model_copy(update={"reason": reason})
+        return replace(
+            history, attempts=(*history.attempts, attempt), last=reply.text[:LONGEST_DOCUMENT], unread=reason
+        )
+    text, restored = repaired.text, tuple[str, ...]()
+    if history.best is not None:
+        text, restored = put_back(history.best.text, history.best.report, repaired.text)
     attempt = attempt.model_copy(
-        update={"outcome": "no_better", "repairs": tuple(map(_repair, mended.repairs)), "restored": restored}
+        update={"outcome": "no_better", "repairs": tuple(map(_repair, repaired.repairs)), "restored": restored}
     )
-    if text in course.seen:
+    if text in history.seen:
         attempt = attempt.model_copy(update={"findings": None})
-        return replace(course, attempts=(*course.attempts, attempt), stopped="unchanged")
+        return replace(history, attempts=(*history.attempts, attempt), stopped="unchanged")
     report = yield Check(text)
     version = _Version(text, report, _faults(report))
-    better = course.best is None or version.rank < course.best.rank
+    better = history.best is None or version.rank < history.best.rank
     attempt = attempt.model_copy(update={"outcome": "better" if better else "no_better", "findings": sum(version.rank)})
     return replace(
-        course,
-        best=version if better else course.best,
-        attempts=(*course.attempts, attempt),
-        seen=course.seen | {text},
+        history,
+        best=version if better else history.best,
+        attempts=(*history.attempts, attempt),
+        seen=history.seen | {text},
         unread="",
         stopped="exhausted" if sum(version.rank) else "grounded",
     )
 
 
-def _whole(said: Choice) -> str:
-    """The text of an answer that is one.
+def _complete_text(reply: Choice) -> str:
+    """The text of a complete answer.
 
     Raises:
-        AnswerError: it is declined, cut off or too long.
+        AnswerError: the answer is declined, cut off or too long.
     """
-    if said.finish is Finish.REFUSAL or said.refusal is not None:
+    if reply.finish is Finish.REFUSAL or reply.refusal is not None:
         raise AnswerError("The model declined to answer.")
-    if said.finish is Finish.LENGTH:
+    if reply.finish is Finish.LENGTH:
         raise AnswerError("The answer was cut off at the limit of tokens.")
-    if said.finish is not Finish.STOP:
+    if reply.finish is not Finish.STOP:
         raise AnswerError("The answer ended for a reason that is not known.")
-    if len(said.text) > LONGEST_DOCUMENT:
-        raise AnswerError(f"The answer has {len(said.text):,} characters; at most {LONGEST_DOCUMENT:,} are read.")
-    return said.text
+    if len(reply.text) > LONGEST_DOCUMENT:
+        raise AnswerError(f"The answer has {len(reply.text):,} characters; at most {LONGEST_DOCUMENT:,} are read.")
+    return reply.text
 
 
 def put_back(before: str, report: HallucinationReport, after: str) -> tuple[str, tuple[str, ...]]:
-    """A new document with the values that had passed in the one before, and where they were put back.
+    """A new document with the values that had passed in the previous one restored, and the pointers of these values.
 
-    A value is put back where the same pointer names a value in both, no finding is about it or about what it stands
-    in, and no list on the way to it has become longer or shorter: else it may be another thing's value.
+    A value is restored if the same pointer names a value in both documents, no finding concerns it or a value that
+    contains it, and no list on the path to it has changed its length: otherwise the pointer may name another thing.
     """
     try:
         old, new = parse(before).value, parse(after).value
@@ -208,7 +213,7 @@ def put_back(before: str, report: HallucinationReport, after: str) -> tuple[str,
 
 
 def _parts(value: Any, path: str) -> Path | None:
-    """The keys and indices of a pointer, as the value has them."""
+    """The keys and indices of a JSON Pointer within a value; None if it points to nothing."""
     parts: list[str | int] = []
     for part in path[1:].split("/"):
         key = part.replace("~1", "/").replace("~0", "~")
@@ -223,7 +228,7 @@ def _parts(value: Any, path: str) -> Path | None:
 
 
 def _put(old: Any, new: Any, parts: Path) -> bool:
-    """Puts one value of the old document into the new one; whether anything changed by it."""
+    """Copies one value of the old document into the new one, and says whether that changed anything."""
     for part in parts[:-1]:
         if type(old) is not type(new) or (isinstance(old, list) and len(old) != len(new)):
             return False
@@ -242,7 +247,7 @@ def _put(old: Any, new: Any, parts: Path) -> bool:
 
 
 def _faults(report: HallucinationReport) -> tuple[dict[str, str], ...]:
-    """What a model is told of a document: where, and what is wrong there."""
+    """The faults of a document as a model is shown them: the pointer, and what is wrong there."""
     faults = [{"path": issue.path or "", "problem": issue.message[:_MOST_SHOWN]} for issue in report.issues]
     for claim in report.claims:
         if claim.status in FAILING:
@@ -251,20 +256,26 @@ def _faults(report: HallucinationReport) -> tuple[dict[str, str], ...]:
     return tuple(faults[:MOST_FAULTS])
 
 
-def _prompt(question: str, context: PromptContext, schema: Mapping[str, Any], course: _Course) -> Rendered:
+def _prompt(question: str, context: PromptContext, schema: Mapping[str, Any], history: _History) -> Rendered:
     evidence = Data(tuple({**passage.record, "id": passage.evidence.id} for passage in context.passages))
-    asked, form = Data.of({"question": question}), Data.of({"schema": json.dumps(plain_schema(schema))})
-    if course.best is None and not course.unread:
-        return load_prompt("document").render(evidence=evidence, schema=form, question=asked)
-    faults = ({"path": "", "problem": course.unread},) if course.unread else course.best.faults if course.best else ()
-    shown = course.last if course.unread else course.best.text if course.best else ""
+    question_data, schema_data = Data.of({"question": question}), Data.of({"schema": json.dumps(plain_schema(schema))})
+    if history.best is None and not history.unread:
+        return load_prompt("document").render(evidence=evidence, schema=schema_data, question=question_data)
+    faults = (
+        ({"path": "", "problem": history.unread},) if history.unread else history.best.faults if history.best else ()
+    )
+    shown = history.last if history.unread else history.best.text if history.best else ""
     return load_prompt("document_again").render(
-        evidence=evidence, schema=form, question=asked, document=Data.of({"document": shown}), faults=Data(faults)
+        evidence=evidence,
+        schema=schema_data,
+        question=question_data,
+        document=Data.of({"document": shown}),
+        faults=Data(faults),
     )
 
 
 def _request(prompt: Rendered, schema: Mapping[str, Any], options: DocumentOptions, seed: int | None) -> ChatRequest:
-    # A seed after an answer that could not be read: the same request would get the same answer, from a cache at least.
+    # A seed after an unreadable answer: the same request would get the same answer, at least from a cache.
     return ChatRequest(
         messages(prompt),
         schema=plain_schema(schema),
@@ -275,7 +286,7 @@ def _request(prompt: Rendered, schema: Mapping[str, Any], options: DocumentOptio
 
 
 def plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema without our own keyword, which endpoints would refuse."""
+    """A schema without assay's own keyword, which endpoints would reject."""
     return {key: value for key, value in schema.items() if key != KEYWORD}
 
 
@@ -285,7 +296,7 @@ def _repair(repair: JsonRepair) -> DocumentRepair:
     )
 
 
-def _record(course: _Course, context: PromptContext, model: str) -> Generation:
+def _record(history: _History, context: PromptContext, model: str) -> Generation:
     shown = tuple(
         ShownEvidence(
             evidence_id=one.evidence.id, alias=one.evidence.id, characters=one.characters, of=len(one.evidence.text)
@@ -294,10 +305,10 @@ def _record(course: _Course, context: PromptContext, model: str) -> Generation:
     )
     return Generation(
         model=model,
-        prompts=tuple(dict.fromkeys(course.prompts)),
+        prompts=tuple(dict.fromkeys(history.prompts)),
         evidence=shown,
         left_out=context.left_out,
-        attempts=len(course.attempts),
-        stopped=course.stopped,
-        documents=course.attempts,
+        attempts=len(history.attempts),
+        stopped=history.stopped,
+        documents=history.attempts,
     )

@@ -1,4 +1,4 @@
-"""Questions asked again: probes of claims, and the consensus of several answers."""
+"""Self-consistency: probes of claims, and the consensus of several answers."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Makes a question of a claim without giving its answer away: the critical words become blanks."""
+"""Turns a claim into a question that does not give its answer away: the critical words become blanks."""
 
 import re
 from typing import Final
@@ -12,10 +12,10 @@ _NEGATION: Final = re.compile(r"\b(?:not|never|no longer|cannot|n't)\b", re.IGNO
 
 
 def blanked(claim: str) -> str | None:
-    """The claim with its numbers, dates and identifiers as blanks; else with its last name; none where it has none.
+    """The claim with its numbers, dates and identifiers blanked, or else its last name; None if it has neither.
 
-    A claim of two names keeps the first one, which it mentions. A claim with a negation is left alone: a blank would
-    keep the very word that may be wrong.
+    The first of two names is kept, since it is what the claim is about. None for a claim with a negation, since
+    blanking would keep the very word that may be wrong.
 
     >>> blanked("Partners get 16 weeks of leave from 1 May 2024.")
     'Partners get ____ of leave from ____.'

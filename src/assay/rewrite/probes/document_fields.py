@@ -1,8 +1,9 @@
 """The consensus of several structured answers to one request, field by field (docs/concepts.md#self-consistency).
 
-Each field takes the value that most documents have. The document that comes of it is the sample that most fields agree
-with, its fields set to what the majority says, where the whole still satisfies the schema; a field without a majority
-keeps the sample's value and is named as undecided: high risk, to be flagged. What cannot be read has no vote.
+Each field takes the value that most documents have. The result starts from the sample that agrees with the majority in
+most fields, and its other fields are set to the majority's value where the document still satisfies the schema. A field
+without a majority keeps the sample's value and is reported as undecided: it is of high risk and should be flagged. A
+document that cannot be read does not vote.
 """
 
 import copy
@@ -18,32 +19,34 @@ from assay.stats import FieldAgreement, FieldVote, vote_fields
 
 @dataclass(frozen=True, slots=True)
 class DocumentConsensus:
-    """What several documents come to."""
+    """The consensus of several documents."""
 
     document: Any
-    """Satisfies the schema of the request."""
+    """The resulting document, which satisfies the schema of the request."""
     undecided: tuple[str, ...]
     """JSON Pointers of the fields without a majority."""
     outvoted: tuple[str, ...]
-    """Those of fields whose value in the document is not the majority's: the schema did not allow to set it."""
+    """JSON Pointers of fields whose value is not the majority's, because the schema does not allow it there."""
     agreement: FieldAgreement
     samples: tuple[Any, ...]
-    """The documents that counted."""
+    """The documents that were readable."""
     asked: int
-    """The documents that were asked for."""
+    """The number of documents requested."""
 
 
 def document_consensus(
     chat: ChatModel, request: ChatRequest, samples: int, *, most: int | None = None, concurrency: int = 4
 ) -> DocumentConsensus:
-    """Ask `samples` times for a document and keep what most say of each field; see `samples_wanted` for how often.
+    """Asks for a document `samples` times and keeps the majority's value of each field.
+
+    `assay.stats.samples_wanted` says how often to ask.
 
     Args:
         chat: the model.
-        request: what is asked, with a schema; its temperature should be above 0, and each sample gets its own seed.
-        samples: how many documents.
-        most: how many in all where the first ones do not agree on every field; `samples` by default.
-        concurrency: requests at once.
+        request: the request, with a schema; its temperature should be above 0, and each sample gets its own seed.
+        samples: the number of documents.
+        most: the number in all where the first ones do not agree on every field; `samples` by default.
+        concurrency: how many requests run at once.
 
     Raises:
         InputError: the request has no schema, fewer than one sample is asked for, or `most` is below `samples`.
@@ -77,60 +80,59 @@ def _rounds(
 
 
 def _readable(completions: Sequence[Completion], request: ChatRequest) -> list[Any]:
-    found = []
+    documents = []
     for choice in (choice for one in completions for choice in one.choices):
         try:
-            found.append(read_structured(choice, request.schema or {}))
+            documents.append(read_structured(choice, request.schema or {}))
         except AnswerError:
             continue
-    return found
+    return documents
 
 
 def _consensus(documents: list[Any], request: ChatRequest, asked: int) -> DocumentConsensus:
     agreement = vote_fields(documents)
     decided = [vote for vote in agreement.fields if vote.decided]
-    scores = [sum(_has(document, vote) for vote in decided) for document in documents]
-    made = documents[scores.index(max(scores))]
+    scores = [sum(_agrees(document, vote) for vote in decided) for document in documents]
+    result = documents[scores.index(max(scores))]
     for vote in decided:
-        changed = None if _has(made, vote) else _with(made, vote)
+        changed = None if _agrees(result, vote) else _with_vote(result, vote)
         if changed is not None and satisfies(changed, request.schema or {}):
-            made = changed
-    outvoted = tuple(vote.path for vote in decided if not _has(made, vote))
-    return DocumentConsensus(made, agreement.undecided, outvoted, agreement, tuple(documents), asked)
+            result = changed
+    outvoted = tuple(vote.path for vote in decided if not _agrees(result, vote))
+    return DocumentConsensus(result, agreement.undecided, outvoted, agreement, tuple(documents), asked)
 
 
-def _has(document: Any, vote: FieldVote) -> bool:
-    """Whether a document says of a field what the majority says, its absence included."""
-    same = vote_fields([document]).fields
-    found = next((one for one in same if one.path == vote.path), None)
-    if vote.absent or found is None:
-        return vote.absent and found is None
-    return vote_fields([{"a": found.value}, {"a": vote.value}]).score == 1.0
+def _agrees(document: Any, vote: FieldVote) -> bool:
+    """Whether a document has the majority's value in a field, or lacks the field as the majority does."""
+    field = next((one for one in vote_fields([document]).fields if one.path == vote.path), None)
+    if vote.absent or field is None:
+        return vote.absent and field is None
+    return vote_fields([{"a": field.value}, {"a": vote.value}]).score == 1.0
 
 
-def _with(document: Any, vote: FieldVote) -> Any | None:
-    """The document with the value of the majority at a place that it has; none where it has not."""
+def _with_vote(document: Any, vote: FieldVote) -> Any | None:
+    """The document with the majority's value in a field; None if the document has no place for it."""
     if vote.absent:
         return None
     parts = [part.replace("~1", "/").replace("~0", "~") for part in vote.path.split("/")[1:]]
     if not parts:
         return copy.deepcopy(vote.value)
-    made = copy.deepcopy(document)
-    place = made
+    changed = copy.deepcopy(document)
+    parent = changed
     for part in parts[:-1]:
-        place = _child(place, part)
-    if isinstance(place, dict):
-        place[parts[-1]] = copy.deepcopy(vote.value)
-        return made
-    if isinstance(place, list) and parts[-1].isdecimal() and int(parts[-1]) < len(place):
-        place[int(parts[-1])] = copy.deepcopy(vote.value)
-        return made
+        parent = _child(parent, part)
+    if isinstance(parent, dict):
+        parent[parts[-1]] = copy.deepcopy(vote.value)
+        return changed
+    if isinstance(parent, list) and parts[-1].isdecimal() and int(parts[-1]) < len(parent):
+        parent[int(parts[-1])] = copy.deepcopy(vote.value)
+        return changed
     return None
 
 
-def _child(place: Any, part: str) -> Any:
-    if isinstance(place, dict):
-        return place.get(part)
-    if isinstance(place, list) and part.isdecimal() and int(part) < len(place):
-        return place[int(part)]
+def _child(parent: Any, part: str) -> Any:
+    if isinstance(parent, dict):
+        return parent.get(part)
+    if isinstance(parent, list) and part.isdecimal() and int(part) < len(parent):
+        return parent[int(part)]
     return None

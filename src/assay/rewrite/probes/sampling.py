@@ -1,12 +1,12 @@
-"""Asks a model again (docs/concepts.md#self-consistency): probes of claims, and the consensus of several answers.
+"""Asking a model again (docs/concepts.md#self-consistency): probes of claims, and the consensus of several answers.
 
-Each probe is a request of its own: the same evidence and the same question, in another wording and at a temperature
-above zero, with nothing of the answer that is being tested in it. Where there is no question, or the new answers do not
-mention a claim, the claim itself is asked about with its critical words left blank.
+Each probe is a separate request with the same evidence and the same question, in another wording and at a temperature
+above zero, without any part of the tested answer. Where there is no question, or the new answers do not mention a
+claim, the claim itself is turned into a question by blanking its critical words.
 
-What an answer says of a claim is judged by the embedded network and by the values in both, never by cosine: it agrees,
-denies or keeps silent. An answer that was cut off, declined, or says that it does not know has no vote; where none
-has, the claim counts as diverged.
+Whether an answer agrees with a claim, denies it or is silent about it is judged by the embedded network and by the
+values in both, never by cosine similarity. An answer that was cut off, declined, or states that it does not know has no
+vote; a claim without any vote counts as diverged.
 """
 
 import asyncio
@@ -31,33 +31,33 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ProbeOptions:
-    """How much is asked.
+    """How many answers are sampled, and how they are compared with claims.
 
     Raises:
-        InputError: a setting is out of its range.
+        InputError: a setting is out of range.
     """
 
     samples: int = 3
-    """Answers to the question at first."""
+    """The number of answers to the question at first."""
     adaptive: bool = False
-    """Whether the risk of the claims, where it is known, says how many answers there are: 1, 3 or 5 in place of
-    `samples`, and up to `most` where they do not agree (see `assay.stats.agreement.samples_wanted`)."""
+    """Whether the risk of the claims, where known, determines the number of answers: 1, 3 or 5 instead of `samples`,
+    and up to `most` where they do not agree (see `assay.stats.agreement.samples_wanted`)."""
     most: int = 5
-    """Answers to the question where the first ones do not agree on a claim."""
+    """The number of answers to the question where the first ones do not agree on a claim."""
     blanks: int = 2
-    """Answers to a claim with its critical words left blank, where the others keep silent."""
+    """The number of answers to a claim with its critical words blanked, where the other answers are silent about it."""
     temperature: float = 0.7
-    """Of the samples; at 0 the model would only repeat itself."""
+    """The temperature of the samples; at 0 the model would only repeat itself."""
     concurrency: int = 4
-    """Requests at once."""
+    """How many requests run at once."""
     agrees: float = 0.5
     """The probability of entailment from which an answer agrees with a claim."""
     denies: float = 0.5
-    """The probability of contradiction from which it denies it."""
+    """The probability of contradiction from which an answer denies a claim."""
     max_tokens: int = 256
-    """Tokens of one answer; the network reads it whole beside a claim."""
+    """The most tokens of one answer; the network reads it whole together with a claim."""
     seed: int | None = 11
-    """Of the samples, each gets its own from here; none leaves it to the endpoint."""
+    """The seed of the first sample; each further one gets the next number. None leaves seeds to the endpoint."""
 
     def __post_init__(self) -> None:
         counts = (self.samples, self.blanks, self.concurrency, self.max_tokens)
@@ -67,7 +67,8 @@ class ProbeOptions:
             raise InputError("expected a temperature in (0, 2] and thresholds in (0, 1]")
 
 
-_Steps = Generator[list[ChatRequest], list[Completion], list[ConsistencyProbe]]
+_Rounds = Generator[list[ChatRequest], list[Completion], T]
+"""Yields the requests of one round, receives their completions, and returns the result."""
 
 
 class SamplingProber:
@@ -76,7 +77,7 @@ class SamplingProber:
     Args:
         chat: the model.
         scorer: the network that compares answers with claims.
-        options: how much is asked.
+        options: how many answers are sampled, and how they are compared.
     """
 
     def __init__(self, chat: ChatModel, scorer: PairScorer, options: ProbeOptions | None = None) -> None:
@@ -85,33 +86,20 @@ class SamplingProber:
         self._options = options or ProbeOptions()
 
     def probe(self, request: ProbeRequest) -> list[ConsistencyProbe]:
-        """One probe for each claim, in order; requests run at the same time.
+        """One probe for each claim, in order; the requests of a round run at the same time.
 
         Raises:
             VerifierError: the model could not be asked, gave nothing that can be compared, or the network failed.
         """
-        steps = self._steps(request)
         try:
-            asked = next(steps)
-            while True:
-                asked = steps.send(_all_at_once(self._chat, asked, self._options.concurrency))
-        except StopIteration as end:
-            return list(end.value)
+            return driven(self._rounds(request), self._chat, self._options.concurrency)
         except ChatError as error:
             raise VerifierError(f"the model could not be asked again: {error}") from error
 
     async def aprobe(self, request: ProbeRequest) -> list[ConsistencyProbe]:
-        """As `probe`, without blocking the event loop while the model is asked."""
-        steps = self._steps(request)
+        """As `probe`, without blocking the event loop."""
         try:
-            asked = next(steps)
-            while True:
-                answered = await _gathered(self._chat, asked, self._options.concurrency)
-                asked = await asyncio.to_thread(_sent, steps, answered)
-        except _Done as end:
-            return list(end.probes)
-        except StopIteration as end:
-            return list(end.value)
+            return await adriven(self._rounds(request), self._chat, self._options.concurrency)
         except ChatError as error:
             raise VerifierError(f"the model could not be asked again: {error}") from error
 
@@ -119,30 +107,30 @@ class SamplingProber:
         """Whether further answers may settle a claim: the first ones differ, or the only one denies it."""
         return _split(votes) or (self._options.adaptive and any(not agrees for _, agrees in votes))
 
-    def _steps(self, request: ProbeRequest) -> _Steps:
-        """What is asked in which order: the question, more of it where answers differ, then blanks."""
+    def _rounds(self, request: ProbeRequest) -> _Rounds[list[ConsistencyProbe]]:
+        """The rounds of a probe: the question, again where the answers differ, then claims with blanks."""
         claims = tuple(dict.fromkeys(request.claims))
         votes: dict[str, list[tuple[str, bool]]] = {claim: [] for claim in claims}
-        given = 0
+        usable = 0
         if claims and request.question and request.question.strip():
             samples = self._options.samples
             if self._options.adaptive and request.risk is not None:
                 samples = samples_wanted(min(max(request.risk, 0.0), 1.0))
             answers = yield [self._question(request, n) for n in range(samples)]
-            given += self._count(votes, request, answers)
+            usable += self._count(votes, request, answers)
             if self._options.most > samples and any(self._open(votes[claim]) for claim in claims):
                 extra = range(samples, self._options.most)
-                given += self._count(votes, request, (yield [self._question(request, n) for n in extra]))
-        silent = [claim for claim in claims if not votes[claim]]
-        blanks = {claim: blank for claim in silent if (blank := blanked(claim)) is not None}
+                usable += self._count(votes, request, (yield [self._question(request, n) for n in extra]))
+        unmentioned = [claim for claim in claims if not votes[claim]]
+        blanks = {claim: blank for claim in unmentioned if (blank := blanked(claim)) is not None}
         if blanks:
             asked = [(claim, n) for claim in blanks for n in range(self._options.blanks)]
             completions = yield [self._blank(request, blanks[claim], n) for claim, n in asked]
             for (claim, _), completion in zip(asked, completions, strict=True):
                 texts = _usable([completion])
-                given += len(texts)
+                usable += len(texts)
                 self._vote(votes, [claim], texts, None)
-        if claims and not given:
+        if claims and not usable:
             raise VerifierError("the model gave no answer that can be compared: all were cut off or declined")
         return [_probe(claim, votes[claim]) for claim in request.claims]
 
@@ -156,9 +144,10 @@ class SamplingProber:
     def _request(
         self, prompt: str, evidence: Sequence[Evidence], number: int, values: Mapping[str, Data]
     ) -> ChatRequest:
-        # Another order of the passages each time: an answer that depends on their order is no knowledge.
-        turned = [*evidence[number % max(1, len(evidence)) :], *evidence[: number % max(1, len(evidence))]]
-        passages = Data(tuple({"id": piece.id, "title": piece.title or "", "text": piece.text} for piece in turned))
+        # The passages are rotated each time: an answer that depends on their order is not knowledge.
+        start = number % max(1, len(evidence))
+        rotated = [*evidence[start:], *evidence[:start]]
+        passages = Data(tuple({"id": piece.id, "title": piece.title or "", "text": piece.text} for piece in rotated))
         rendered = load_prompt(prompt).render(evidence=passages, attempt=number + 1, **values)
         seed = self._options.seed
         return ChatRequest(
@@ -182,37 +171,24 @@ class SamplingProber:
         answers: Sequence[str],
         question: str | None,
     ) -> None:
-        """Count what each answer says of each claim, in one call of the network."""
-        spoken = [answer for answer in answers if not is_abstention(answer)]
-        pairs = [(premise_of(answer, question), claim) for answer in spoken for claim in claims]
-        said = iter(_judged(pairs, self._scorer, self._options))
-        for answer in spoken:
+        """Adds the vote of each answer on each claim, in one call of the network."""
+        voting = [answer for answer in answers if not is_abstention(answer)]
+        pairs = [(premise_of(answer, question), claim) for answer in voting for claim in claims]
+        agreements = iter(_agreements(pairs, self._scorer, self._options))
+        for answer in voting:
             for claim in claims:
-                verdict = next(said)
-                if verdict is not None:
-                    votes[claim].append((answer, verdict))
-
-
-class _Done(Exception):  # noqa: N818 no error: a StopIteration cannot leave a thread
-    def __init__(self, probes: Sequence[ConsistencyProbe]) -> None:
-        super().__init__()
-        self.probes = probes
-
-
-def _sent(steps: _Steps, answered: list[Completion]) -> list[ChatRequest]:
-    try:
-        return steps.send(answered)
-    except StopIteration as end:
-        raise _Done(end.value) from end
+                agrees = next(agreements)
+                if agrees is not None:
+                    votes[claim].append((answer, agrees))
 
 
 def premise_of(answer: str, question: str | None) -> str:
-    """An answer as the network reads it: a phrase together with its question."""
+    """An answer as the network reads it: a mere phrase is read together with its question."""
     return f"{question.strip()} {answer}" if question and is_fragment(answer) else answer
 
 
 def _usable(completions: Sequence[Completion]) -> list[str]:
-    """The answers that the model finished and did not decline."""
+    """The answers that are complete and not declined."""
     return [c.text for one in completions for c in one.choices if c.complete and c.text.strip()]
 
 
@@ -221,17 +197,17 @@ def _split(votes: Sequence[tuple[str, bool]]) -> bool:
 
 
 def _probe(claim: str, votes: Sequence[tuple[str, bool]]) -> ConsistencyProbe:
-    """Nothing said of a claim is no agreement with it."""
+    """The probe of a claim; without any vote the agreement is 0."""
     agreement = sum(agrees for _, agrees in votes) / len(votes) if votes else 0.0
     answers = tuple(answer for answer, _ in votes)
     return ConsistencyProbe(claim=claim, original=claim, probe_answers=answers, agreement=agreement)
 
 
-def _judged(pairs: Sequence[tuple[str, str]], scorer: PairScorer, options: ProbeOptions) -> list[bool | None]:
-    """For each answer and claim whether it agrees, denies (false) or keeps silent (none).
+def _agreements(pairs: Sequence[tuple[str, str]], scorer: PairScorer, options: ProbeOptions) -> list[bool | None]:
+    """For each pair of an answer and a claim whether the answer agrees (true), denies (false) or is silent (none).
 
     Raises:
-        VerifierError: the network failed, or an answer is longer than it reads with a claim.
+        VerifierError: the network failed, or an answer and a claim together exceed what it reads.
     """
     unique = list(dict.fromkeys(pairs))
     if not unique:
@@ -244,15 +220,15 @@ def _judged(pairs: Sequence[tuple[str, str]], scorer: PairScorer, options: Probe
             "ask a narrower question, or lower max_tokens"
         )
     rows = scorer.score(unique).tolist()
-    said = {pair: _said(pair, float(row[0]), float(row[2]), options) for pair, row in zip(unique, rows, strict=True)}
-    return [said[pair] for pair in pairs]
+    known = {pair: _agrees(pair, float(row[0]), float(row[2]), options) for pair, row in zip(unique, rows, strict=True)}
+    return [known[pair] for pair in pairs]
 
 
-def _said(pair: tuple[str, str], entailment: float, contradiction: float, options: ProbeOptions) -> bool | None:
+def _agrees(pair: tuple[str, str], entailment: float, contradiction: float, options: ProbeOptions) -> bool | None:
     if contradiction >= options.denies:
         return False
     if entailment < options.agrees:
-        # Near to the claim in everything but a value: a denial that the network passes over.
+        # Close to the claim in everything but a value: a denial that the network misses.
         return False if entailment + contradiction >= options.agrees and values_differ(*pair) else None
     return not values_differ(*pair)
 
@@ -276,22 +252,19 @@ async def _gathered(chat: ChatModel, requests: Sequence[ChatRequest], concurrenc
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
-    """What several answers to one request come to."""
+    """The consensus of several answers to one request."""
 
     text: str
     """The claims that more than half of the answers make, as sentences; empty where there are none."""
     uncertain: tuple[str, ...]
-    """Claims that some answers make: to be flagged."""
+    """Claims that some answers make; they should be flagged."""
     dropped: tuple[str, ...]
-    """Claims that few make."""
+    """Claims that few answers make."""
     agreement: Agreement
     answers: tuple[str, ...]
-    """The answers that counted."""
+    """The answers that were usable."""
     asked: int
-    """The answers that were asked for."""
-
-
-_Rounds = Generator[list[ChatRequest], list[Completion], T]
+    """The number of answers requested."""
 
 
 def sample_consensus(
@@ -303,16 +276,17 @@ def sample_consensus(
     most: int | None = None,
     concurrency: int = 4,
 ) -> Consensus:
-    """Ask `samples` times and keep what most answers say (docs/concepts.md#self-consistency); see `samples_wanted` for
-    how often.
+    """Asks `samples` times and keeps the claims that most answers make (docs/concepts.md#self-consistency).
+
+    `assay.stats.samples_wanted` says how often to ask.
 
     Args:
         chat: the model.
-        request: what is asked; its temperature should be above 0, and each sample gets a seed of its own.
-        scorer: the network that puts claims together.
-        samples: how many answers; of one answer everything is kept, since nothing contradicts it.
-        most: how many answers in all where the first ones do not agree on every claim; `samples` by default.
-        concurrency: requests at once.
+        request: the request; its temperature should be above 0, and each sample gets its own seed.
+        scorer: the network that clusters claims.
+        samples: the number of answers; all claims of a single answer are kept, since nothing contradicts them.
+        most: the number in all where the first answers do not agree on every claim; `samples` by default.
+        concurrency: how many requests run at once.
 
     Raises:
         InputError: fewer than one sample is asked for, or `most` is below `samples`.
@@ -345,10 +319,10 @@ def _text_rounds(request: ChatRequest, scorer: PairScorer, samples: int, most: i
 
 
 def bounded(samples: int, most: int | None) -> tuple[int, int]:
-    """How many answers are asked for at first and in all.
+    """The number of answers to request at first and in all.
 
     Raises:
-        InputError: fewer than one is asked for at first, or fewer in all than at first.
+        InputError: fewer than one answer at first, or fewer in all than at first.
     """
     if samples < 1:
         raise InputError(f"expected one sample or more, got {samples}")
@@ -358,38 +332,36 @@ def bounded(samples: int, most: int | None) -> tuple[int, int]:
 
 
 def sampled(request: ChatRequest, first: int, end: int) -> list[ChatRequest]:
-    """The request once for each number from `first` to before `end`, each with a seed of its own."""
+    """Copies of the request for the numbers from `first` up to but excluding `end`, each with its own seed."""
     return [_seeded(request, None if request.seed is None else request.seed + n) for n in range(first, end)]
 
 
 def driven(rounds: _Rounds[T], chat: ChatModel, concurrency: int) -> T:
-    """Ask what the rounds want, in this thread and its helpers."""
-    said: list[Completion] | None = None
-    while True:
-        try:
-            asked = next(rounds) if said is None else rounds.send(said)
-        except StopIteration as end:
-            made: T = end.value
-            return made
-        said = _all_at_once(chat, asked, concurrency)
+    """Carries out the rounds, with the requests of each round on a thread pool."""
+    over, result = _advanced(rounds, None)
+    while not over:
+        over, result = _advanced(rounds, _all_at_once(chat, result, concurrency))
+    value: T = result
+    return value
 
 
 async def adriven(rounds: _Rounds[T], chat: ChatModel, concurrency: int) -> T:
-    """As `driven`, with the model awaited and what is compared off the event loop."""
-    asked = next(rounds)
-    while True:
-        said = await _gathered(chat, asked, concurrency)
-        over, result = await asyncio.to_thread(_advanced, rounds, said)
-        if over:
-            made: T = result
-            return made
-        asked = result
+    """As `driven`, with the model awaited and the comparisons off the event loop."""
+    over, result = _advanced(rounds, None)
+    while not over:
+        completions = await _gathered(chat, result, concurrency)
+        over, result = await asyncio.to_thread(_advanced, rounds, completions)
+    value: T = result
+    return value
 
 
-def _advanced(rounds: _Rounds[Any], said: list[Completion]) -> tuple[bool, Any]:
-    """Whether the rounds are over, and what came of them or is asked next: no StopIteration can leave a thread."""
+def _advanced(rounds: _Rounds[Any], completions: list[Completion] | None) -> tuple[bool, Any]:
+    """Whether the rounds are over, and their result or the next requests; a StopIteration cannot leave a thread.
+
+    Without completions the rounds are started.
+    """
     try:
-        return False, rounds.send(said)
+        return False, next(rounds) if completions is None else rounds.send(completions)
     except StopIteration as end:
         return True, end.value
 
@@ -407,12 +379,12 @@ def _consensus(completions: Sequence[Completion], scorer: PairScorer, asked: int
 
 
 def consensus_of(answers: Sequence[str], scorer: PairScorer, asked: int | None = None) -> Consensus:
-    """What several answers to one request come to, whoever asked for them (docs/concepts.md#self-consistency).
+    """The consensus of given answers to one request (docs/concepts.md#self-consistency).
 
     Args:
-        answers: the answers; of one everything is kept, since nothing contradicts it.
-        scorer: the network that puts claims together.
-        asked: how many were asked for; as many as there are by default.
+        answers: the answers; all claims of a single one are kept, since nothing contradicts them.
+        scorer: the network that clusters claims.
+        asked: the number of answers requested; the number of answers by default.
 
     Raises:
         InputError: there is no answer, or they have too many claims to compare.
@@ -423,13 +395,13 @@ def consensus_of(answers: Sequence[str], scorer: PairScorer, asked: int | None =
     extractor = RuleClaimExtractor()
     claims = [[claim.text for claim in extractor.extract(answer) if claim.checkable] for answer in answers]
     agreement = cluster_claims(claims, scorer)
-    said = {kind: [c.representative for c in agreement.clusters if c.consistency is kind] for kind in Consistency}
-    order = [claim for one in claims for claim in one]
-    kept = sorted(said[Consistency.CONSISTENT], key=order.index)
+    by_kind = {kind: [c.representative for c in agreement.clusters if c.consistency is kind] for kind in Consistency}
+    order = [claim for claims_of_answer in claims for claim in claims_of_answer]
+    kept = sorted(by_kind[Consistency.CONSISTENT], key=order.index)
     return Consensus(
         " ".join(kept),
-        tuple(said[Consistency.UNCERTAIN]),
-        tuple(said[Consistency.INCONSISTENT]),
+        tuple(by_kind[Consistency.UNCERTAIN]),
+        tuple(by_kind[Consistency.INCONSISTENT]),
         agreement,
         tuple(answers),
         len(answers) if asked is None else asked,

@@ -1,4 +1,4 @@
-"""Failed sentences rewritten: feedback, authors, and the loop that holds them to the rest."""
+"""Revision of failed sentences: feedback, authors, and the loop that keeps the passed sentences unchanged."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""Authors of repairs: a chat model that is asked for the failed sentences alone, or the evidence.
+"""Authors of repairs: a chat model that rewrites only the failed sentences, or the evidence itself.
 
 The model gets the passages, the answer and the failed sentences with the reasons, each as data behind a fence, and
-gives replacements by their numbers: it has no say over a sentence that passed. The evidence as an author puts in the
-values that the exact tier found in the place of wrong ones, and asks nobody.
+returns replacements by number, so it cannot change a sentence that passed. The evidence as an author substitutes the
+values that the exact tier found for wrong ones, without asking a model.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from assay.errors import AnswerError, BudgetError, ChatError, InputError
 from assay.models.chat import ChatModel, ChatRequest, Completion, read_structured
 from assay.prompts import Data, Rendered, load_prompt
-from assay.rewrite.answers.cited_answers import LONGEST_STATEMENT, Statement, one_line, rendered
+from assay.rewrite.answers.cited_answers import LONGEST_STATEMENT, Statement, closed_object, one_line, rendered
 from assay.rewrite.answers.evidence_selection import PromptContext, choose_evidence
 from assay.rewrite.answers.grounded import ABSTENTION
 from assay.rewrite.answers.steps import messages
@@ -24,7 +24,7 @@ from assay.schema import Evidence
 
 PROMPT: Final = "repair"
 EVIDENCE: Final = "evidence"
-"""The name of the author that puts in the evidence's own values."""
+"""The name of the author that substitutes the evidence's own values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,17 @@ class RepairOptions:
     """How a model is asked."""
 
     evidence_tokens: int = 4_000
-    """Tokens of evidence that the model is shown, as estimated; the most relevant to what failed first."""
+    """The estimated tokens of evidence that the model is shown; what is most relevant to the failed sentences first."""
     max_tokens: int = 1_024
-    """Tokens of one answer."""
+    """The most tokens of one answer."""
     temperature: float = 0.0
-    """Low: a correction is no place for invention (docs/concepts.md#revision)."""
+    """Low, since a correction should not invent anything (docs/concepts.md#revision)."""
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense.
+        """Validates the settings.
 
         Raises:
-            InputError: a setting is out of its range.
+            InputError: a setting is out of range.
         """
         if self.evidence_tokens < 1 or self.max_tokens < 1 or not 0 <= self.temperature <= 2:
             raise InputError(
@@ -55,12 +55,12 @@ class ModelAuthor:
     """A chat model as the author of replacements; call it, or await `awrite`."""
 
     def __init__(self, model: ChatModel, evidence: Sequence[Evidence], options: RepairOptions | None = None) -> None:
-        """Make one.
+        """Sets up the author.
 
         Args:
-            model: what is asked.
-            evidence: what the answer is checked against.
-            options: how it is asked.
+            model: the chat model.
+            evidence: the evidence that the answer is checked against.
+            options: how the model is asked.
         """
         self._model = model
         self._evidence = tuple(evidence)
@@ -73,28 +73,28 @@ class ModelAuthor:
         return (load_prompt(PROMPT).identity,)
 
     def __call__(self, feedback: Feedback) -> Version | GaveUp | Unreadable:
-        """Replacements for the failed sentences, by their numbers."""
+        """The replacements for the failed sentences, by number."""
         request, context = self._request(feedback)
         try:
-            said = self._model.complete(request)
+            completion = self._model.complete(request)
         except ChatError as error:
             return gave_up(error)
-        return self._read(said, feedback, context)
+        return self._read(completion, feedback, context)
 
     async def awrite(self, feedback: Feedback) -> Version | GaveUp | Unreadable:
         """As a call, with the model awaited."""
         request, context = self._request(feedback)
         try:
-            said = await self._model.acomplete(request)
+            completion = await self._model.acomplete(request)
         except ChatError as error:
             return gave_up(error)
-        return self._read(said, feedback, context)
+        return self._read(completion, feedback, context)
 
     def _request(self, feedback: Feedback) -> tuple[ChatRequest, PromptContext]:
-        sought = " ".join((feedback.question or "", *(one.sentence for one in feedback.corrections)))
-        context = choose_evidence(self._evidence, sought, self._options.evidence_tokens)
+        query = " ".join((feedback.question or "", *(one.sentence for one in feedback.corrections)))
+        context = choose_evidence(self._evidence, query, self._options.evidence_tokens)
         schema = asked_schema([passage.alias for passage in context.passages], len(feedback.corrections))
-        # A seed from the second time on: a cache, or an endpoint, would give the same answer to the same request.
+        # A seed from the second request on: a cache or an endpoint would answer an equal request the same way.
         seed = self._asked or None
         self._asked += 1
         return ChatRequest(
@@ -105,9 +105,9 @@ class ModelAuthor:
             seed=seed,
         ), context
 
-    def _read(self, said: Completion, feedback: Feedback, context: PromptContext) -> Version | Unreadable:
+    def _read(self, completion: Completion, feedback: Feedback, context: PromptContext) -> Version | Unreadable:
         try:
-            replacements = read_corrections(said, feedback, context, self._evidence)
+            replacements = read_corrections(completion, feedback, context, self._evidence)
         except AnswerError as error:
             return Unreadable(str(error))
         return or_abstention(feedback, replacements)
@@ -119,7 +119,7 @@ def gave_up(error: ChatError) -> GaveUp:
 
 
 def repair_prompt(feedback: Feedback, context: PromptContext) -> Rendered:
-    """What the model is asked: passages, question, answer and corrections, all of them as data."""
+    """The prompt of a repair: passages, question, answer and corrections, all of them as data."""
     return load_prompt(PROMPT).render(
         evidence=Data(tuple(passage.record for passage in context.passages)),
         question=Data.of({"question": feedback.question or ""}),
@@ -131,34 +131,26 @@ def repair_prompt(feedback: Feedback, context: PromptContext) -> Rendered:
 
 def _record(correction: Correction, context: PromptContext) -> dict[str, Any]:
     aliases = {passage.evidence.id: passage.alias for passage in context.passages}
-    said = [
+    spans = [
         {"id": aliases[span.evidence_id], "relation": span.relation, "text": span.text[:LONGEST]}
         for span in correction.evidence
         if span.evidence_id in aliases
     ]
     reasons = [reason[:LONGEST] for reason in correction.reasons]
-    return {"number": correction.number, "sentence": correction.sentence, "reasons": reasons, "evidence": said}
+    return {"number": correction.number, "sentence": correction.sentence, "reasons": reasons, "evidence": spans}
 
 
 def asked_schema(aliases: Sequence[str], count: int) -> dict[str, Any]:
-    """The JSON Schema that the model is asked to answer in: only the failed sentences have numbers."""
+    """The JSON Schema of the answer that the model is asked for: only failed sentences have numbers."""
     sources: dict[str, Any] = {"type": "array", "items": {"type": "string", "enum": list(aliases)}}
-    entry = {
-        "type": "object",
-        "properties": {
+    entry = closed_object(
+        {
             "number": {"type": "integer", "enum": list(range(1, count + 1))},
             "text": {"type": "string"},
             "sources": sources if aliases else {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["number", "text", "sources"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"corrections": {"type": "array", "items": entry}},
-        "required": ["corrections"],
-        "additionalProperties": False,
-    }
+        }
+    )
+    return closed_object({"corrections": {"type": "array", "items": entry}})
 
 
 _READ: Final[dict[str, Any]] = {
@@ -183,24 +175,24 @@ _READ: Final[dict[str, Any]] = {
 
 
 def read_corrections(
-    said: Completion, feedback: Feedback, context: PromptContext, evidence: Sequence[Evidence]
+    completion: Completion, feedback: Feedback, context: PromptContext, evidence: Sequence[Evidence]
 ) -> dict[int, str]:
-    """The replacements of an answer by the numbers of the sentences; one that it does not name stays as it is.
+    """The replacements in an answer, by the numbers of the sentences; sentences without a replacement stay unchanged.
 
-    A sentence that cited something gets the ids of the passages that its replacement names.
+    The replacement of a sentence with citations gets the ids of the passages that the model names.
 
     Raises:
-        AnswerError: the answer is declined, cut off, of another form, or names a sentence that there is not.
+        AnswerError: the answer is declined, cut off, of another form, or names an unknown sentence.
     """
-    value = read_structured(said.choices[0], _READ)
+    value = read_structured(completion.choices[0], _READ)
     known = {one.number: one for one in feedback.corrections}
-    found: dict[int, str] = {}
+    replacements: dict[int, str] = {}
     for entry in value["corrections"]:
         number = entry["number"]
-        if number not in known or number in found:
+        if number not in known or number in replacements:
             raise AnswerError(f"The answer corrects sentence {number}, which is not among those to correct, or twice.")
-        found[number] = _sentence(entry, known[number], context, evidence)
-    return found
+        replacements[number] = _sentence(entry, known[number], context, evidence)
+    return replacements
 
 
 def _sentence(entry: Mapping[str, Any], old: Correction, context: PromptContext, evidence: Sequence[Evidence]) -> str:
@@ -220,22 +212,22 @@ def _sentence(entry: Mapping[str, Any], old: Correction, context: PromptContext,
 
 
 def or_abstention(feedback: Feedback, replacements: Mapping[int, str]) -> Version:
-    """The replacements; where they leave nothing of the answer, the sentence that says that there is none."""
-    taken = [one for one in feedback.corrections if replacements.get(one.number, one.sentence) == ""]
-    left = feedback.output
-    for one in sorted(taken, key=lambda one: -one.span.start):
-        left = left[: one.span.start] + left[one.span.end :]
-    empty = len(taken) == len(feedback.corrections) and not any(character.isalnum() for character in left)
+    """The replacements; if they leave nothing of the answer, the sentence of an abstention."""
+    removed = [one for one in feedback.corrections if replacements.get(one.number, one.sentence) == ""]
+    rest = feedback.output
+    for one in sorted(removed, key=lambda one: -one.span.start):
+        rest = rest[: one.span.start] + rest[one.span.end :]
+    empty = len(removed) == len(feedback.corrections) and not any(character.isalnum() for character in rest)
     return ABSTENTION if empty else dict(replacements)
 
 
 class EvidenceAuthor:
-    """The evidence as an author: its own value in the place of each wrong one that the exact tier names."""
+    """The evidence as an author: it replaces each wrong value that the exact tier names with its own."""
 
     prompts: tuple[str, ...] = ()
 
     def __call__(self, feedback: Feedback) -> Version:
-        """The failed sentences with every suggested value in them; others stay as they are."""
+        """The failed sentences with all suggested values substituted."""
         return {one.number: corrected(one) for one in feedback.corrections}
 
     async def awrite(self, feedback: Feedback) -> Version:
@@ -244,7 +236,7 @@ class EvidenceAuthor:
 
 
 def corrected(correction: Correction) -> str:
-    """A sentence with its suggestions applied, from the last to the first.
+    """A sentence with its suggestions applied, from last to first.
 
     >>> from assay.schema import Span
     >>> corrected(Correction(1, "It is red.", Span(start=0, end=10), (), ()))
@@ -259,4 +251,4 @@ def corrected(correction: Correction) -> str:
 
 
 Writer = ModelAuthor | EvidenceAuthor
-"""Who writes a repair."""
+"""The authors of repairs."""

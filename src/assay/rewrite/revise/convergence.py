@@ -1,4 +1,4 @@
-"""How well repairing went over several outputs (docs/concepts.md#revision): how many came to pass, and what it took."""
+"""The convergence of repairs over several outputs (docs/concepts.md#revision): how many pass, and at what cost."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from assay.schema import HallucinationReport
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """The counts."""
+    """Counts over the repairs of several outputs."""
 
     outputs: int = 0
-    """Outputs that were handed in."""
+    """All outputs."""
     revised: int = 0
-    """Those of them that did not pass as they were."""
+    """Outputs whose first version did not pass."""
     converged: int = 0
-    """Those of the revised ones that pass now."""
+    """Revised outputs whose last version passes."""
     attempts: int = 0
-    """Versions that were asked for."""
+    """Versions that were requested."""
     rolled_back: int = 0
-    """Versions that were verified, were no better, and were dropped."""
+    """Versions that were verified and dropped because they were no better."""
     failed_before: int = 0
     """Claims and citations that failed in the first versions."""
     failed_after: int = 0
-    """Those that fail in the last ones."""
+    """Claims and citations that fail in the last versions."""
 
     @property
     def rate(self) -> float | None:
-        """The share of the revised outputs that pass now; none where none was revised."""
+        """The share of the revised outputs that converged; None if none was revised."""
         return self.converged / self.revised if self.revised else None
 
     @property
     def mean_attempts(self) -> float | None:
-        """Versions for each revised output."""
+        """The mean number of versions per revised output; None if none was revised."""
         return self.attempts / self.revised if self.revised else None
 
     @property
     def words(self) -> str:
-        """All of it in a sentence.
+        """The counts in a sentence.
 
         >>> Convergence(outputs=3, revised=2, converged=1, attempts=3, failed_before=4, failed_after=1).words
         '1 of 2 answers that failed passes now; 1.5 attempts each, 0 rolled back; 4 findings before, 1 after'
@@ -54,19 +54,19 @@ class Convergence:
 
 
 def convergence_of(reports: Iterable[HallucinationReport]) -> Convergence:
-    """The counts over reports that a revise loop made; one without a revision counts as an output that passed.
+    """The counts over reports of a revise loop; a report without a revision counts as an output that passed.
 
     >>> convergence_of([]).rate is None
     True
     """
-    made = Convergence()
+    total = Convergence()
     for report in reports:
         revision = report.revision
         revised = revision is not None and (bool(revision.attempts) or not revision.converged)
         if revision is None or not revised:
-            made = _plus(made, Convergence(outputs=1))
+            total = _plus(total, Convergence(outputs=1))
             continue
-        one = Convergence(
+        counts = Convergence(
             1,
             1,
             int(revision.converged),
@@ -75,8 +75,8 @@ def convergence_of(reports: Iterable[HallucinationReport]) -> Convergence:
             revision.failed_before or 0,
             revision.failed_after or 0,
         )
-        made = _plus(made, one)
-    return made
+        total = _plus(total, counts)
+    return total
 
 
 def _plus(left: Convergence, right: Convergence) -> Convergence:

@@ -1,7 +1,7 @@
-"""What the author of an output is told about it: which sentences failed, why, and what the evidence says of them.
+"""Feedback for the author of an output: which sentences failed, why, and what the evidence says about them.
 
-Text of outputs, evidence and tools follows the fence of every prompt (`assay.prompts`), one JSON object on a line
-each; the words around it are the file `feedback`.
+Text of outputs, evidence and tools is fenced as in every prompt (`assay.prompts`), one JSON object per line; our own
+words are in the prompt file `feedback`.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from assay.rewrite.revise.splicing import Part
 from assay.schema import ClaimReport, ClaimStatus, EvidenceSpan, HallucinationReport, Span, Suggestion
 
 MOST_LISTED: Final = 20
-"""Sentences that one feedback names; the next attempt names the others."""
+"""The most sentences in one feedback; the next attempt lists the others."""
 MOST_EVIDENCE: Final = 3
-"""Passages that are shown for one sentence."""
+"""The most passages shown for one sentence."""
 LONGEST: Final = 1_500
-"""Characters of one quoted text that are shown."""
+"""The most characters of one quoted text."""
 FAILING: Final = (ClaimStatus.REVISE, ClaimStatus.BLOCK, ClaimStatus.UNCHECKED)
-"""What the gate says of claims that have to change."""
+"""The statuses of claims that have to change."""
 PROMPT: Final = "feedback"
-"""The prompt that it is worded with."""
+"""The name of the prompt file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +32,23 @@ class Correction:
     """From 1, in the order of the text; an author may answer with replacements by these numbers."""
     sentence: str
     span: Span
-    """Where it is in the output."""
+    """Its place in the output."""
     reasons: tuple[str, ...]
     evidence: tuple[EvidenceSpan, ...]
-    """What the evidence says of it, what contradicts it first."""
+    """The relevant passages of the evidence, contradicting ones first."""
     suggestions: tuple[Suggestion, ...] = ()
-    """Values of the evidence for wrong ones of the sentence, where it gives them."""
+    """Values of the evidence that replace wrong values of the sentence, where there are any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What an author gets."""
+    """The feedback that an author gets on one version."""
 
     output: str
-    """The version that failed, as it is to be corrected."""
+    """The version that failed and is to be corrected."""
     corrections: tuple[Correction, ...]
     attempts_left: int
-    """How many versions may be handed in, this one included."""
+    """How many versions may still be submitted, the next one included."""
     question: str | None = None
     refused: bool = False
     """Whether the last version was refused because it changed what had passed."""
@@ -63,28 +63,35 @@ class Feedback:
 
 
 def failed_spans(report: HallucinationReport) -> tuple[Span, ...]:
-    """The places of an output that have to change: claims that fail, citations that fail, text that nobody checked."""
+    """The places of an output that have to change: failing claims, failing citations, and unchecked text."""
     claims = [claim.span for claim in report.claims if claim.status in FAILING]
     citations = [c.span for c in report.citations if c.status not in ("verified", "unchecked")]
     return (*claims, *citations, *(part.span for part in report.coverage.parts))
 
 
 def feedback_on(report: HallucinationReport, parts: Sequence[Part], left: int, *, refused: bool = False) -> Feedback:
-    """The feedback on an output whose parts are known."""
+    """The feedback on an output.
+
+    Args:
+        report: the report of the output.
+        parts: its sentences.
+        left: how many versions may still be submitted.
+        refused: whether the last version was refused because it changed what had passed.
+    """
     failed = [part for part in parts if part.failed]
     corrections = tuple(_correction(number, part, report) for number, part in enumerate(failed[:MOST_LISTED], start=1))
     return Feedback(report.output, corrections, left, report.question, refused)
 
 
 def _correction(number: int, part: Part, report: HallucinationReport) -> Correction:
-    claims = [c for c in report.claims if c.status in FAILING and _meet(c.span, part)]
-    citations = [c for c in report.citations if c.status != "verified" and _meet(c.span, part)]
+    claims = [c for c in report.claims if c.status in FAILING and touches(c.span, part)]
+    citations = [c for c in report.citations if c.status != "verified" and touches(c.span, part)]
     reasons = [issue.message for claim in claims for issue in claim.issues] or [_verdict(claim) for claim in claims]
     reasons += [citation.message for citation in citations]
     if not reasons:
         reasons = ["This could not be checked."]
     spans = [span for claim in claims for span in claim.evidence_spans]
-    # Stable: what contradicts comes first, otherwise the order of the report stays.
+    # A stable sort: contradicting spans come first, otherwise the order of the report is kept.
     spans.sort(key=lambda span: span.relation != "contradicts")
     unique = {(span.evidence_id, span.start, span.end): span for span in reversed(spans)}
     shown = tuple(reversed(unique.values()))[:MOST_EVIDENCE]
@@ -98,8 +105,9 @@ def _correction(number: int, part: Part, report: HallucinationReport) -> Correct
     )
 
 
-def _meet(span: Span, part: Part) -> bool:
-    return span.start < part.end and part.start < max(span.end, span.start + 1)
+def touches(span: Span, place: Span | Part) -> bool:
+    """Whether a span and another place overlap; an empty span counts as one character."""
+    return span.start < place.end and place.start < max(span.end, span.start + 1)
 
 
 def _verdict(claim: ClaimReport) -> str:

@@ -1,14 +1,14 @@
 """The revise loop (docs/concepts.md#revision): failed claims go back to their author, bounded, and verified.
 
-1. The author gets the failed sentences, the reasons and the evidence, and gives a new version.
-2. What had passed is put back where the author changed it; where that is not safe, the version is refused.
-3. The version is verified like any output. It takes the place of the one before if it passes, or if fewer claims fail
-   or the gate is more permissive and neither got worse.
-4. It stops when the gate lets the version out, when a version is no better, when a version comes back that was there
-   before, and after a bounded number of attempts. What still fails then goes to a person or,
-   where the policy's bound on failed revisions is reached, is withheld.
+1. The author gets the failed sentences, the reasons and the evidence, and writes a new version.
+2. Sentences that had passed are restored where the author changed them; where that is not safe, the version is refused.
+3. The version is verified like any output. It replaces the previous one if it passes, or if fewer claims fail or the
+   gate is more permissive and neither of the two got worse.
+4. The loop stops when the gate releases a version, when a version is no better or was there before, and after a bounded
+   number of attempts. What still fails then goes to a person or, if the policy's bound on failed revisions is reached,
+   is withheld.
 
-At most `attempts` versions are asked for, and each is verified once: the loop ends whatever the author does.
+At most `attempts` versions are requested, and each is verified once, so the loop ends whatever the author does.
 """
 
 import inspect
@@ -29,7 +29,7 @@ Version = str | Mapping[int, str]
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """The author cannot write any more; what there is stands."""
+    """The author cannot write any further version; the best one so far is kept."""
 
     stopped: str
     """`budget` or `failed`."""
@@ -39,23 +39,23 @@ class GaveUp:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What the author gave is no version; it may be asked again."""
+    """The author's answer is not a version; the author may be asked again."""
 
     reason: str
 
 
 Written = Version | GaveUp | Unreadable
 Author = Callable[[Feedback], Written | Awaitable[Written]]
-"""Whoever writes: takes feedback and gives a new version. Its exceptions pass through."""
+"""A function that takes feedback and returns a new version. Its exceptions pass through."""
 Verify = Callable[[str, int], HallucinationReport]
 """Checks a version, given how many revisions have failed before it."""
 AsyncVerify = Callable[[str, int], Awaitable[HallucinationReport]]
-"""The same, for whoever checks in a pool of their own."""
+"""The asynchronous form of `Verify`, for callers that run checks in their own pool."""
 
 REVISABLE: Final = (Action.REVISE, Action.BLOCK)
-"""The actions after which a new version is asked for. What waits for a person is not rewritten behind their back."""
+"""The actions after which a new version is requested. An output that waits for a reviewer is not rewritten."""
 _MOST_REFUSED: Final = 2
-"""Refused versions in a row after which the loop ends."""
+"""The number of consecutive refused versions after which the loop ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,19 @@ _Steps = Generator[_Ask | _Check, Any, HallucinationReport]
 
 
 def revise(report: HallucinationReport, author: Author, verify: Verify, attempts: int) -> HallucinationReport:
-    """Have an output revised until it passes or does not get better.
+    """Has an output revised until it passes or does not improve.
 
     Args:
-        report: what was found of the output.
-        author: who writes new versions.
+        report: the report of the output.
+        author: writes new versions.
         verify: checks a version.
-        attempts: how many versions are asked for at most.
+        attempts: the most versions to request.
 
     Returns:
-        The report of the best version, whose `output` is its text and whose `revision` says how it came about.
+        The report of the best version; `output` is its text and `revision` the record of its revision.
 
     Raises:
-        InputError: the author gives something else than a version, or is asynchronous.
+        InputError: the author returns something other than a version, or is asynchronous.
     """
     steps = _steps(report, attempts)
     answer: Any = None
@@ -98,7 +98,7 @@ def revise(report: HallucinationReport, author: Author, verify: Verify, attempts
             answer = author(step.feedback)
             if inspect.isawaitable(answer):
                 if inspect.iscoroutine(answer):
-                    answer.close()  # it will not be awaited, and that is said below
+                    answer.close()  # it will not be awaited, which the error below reports
                 raise InputError("the author is asynchronous: use the asynchronous twin")
         else:
             answer = verify(step.text, step.failed)
@@ -136,7 +136,7 @@ def _ended(end: StopIteration) -> HallucinationReport:
 
 
 def _steps(first: HallucinationReport, attempts: int) -> _Steps:
-    """The loop itself; whoever drives it answers what it asks for, awaiting or not."""
+    """The loop as a generator; its driver answers each step, awaiting or not."""
     if attempts < 0:
         raise InputError(f"a number of attempts is 0 or more, got {attempts}")
     state = _State(first, first, seen=frozenset({first.output.strip()}))
@@ -156,22 +156,22 @@ def _steps(first: HallucinationReport, attempts: int) -> _Steps:
             stopped = "unreadable" if len(state.log) >= attempts else ""
             continue
         spliced = _spliced(state.best.output, parts, version)
-        early = _unusable(state, spliced)
-        if early is not None or spliced is None:
-            outcome, reason = early or ("refused", _REFUSED)
+        unusable = _unusable(state, spliced)
+        if unusable is not None or spliced is None:
+            outcome, reason = unusable or ("refused", _REFUSED)
             state = state.noted(outcome, reason)
             if outcome != "refused" or state.refused >= _MOST_REFUSED:
                 stopped = "oscillation" if outcome == "repeated" else outcome
                 break
             continue
-        found = yield _Check(spliced.text, len(state.log))
-        better = is_better(found, state.best)
-        state = state.verified(found, spliced, better)
+        report = yield _Check(spliced.text, len(state.log))
+        better = is_better(report, state.best)
+        state = state.verified(report, spliced, better)
         if not better:
             stopped = "no_improvement"
             break
     if state.best.action is not Action.EMIT and state.tried:
-        # Once more with the number of failed attempts: the policy may withhold what was revised too often.
+        # Checked again with the number of failed attempts: the policy may withhold what was revised too often.
         state = replace(state, best=(yield _Check(state.best.output, state.tried)))
     return state.report(stopped or ("passed" if state.best.action is Action.EMIT else "exhausted"))
 
@@ -190,7 +190,7 @@ def _spliced(old: str, parts: tuple[Part, ...], version: object) -> Spliced | No
 
 
 def _unusable(state: "_State", spliced: Spliced | None) -> tuple[str, str] | None:
-    """Why a version is not worth a check; none where it is."""
+    """Why a version is not worth a check; None if it is."""
     if spliced is None:
         return "refused", _REFUSED
     if spliced.text.strip() == state.best.output.strip():
@@ -201,8 +201,8 @@ def _unusable(state: "_State", spliced: Spliced | None) -> tuple[str, str] | Non
 
 
 def is_better(new: HallucinationReport, old: HallucinationReport) -> bool:
-    """Whether a version is better: it passes, or it is worse in neither and better in one of two things, how many
-    claims fail and how permissive the gate is."""
+    """Whether a version is better: it passes, or of two criteria, the number of failing claims and the permissiveness
+    of the gate, one is better and neither is worse."""
     if new.action is Action.EMIT:
         return old.action is not Action.EMIT
     gain = permissiveness(new.action) - permissiveness(old.action)
@@ -211,65 +211,67 @@ def is_better(new: HallucinationReport, old: HallucinationReport) -> bool:
 
 
 def failing(report: HallucinationReport) -> int:
-    """How many claims and citations of an output fail."""
+    """The number of failing claims and citations of an output."""
     claims = sum(claim.status in FAILING for claim in report.claims)
     return claims + sum(citation.status != "verified" for citation in report.citations)
 
 
 def removal(report: HallucinationReport, abstention: str) -> str:
-    """The output without the sentences that fail; the given sentence where that leaves nothing."""
+    """The output without its failing sentences; the abstention where nothing is left."""
     parts = parts_of(report.output, failed_spans(report))
     numbers = range(1, 1 + sum(part.failed for part in parts))
-    left = replace_parts(report.output, parts, dict.fromkeys(numbers, "")).text.strip()
-    return left if any(character.isalnum() for character in left) else abstention
+    rest = replace_parts(report.output, parts, dict.fromkeys(numbers, "")).text.strip()
+    return rest if any(character.isalnum() for character in rest) else abstention
 
 
-def with_removal(report: HallucinationReport, found: HallucinationReport) -> HallucinationReport:
-    """The revised report once what still failed was taken out and the rest was verified; kept only where it passes.
+def with_removal(report: HallucinationReport, shortened: HallucinationReport) -> HallucinationReport:
+    """The result after the failing sentences were removed and the rest was verified: the shortened version if it
+    passes, otherwise the report with the failed attempt recorded.
 
     Args:
-        report: of the best version, with its revision.
-        found: of that version without what fails.
+        report: the report of the best version, with its revision.
+        shortened: the report of that version without its failing sentences.
     """
     revision = report.revision or Revision(original=report.output, stopped="exhausted", escalation_required=True)
-    passes = found.action is Action.EMIT
+    passes = shortened.action is Action.EMIT
     attempt = RevisionAttempt(
         number=len(revision.attempts) + 1,
         outcome="better" if passes else "no_better",
-        reason=f"What still failed was taken out; the gate says {found.action.value}.",
-        failed_claims=sum(claim.status in FAILING for claim in found.claims),
-        overall_score=found.overall_score,
-        changes=changes_between(report.output, found.output),
+        reason=f"What still failed was taken out; the gate says {shortened.action.value}.",
+        failed_claims=sum(claim.status in FAILING for claim in shortened.claims),
+        overall_score=shortened.overall_score,
+        changes=changes_between(report.output, shortened.output),
     )
     log = (*revision.attempts, attempt)
     if not passes:
         return report.model_copy(update={"revision": revision.model_copy(update={"attempts": log})})
-    made = revision.model_copy(
+    completed = revision.model_copy(
         update={
             "attempts": log,
             "stopped": "passed",
             "escalation_required": False,
-            "changes": changes_between(revision.original, found.output),
-            "failed_after": failing(found),
+            "changes": changes_between(revision.original, shortened.output),
+            "failed_after": failing(shortened),
         }
     )
-    return found.model_copy(update={"revision": made})
+    return shortened.model_copy(update={"revision": completed})
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Where the loop stands."""
+    """The state of the loop."""
 
     first: HallucinationReport
     best: HallucinationReport
     seen: frozenset[str]
+    """The texts of all versions so far."""
     log: tuple[RevisionAttempt, ...] = ()
     refused: int = 0
-    """Refused versions in a row."""
+    """The number of consecutive refused versions."""
 
     @property
     def tried(self) -> int:
-        """Attempts at which there was an author."""
+        """The number of attempts in which the author was asked."""
         return sum(attempt.outcome != "not_asked" for attempt in self.log)
 
     def noted(self, outcome: str, reason: str) -> "_State":
@@ -277,27 +279,27 @@ class _State:
         refused = self.refused + 1 if outcome == "refused" else 0
         return replace(self, log=(*self.log, attempt), refused=refused)
 
-    def verified(self, found: HallucinationReport, spliced: Spliced, better: bool) -> "_State":
-        failed, before = failing(found), failing(self.best)
+    def verified(self, report: HallucinationReport, spliced: Spliced, better: bool) -> "_State":
+        failed, before = failing(report), failing(self.best)
         attempt = RevisionAttempt(
             number=len(self.log) + 1,
             outcome="better" if better else "no_better",
-            reason=f"{failed} findings against it, {before} before; the gate says {found.action.value}.",
-            failed_claims=sum(claim.status in FAILING for claim in found.claims),
-            overall_score=found.overall_score,
+            reason=f"{failed} findings against it, {before} before; the gate says {report.action.value}.",
+            failed_claims=sum(claim.status in FAILING for claim in report.claims),
+            overall_score=report.overall_score,
             restored=spliced.restored,
-            changes=changes_between(self.best.output, found.output),
+            changes=changes_between(self.best.output, report.output),
         )
         return replace(
             self,
-            best=found if better else self.best,
-            seen=self.seen | {found.output.strip()},
+            best=report if better else self.best,
+            seen=self.seen | {report.output.strip()},
             log=(*self.log, attempt),
             refused=0,
         )
 
     def report(self, stopped: str) -> HallucinationReport:
-        """The report of the best version, with how it came about; what still fails is decided by a person."""
+        """The report of the best version with the record of its revision; if it still fails, a person decides."""
         passed = self.best.action is Action.EMIT
         revision = Revision(
             original=self.first.output,

@@ -1,9 +1,9 @@
-"""Holds a new version of a text to the old one: only the sentences that failed may change.
+"""Merges a new version of a text into the old one so that only failed sentences change.
 
-Both versions are cut into sentences. Sentences that had passed and that are in the new version unchanged are anchors;
-between two anchors what the author wrote takes the place of the failed sentences. A sentence that had passed and was
-changed or left out is put back where its place is certain. Where it is not, because what is in its place could as
-well be the correction of a failed sentence, the version is refused.
+Both versions are split into sentences. Passed sentences that occur unchanged in the new version are anchors; between
+two anchors the author's text replaces the failed sentences. A passed sentence that was changed or left out is restored
+if its place is certain. If it is not, because the text in its place might be the correction of a failed sentence, the
+version is refused.
 """
 
 import re
@@ -20,11 +20,12 @@ from assay.schema import Span, TextChange
 from assay.text.sentences import split_sentences
 
 ALIKE: Final = 60.0
-"""The likeness, of 100, from which a sentence counts as a changed form of another."""
+"""The similarity, in [0, 100], from which a sentence counts as a changed form of another."""
 MOST_ALIGNED: Final = 200
-"""Sentences between two anchors that are aligned by likeness; of more the version is refused."""
+"""The most sentences between two anchors that are aligned by similarity; with more the version is refused."""
 MOST_COMPARED: Final = 4_000
-"""Words between the first and the last difference of two texts that are compared; of more the whole is one change."""
+"""The most words between the first and the last difference of two texts that are compared word by word; beyond that
+everything in between counts as one change."""
 
 _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 
@@ -41,30 +42,30 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Spliced:
-    """A new version in which what had passed stands as it did."""
+    """A new version in which all passed sentences are unchanged."""
 
     text: str
     restored: int = 0
-    """Sentences that had passed and were put back."""
+    """Passed sentences that were restored."""
     dropped: int = 0
-    """New sentences that were left out because nothing had failed where they stood."""
+    """New sentences that were dropped because nothing had failed in their place."""
 
 
 def parts_of(text: str, failed: Sequence[Span]) -> tuple[Part, ...]:
-    """The sentences of a text; those that a failed place touches may change.
+    """The sentences of a text; those that overlap a failed place may change.
 
     >>> [part.failed for part in parts_of("It is red. It is big.", [Span(start=0, end=5)])]
     [True, False]
     """
     marks = bytearray(len(text) + 1)
     for span in failed:
-        end = min(max(span.end, span.start + 1), len(marks))  # an empty place touches the character behind it
+        end = min(max(span.end, span.start + 1), len(marks))  # an empty place counts as the character after it
         marks[span.start : end] = b"\1" * max(0, end - span.start)
     return tuple(Part(s.start, s.end, marks.find(1, s.start, s.end) >= 0) for s in split_sentences(text))
 
 
 def splice(old: str, parts: Sequence[Part], new: str) -> Spliced | None:
-    """The new version with what had passed put back; none where that is not safe.
+    """The new version with all passed sentences restored; None if that is not safe.
 
     >>> text = "The hall is red. The roof is flat."
     >>> splice(text, parts_of(text, [Span(start=0, end=16)]), "The hall is blue. The roof is quite flat.").text
@@ -88,10 +89,10 @@ def splice(old: str, parts: Sequence[Part], new: str) -> Spliced | None:
 
 
 def replace_parts(old: str, parts: Sequence[Part], replacements: Mapping[int, str]) -> Spliced:
-    """The text with failed sentences replaced by their number, from 1; an empty replacement takes one out.
+    """The text with failed sentences replaced by number, from 1; an empty replacement removes the sentence.
 
     Raises:
-        InputError: a number is that of no failed sentence.
+        InputError: a number does not belong to a failed sentence.
     """
     numbers = [i for i, part in enumerate(parts) if part.failed]
     replaced: dict[int, str] = {i: old[parts[i].start : parts[i].end] for i in numbers}
@@ -116,7 +117,7 @@ class _Version:
         return [self.text[start:end] for start, end in self.places]
 
     def words(self, some: range) -> str:
-        """Consecutive sentences with what stands between them."""
+        """The text of consecutive sentences, including what is between them."""
         return self.text[self.places[some[0]][0] : self.places[some[-1]][1]] if some else ""
 
 
@@ -128,15 +129,15 @@ class _Gap:
 
 
 def _anchors(old: Sequence[str | None], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of places of the sentences that passed and stand unchanged in the new version, in order."""
-    # Failed sentences match nothing: each is an object of its own.
+    """Pairs of indices of the passed sentences that are unchanged in the new version, in order."""
+    # Failed sentences match nothing, since each is a distinct object.
     keys: list[object] = [text if text is not None else object() for text in old]
     matcher = SequenceMatcher(None, keys, list(new), autojunk=False)
     return [(i + k, j + k) for i, j, size in matcher.get_matching_blocks() for k in range(size)]
 
 
 def _fill(old: str, parts: Sequence[Part], gap: range, new: _Version, news: range) -> _Gap | None:
-    """What takes the place of the failed sentences between two anchors."""
+    """The replacements of the failed sentences between two anchors; None if they are ambiguous."""
     failed = [i for i in gap if parts[i].failed]
     kept = len(gap) - len(failed)
     if not failed:
@@ -155,7 +156,7 @@ def _fill(old: str, parts: Sequence[Part], gap: range, new: _Version, news: rang
 
 
 def _replaced(failed: Sequence[int], words: str) -> dict[int, str]:
-    """One text in the place of several sentences."""
+    """One text that replaces several sentences: it takes the place of the first, and the others are removed."""
     return {i: words if i == failed[0] else "" for i in failed}
 
 
@@ -172,7 +173,7 @@ def _between(
     pairs: Sequence[tuple[int, int]],
     kept: int,
 ) -> _Gap | None:
-    """Between two sentences that are put back, what was written replaces the failed ones that are there."""
+    """The replacements of the failed sentences between sentences that are restored; None if they are ambiguous."""
     replaced: dict[int, str] = {}
     dropped = 0
     edges = [(gap.start - 1, news.start - 1), *at, (gap.stop, news.stop)]
@@ -188,13 +189,13 @@ def _between(
             continue
         own = {gap[a]: news[b] for a, b in pairs}
         if any(w not in own.values() for w in written):
-            return None  # a sentence that was left out stands between: what was written may belong to either side
+            return None  # a passed sentence between them was left out, so the new text may belong to either side
         replaced |= {k: new.words(range(own[k], own[k] + 1)) if k in own else "" for k in failed}
     return _Gap(replaced, kept, dropped)
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of sentences that are alike, in order on both sides, with the greatest likeness in all."""
+    """Pairs of similar sentences, in order on both sides, with the greatest total similarity."""
     best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
     like = [[score if (score := fuzz.ratio(a, b)) >= ALIKE else 0.0 for b in new] for a in old]
     for i in range(len(old) - 1, -1, -1):
@@ -215,7 +216,7 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _rebuilt(old: str, parts: Sequence[Part], replaced: Mapping[int, str]) -> str:
-    """The old text with some sentences replaced; one that is taken out takes the space before it along."""
+    """The old text with some sentences replaced; a removed sentence takes the space before it along."""
     pieces: list[str] = []
     at = 0
     for i, part in enumerate(parts):

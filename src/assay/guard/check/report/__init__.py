@@ -1,1 +1,1 @@
-"""What was found of an output, as the gate reads it and as its report says it."""
+"""Reports: the findings about an output as the gate reads them, and as the report shows them."""

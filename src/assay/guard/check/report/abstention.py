@@ -1,4 +1,4 @@
-"""Whether to answer, as a part of the decision: where a policy file has fitted thresholds of confidence for it."""
+"""Abstention as a part of the decision, if the policy has fitted thresholds of confidence for it."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -11,7 +11,7 @@ from assay.stats import ConfidenceModel
 
 
 def limits_from(settings: Abstaining) -> Limits:
-    """The thresholds of a policy file as the decision takes them."""
+    """The thresholds of a policy, in the form that the decision takes."""
     return Limits(
         high=settings.high,
         low=settings.low,
@@ -26,7 +26,7 @@ def limits_from(settings: Abstaining) -> Limits:
 
 
 def model_from(settings: Abstaining) -> ConfidenceModel:
-    """The weights and the curve of a policy file."""
+    """The confidence model of a policy: its weights and its curve."""
     weights = tuple(settings.weights.model_dump().items())
     return ConfidenceModel(weights, settings.slope, settings.intercept, settings.rows)
 
@@ -39,16 +39,16 @@ def with_abstention(
     today: date | None = None,
     entropy: float | None = None,
 ) -> HallucinationReport:
-    """The report with the decision whether to answer in it, and its action made no more permissive by it.
+    """The report with the decision whether to answer at all, which never makes its action more permissive.
 
-    An output that the gate would not released, or that claims nothing, is left as it is: there is nothing to decide.
+    An output that the gate does not release, or that claims nothing, is left as it is: there is nothing to decide.
 
     Args:
-        report: of the output.
-        settings: those of the policy.
-        evidence: what it was checked against.
-        today: the day that it is to hold on; without it evidence is never stale.
-        entropy: that of the output's tokens, where it is known.
+        report: the report on the output.
+        settings: the abstention settings of the policy.
+        evidence: the evidence that the output was checked against.
+        today: the day on which the output is to hold; without it evidence is never stale.
+        entropy: the entropy of the output's tokens, if known.
     """
     if not concerns(report.decision):
         return report

@@ -1,4 +1,4 @@
-"""From a draft and what was found of it to the report: what was found is put in order, decided on, and written."""
+"""Assembling the report: the findings about a draft are put in order, the policy decides, and the report is built."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from assay.guard.check.report.coverage import coverage_of
 from assay.guard.check.report.gate_input import gate_input
 from assay.guard.check.report.metrics import metrics_of
 from assay.guard.check.report.root_causes import with_causes
-from assay.guard.check.report.unanswered_parts import telling
+from assay.guard.check.report.unanswered_parts import with_silence_notice
 from assay.guard.check.verdicts import Judged, unjudged
-from assay.guard.conflicts.superseded_sources import gave_way
+from assay.guard.conflicts.superseded_sources import out_of_use_notes
 from assay.guard.request import day_of, structure_of
 from assay.policy import Policy, decide, escalation_of, labels_for
 from assay.schema import (
@@ -40,12 +40,12 @@ from assay.verify.documents import hidden_issues
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found of an output, in the parts that the gate and the report read."""
+    """The findings about an output, in the parts that the gate and the report read."""
 
     claims: tuple[ClaimReport, ...]
     citations: tuple[CitationReport, ...]
     attachments: Attachments
-    """Which citations are at which claim."""
+    """Which citations belong to which claim."""
     coverage: Coverage
     metrics: Mapping[str, Metric]
     conflicts: tuple[Conflict, ...]
@@ -54,21 +54,21 @@ class Findings:
 def report_of(
     draft: Draft, judged: Sequence[Judged], policy: Policy, verifier: Identity, spent: float
 ) -> HallucinationReport:
-    """The report of a draft: the policy decides on what was found.
+    """The report on a draft, with the policy's decision.
 
     Args:
-        draft: the check, with what each verifier found.
-        judged: what the tiers found of its jobs, in order.
-        policy: decides.
+        draft: the draft of the check, with the findings of every verifier.
+        judged: the judgements of its jobs, in order.
+        policy: the policy that decides.
         verifier: identifies what a score depends on.
-        spent: seconds that the tiers took.
+        spent: the seconds that the tiers took.
     """
     found = _findings(draft, judged, policy)
     decision, overall = decide(
         policy, gate_input(draft, found.claims, found.citations, found.coverage, len(found.conflicts), found.metrics)
     )
     document = draft.request.schema is not None or draft.request.structure is not None
-    decision = telling(decision, draft.untold, draft.text, document=document)
+    decision = with_silence_notice(decision, draft.untold, draft.text, document=document)
     claims = with_doubts(found.claims, decision, policy)
     stages = {name: seconds * 1000 for name, seconds in {"judging": spent, **draft.stages}.items()}
     report = HallucinationReport(
@@ -126,17 +126,17 @@ def _findings(draft: Draft, judged: Sequence[Judged], policy: Policy) -> Finding
 
 
 def _noted(coverage: Coverage, draft: Draft) -> Coverage:
-    """The coverage with what a reader should know of what was read, and of what was asked and is not there."""
+    """The coverage with notes on what was read, and on parts of the question that no passage mentions."""
     if draft.run is not None:
         coverage = draft.run.with_notes(coverage)
     untold = (f"The question asks about “{part}”; no passage has a word of it." for part in draft.untold)
-    outdated = gave_way(draft.given_way) if draft.given_way else ()
+    outdated = out_of_use_notes(draft.out_of_use) if draft.out_of_use else ()
     notes = (*outdated, *untold, *draft.reasoning.notes)
     return coverage.model_copy(update={"reasons": (*coverage.reasons, *notes)}) if notes else coverage
 
 
 def _with_abstention(report: HallucinationReport, draft: Draft, policy: Policy) -> HallucinationReport:
-    """The report with the decision whether to answer at all, where the policy has one made."""
+    """The report with the decision whether to answer at all, if the policy has settings for it."""
     if policy.abstention is None:
         return report
     from assay.guard.check.report.abstention import with_abstention
@@ -147,7 +147,7 @@ def _with_abstention(report: HallucinationReport, draft: Draft, policy: Policy) 
 
 
 def _loose_issues(draft: Draft, claims: Sequence[ClaimReport], attachments: Attachments) -> tuple[Issue, ...]:
-    """What was found that is at no claim."""
+    """The issues that belong to no claim."""
     return (
         *([draft.irrelevant] if draft.irrelevant else ()),
         *draft.structural,
@@ -167,7 +167,7 @@ def _omitted(draft: Draft, claims: Sequence[ClaimReport]) -> tuple[Issue, ...]:
 def _categories(
     draft: Draft, claims: Sequence[ClaimReport], citations: Sequence[CitationReport]
 ) -> tuple[Category, ...]:
-    """The categories of all that was found, of a claim or of none, in the order of the enumeration."""
+    """The categories of all findings, in the order of the enumeration."""
     found = {claim.category for claim in claims}
     if draft.structural:
         found.add(Category.STRUCTURAL)
@@ -181,13 +181,13 @@ def _categories(
 
 
 def _in_order(evidence: PreparedEvidence) -> list[Evidence]:
-    """The evidence as it was given: where a passage stood says whether it may have been overlooked."""
+    """The evidence in the order in which it was given: a passage's place tells whether it may have been overlooked."""
     by_id = {item.id: item for item in evidence.evidence}
     return [by_id[name] for name in evidence.given_order]
 
 
 def _given(draft: Draft) -> list[Evidence]:
-    """All evidence that the check was given, what the retrieval gate dropped included: a digest binds all of it."""
+    """All evidence that the check was given, including what the retrieval gate dropped: the digest covers all of it."""
     dropped = {one.id for one in draft.request.screening.dropped} if draft.request.screening is not None else set()
     return [*_in_order(draft.evidence), *(item for item in draft.request.given or () if item.id in dropped)]
 
@@ -195,7 +195,7 @@ def _given(draft: Draft) -> list[Evidence]:
 def _claims(
     draft: Draft, judged: Sequence[Judged], attachments: Attachments, policy: Policy
 ) -> tuple[ClaimReport, ...]:
-    """The report of each extracted claim; those beyond the limit are unchecked."""
+    """The reports on all extracted claims; claims beyond the limit are unchecked."""
     broken = {issue.path for issue in draft.structural if issue.path is not None}
     left = iter(judged)
     uncited = _uncited(draft, policy)
@@ -221,7 +221,7 @@ def _claims(
 
 
 def _uncited(draft: Draft, policy: Policy) -> set[tuple[int, str]]:
-    """Start and text of the claims that lack a citation which the policy requires."""
+    """The starts and texts of claims that lack a citation although the policy requires one."""
     if policy.citations not in {"require", "strict"}:
         return set()
     lacking = draft.citing.uncited(draft.checkable)
@@ -243,7 +243,7 @@ def _conflicts(draft: Draft, judged: Sequence[Judged]) -> tuple[Conflict, ...]:
 
 
 def _citation_issues(citations: Sequence[CitationReport]) -> tuple[Issue, ...]:
-    """What the failing ones among citations are reported as."""
+    """The issues of those citations that fail."""
     return tuple(issue for citation in citations if (issue := citation_issue(citation)) is not None)
 
 
@@ -259,7 +259,7 @@ def _retrieval(draft: Draft, judged: Sequence[Judged], conflicts: tuple[Conflict
 
 
 def _run_id(draft: Draft, policy: Policy, verifier: Identity) -> str:
-    """A name derived from everything that the report depends on."""
+    """A name for the run, derived from everything that the report depends on."""
     state = hashlib.sha256()
     request = draft.request
     parts = (

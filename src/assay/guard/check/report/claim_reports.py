@@ -1,4 +1,4 @@
-"""From what the tiers found to what a report says of one claim."""
+"""The report on one claim: its status, its issues, its wrong spans and suggestions."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
@@ -32,26 +32,26 @@ from assay.stats import shown_score
 from assay.verify.exact import ExactFinding
 
 LOGICAL_CODES = ("arithmetic.", "date.order")
-"""Findings of these kinds are errors of reasoning rather than of reading."""
+"""Beginnings of the codes of findings that are errors of reasoning rather than of reading."""
 MIN_SHOWN_CONFIDENCE = 0.3
-"""Findings of the exact tier below it stay in the signals and are not shown: they would be noise to a reader."""
+"""Findings of the exact tier with less confidence stay in the signals and are not shown."""
 
 QUOTED = 80
-"""Characters of a claim that a message repeats at most; the span holds all of them."""
+"""The most characters of a claim that a message repeats; the span holds all of them."""
 WORTH_A_LOOK = 0.5
-"""Findings at least this sure are shown even where the claim as a whole counts as supported."""
+"""Findings with at least this confidence are shown even if the claim as a whole counts as supported."""
 CONTEXT = 40
-"""Characters on either side of some words by which their places in a sentence are told apart."""
+"""How many characters on either side of some words tell their places in a sentence apart."""
 MOST_PLACES = 64
-"""Places of the same words in one sentence that are told apart; of more, the first so many."""
+"""How many places of the same words in one sentence are compared: the first so many."""
 
 
 def locate(start: int, end: int, output: str, claim: ExtractedClaim) -> Span:
-    """Where the characters `start` to `end` of a claim's text are in the output.
+    """Where the characters `start` to `end` of a claim's text stand in the output.
 
-    A claim may carry words from elsewhere in its sentence (an elided subject), so the sentence is searched after the
-    claim's own span; of several places the one with the most of the claim's wording around it counts, and a number is
-    never found inside a longer one. Words that were put in by rewriting are shown at the claim as a whole.
+    A claim may carry words from elsewhere in its sentence, such as an elided subject, so the sentence is searched after
+    the claim's own span. Of several places the one whose surroundings are most like the claim counts, and a number is
+    never found inside a longer one. For words that rewriting put in, the place is the whole claim.
     """
     surface = claim.text[start:end]
     if not surface:
@@ -67,7 +67,7 @@ def locate(start: int, end: int, output: str, claim: ExtractedClaim) -> Span:
 
 
 def _occurrences(surface: str, output: str, place: Span) -> Iterator[int]:
-    """Where the words stand within a place, parts of longer words and numbers left out."""
+    """Where the words stand within a place, except inside longer words and numbers."""
     at = output.find(surface, place.start, place.end)
     while at >= 0:
         end = at + len(surface)
@@ -77,7 +77,7 @@ def _occurrences(surface: str, output: str, place: Span) -> Iterator[int]:
 
 
 def _inside_word(output: str, at: int) -> bool:
-    """Whether a word or a number goes on across this place."""
+    """Whether this place is inside a word or a number."""
     before, behind = output[max(0, at - 2) : at], output[at : at + 2]
     if not before or not behind:
         return False
@@ -88,7 +88,7 @@ def _inside_word(output: str, at: int) -> bool:
 
 
 def _likeness(text: str, start: int, end: int, output: str, at: int) -> int:
-    """How many characters before and after a place of the output are those around the words in the claim."""
+    """How many characters before and after a place of the output equal those around the words in the claim."""
     behind = zip(text[end : end + CONTEXT], output[at + end - start : at + end - start + CONTEXT], strict=False)
     before = zip(
         reversed(text[max(0, start - CONTEXT) : start]), reversed(output[max(0, at - CONTEXT) : at]), strict=False
@@ -97,7 +97,7 @@ def _likeness(text: str, start: int, end: int, output: str, at: int) -> int:
 
 
 def category_of(judged: Judged) -> Category | None:
-    """Why it is a hallucination (docs/concepts.md#categories): reasoning, invention or distortion of the evidence."""
+    """The category of a claim that is wrong (docs/concepts.md#categories); None for one that is not."""
     if judged.verdict not in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED):
         return None
     if judged.by_judge is not None and judged.by_judge.changed and judged.by_judge.outcome == "omits":
@@ -107,8 +107,8 @@ def category_of(judged: Judged) -> Category | None:
         return Category.LOGICAL
     if any(f.code.startswith("condition.") for f in shown) and judged.verdict is Verdict.UNSUPPORTED:
         return Category.COMPLETENESS
-    # A detail that no evidence has, and that none of it denies in words of its own, is an invention, whatever the
-    # network calls the rest.
+    # A detail that no evidence has, and that no finding contradicts, is an invention, whatever the network says of the
+    # rest.
     invented = any(f.effect == "missing" for f in shown) and all(f.effect != "contradicts" for f in shown)
     return Category.CONFABULATORY if invented else Category.CONTEXTUAL
 
@@ -116,7 +116,7 @@ def category_of(judged: Judged) -> Category | None:
 def issues_of(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Issue, ...]:
     """Everything found against the claim, the surest first, each with its place in the output.
 
-    Of a cell of a table the messages say in which row and column it stands.
+    For a cell of a table the messages name its row and column.
     """
     found = _issues_of(judged, output, claim)
     if claim.cell is None:
@@ -150,7 +150,7 @@ def _from_finding(finding: ExactFinding, output: str, claim: ExtractedClaim) -> 
 
 
 def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Sequence[ExactFinding]) -> Iterator[Issue]:
-    """The wrong words that the exact tier did not name; the claim as a whole where there are none."""
+    """Issues at the wrong words that the exact tier did not name, or at the claim as a whole if there are none."""
     against = judged.verdict is Verdict.CONTRADICTED
     closest = _passage_of_network(judged)
     code = "claim.contradicted" if against else "claim.unsupported"
@@ -173,7 +173,7 @@ def _from_network(judged: Judged, output: str, claim: ExtractedClaim, shown: Seq
 
 
 def _passage_of_network(judged: Judged) -> EvidenceSpan | None:
-    """The passage that the network's word rests on: not one that only a difference of the exact tier points to."""
+    """The passage that the network went by: not one that only a finding of the exact tier points to."""
     shown_places = {
         (f.evidence.evidence_id, f.evidence.start, f.evidence.end) for f in judged.exact.findings if f.evidence
     }
@@ -182,7 +182,7 @@ def _passage_of_network(judged: Judged) -> EvidenceSpan | None:
 
 
 def _conflict_issue(judged: Judged, claim: ExtractedClaim) -> Iterator[Issue]:
-    """That one source says it and another one something else, with both places."""
+    """The issue that one source says what the claim does and another says something else."""
     if judged.conflict is None:
         return
     behind, other = judged.conflict
@@ -203,16 +203,16 @@ def claim_report(
     extra: Sequence[Issue] = (),
     structural: bool = False,
 ) -> ClaimReport:
-    """What the report says of one claim.
+    """The report on one claim.
 
     Args:
         claim: the claim as extracted.
-        judged: what the tiers found; None for a claim that is not checkable.
+        judged: its judgement; None for a claim that is not checkable.
         output: the text that the spans index.
-        policy: gives severity and status.
+        policy: the policy that gives severity and status.
         stakes: how much depends on the output.
-        extra: findings from elsewhere, such as a citation that fails.
-        structural: whether it is a value that breaks the schema or a rule of its document.
+        extra: issues found elsewhere, such as a citation that fails.
+        structural: whether the claim is a value that breaks the schema or a rule of its document.
     """
     if judged is None:
         return _not_checkable(claim)
@@ -275,7 +275,7 @@ def _contradiction(judged: Judged) -> float | None:
 
 
 def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Sequence[Issue]) -> tuple[Issue, ...]:
-    """What the tiers, a judge, sources outside of the evidence and others found at a claim, each listed once."""
+    """All issues of a claim: by the tiers, a judge, sources outside of the evidence, and others."""
     said = judge_issues(judged.by_judge, claim.span) if judged.by_judge is not None else ()
     issues = (*issues_of(judged, output, claim), *_conflict_issue(judged, claim), *said, *extra)
     issues += tuple(_from_outside(word, claim) for word in judged.outside if is_denied([word]))
@@ -284,15 +284,15 @@ def _all_issues(claim: ExtractedClaim, judged: Judged, output: str, extra: Seque
     traced = any(issue.code.startswith("action.") for issue in extra)
     settled = judged.external is not None and judged.external.changed
     if traced or settled:
-        # The trace, or a source outside of the evidence, says what is wrong; that no passage says so is no finding.
-        issues = tuple(issue for issue in issues if issue.code not in _UNSAID)
+        # The trace or an outside source says what is wrong; that no passage supports the claim is then no finding.
+        issues = tuple(issue for issue in issues if issue.code not in _WHOLE_CLAIM_CODES)
     if claim.path is not None:
         issues = tuple(issue.model_copy(update={"path": issue.path or claim.path}) for issue in issues)
     return issues
 
 
-_UNSAID: Final = ("claim.contradicted", "claim.unsupported")
-"""That the evidence says otherwise, or nothing, of a claim as a whole."""
+_WHOLE_CLAIM_CODES: Final = ("claim.contradicted", "claim.unsupported")
+"""The codes of issues about a claim as a whole."""
 
 
 def _from_outside(word: OutsideWord, claim: ExtractedClaim) -> Issue:
@@ -305,20 +305,21 @@ def _from_outside(word: OutsideWord, claim: ExtractedClaim) -> Issue:
 
 
 def with_doubts(claims: Sequence[ClaimReport], decision: Decision, policy: Policy) -> tuple[ClaimReport, ...]:
-    """The claims, with a finding at those that keep an output back though each of them counts as supported.
+    """The claims, with an issue at those that hold an output back although they count as supported.
 
-    What is held back for the probability that all claims hold has no wrong claim to point at. The weak ones are named:
-    those below what each of so many would need for all of them to pass.
+    An output that is held back because all its claims together are not probable enough has no wrong claim to point at.
+    So the weak claims are named: those below the probability that each would need for all of them to pass.
     """
     checked = [claim.score for claim in claims if claim.score is not None]
     if decision.action is Action.EMIT or not policy.groundedness or not checked:
         return tuple(claims)
-    asked = policy.emit_threshold ** (1 / len(checked)) if policy.aggregation == "joint" else policy.emit_threshold
-    return tuple(_doubted(claim, asked) for claim in claims)
+    needed = policy.emit_threshold ** (1 / len(checked)) if policy.aggregation == "joint" else policy.emit_threshold
+    return tuple(_with_doubt(claim, needed) for claim in claims)
 
 
-def _doubted(claim: ClaimReport, asked: float) -> ClaimReport:
-    if claim.verdict is not Verdict.SUPPORTED or claim.score is None or claim.score >= asked:
+def _with_doubt(claim: ClaimReport, needed: float) -> ClaimReport:
+    """The claim, with an issue if it is supported with less than the probability that is needed."""
+    if claim.verdict is not Verdict.SUPPORTED or claim.score is None or claim.score >= needed:
         return claim
     message = (
         f"Not certain: the evidence supports this with a probability of {shown_score(claim.score)}. "
@@ -330,7 +331,7 @@ def _doubted(claim: ClaimReport, asked: float) -> ClaimReport:
 
 
 def _wrong_spans(judged: Judged, output: str, claim: ExtractedClaim) -> tuple[Span, ...]:
-    """The wrong words as places in the output, each place once; words that rewriting put in have none."""
+    """The places of the wrong words in the output, without overlaps; words that rewriting put in have no place."""
     found = [locate(start, end, output, claim) for start, end in wrong_places(judged, claim.text)]
     places = sorted({(span.start, span.end) for span in found if span != claim.span})
     apart: list[Span] = []

@@ -1,4 +1,4 @@
-"""How much of an output was really looked at, character by character."""
+"""Coverage: how much of an output was checked, character by character."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ BLANK, CHECKED, NOT_CHECKABLE, UNCHECKED = 0, 1, 2, 3
 def coverage_of(
     text: str, read: int, statements: Sequence[tuple[ExtractedClaim, ClaimReport]], evidence: int, unread: int
 ) -> Coverage:
-    """Account for every character of the output.
+    """Accounts for every character of the output.
+
+    A letter or digit that belongs to no statement counts as unchecked.
 
     Args:
         text: the whole output.
-        read: characters of it, from its start, from which claims were extracted.
+        read: how many characters from its start claims were extracted from.
         statements: each extracted claim with its report.
-        evidence: characters of evidence given.
-        unread: characters of evidence that nothing has read.
-
-    A letter or digit that belongs to no statement counts as unchecked: what nobody looked at is never clean.
+        evidence: how many characters of evidence were given.
+        unread: how many characters of evidence were not read.
     """
     state = bytearray(len(text))
     for claim, _ in statements:

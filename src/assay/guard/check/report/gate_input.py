@@ -1,4 +1,4 @@
-"""What the gate reads of one check: numbers and verdicts, without its text."""
+"""The gate's input: the numbers and verdicts of one check, without its text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from assay.text.sentences import blocks
 from assay.verify.documents import hidden_issues
 
 _FAILED: Final = ("misquoted", "misattributed", "non_entailing")
-"""What becomes of citations whose source exists and does not hold."""
+"""The statuses of citations whose source exists but does not support the claim."""
 _SENTENCES: Final = frozenset({"prose", "list_item"})
-"""Blocks of a text that are sentences."""
+"""The kinds of blocks of a text that are sentences."""
 
 
 def gate_input(
@@ -28,12 +28,12 @@ def gate_input(
     """Everything that the gate decides on.
 
     Args:
-        draft: the check.
-        claims: what the report says of each claim.
-        citations: and of each citation.
+        draft: the draft of the check.
+        claims: the reports on the claims.
+        citations: the reports on the citations.
         coverage: which characters were checked.
-        conflicts: claims that one source supports and another contradicts.
-        metrics: by name.
+        conflicts: how many claims one source supports and another contradicts.
+        metrics: the metrics by name.
     """
     statuses = [citation.status for citation in citations]
     run = draft.run
@@ -73,15 +73,15 @@ def _is_unjudged(claim: ClaimReport) -> bool:
 
 
 def _abstains(draft: Draft) -> bool:
-    """Whether an output says something, and nothing but that there is no answer."""
-    spoken = [claim for claim in draft.claims if claim.kind is not ClaimKind.META]
-    return bool(spoken) and all(claim.kind is ClaimKind.ABSTENTION for claim in spoken)
+    """Whether an output says nothing but that there is no answer."""
+    statements = [claim for claim in draft.claims if claim.kind is not ClaimKind.META]
+    return bool(statements) and all(claim.kind is ClaimKind.ABSTENTION for claim in statements)
 
 
 def _is_talk(draft: Draft) -> bool:
-    """Whether an agent's answer is sentences that only keep a conversation going: thanks, wishes, questions back.
+    """Whether an agent's answer only keeps the conversation going: thanks, wishes, questions back.
 
-    Each of them has been recognised as such; a heading, a table or code may say more than its words do.
+    It must be sentences, each recognised as such: a heading, a table or code may say more than its words do.
     """
     kinds = {claim.kind for claim in draft.claims}
     plain = all(block.kind in _SENTENCES for block in blocks(draft.text[: draft.read]))

@@ -1,4 +1,4 @@
-"""What a report says of external verification: what came of the claims, of each source, and the findings."""
+"""External verification in the report: the statuses of claims, the use of each source, and the issues."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from assay.schema import External, Issue, KnowledgeReport, SourceUse, SourceWord
 def knowledge_report(
     mode: str, profiles: Sequence[Profile], words: Sequence[SourceWord], statuses: Sequence[str]
 ) -> KnowledgeReport:
-    """The section of a report.
+    """The section of a report on external verification.
 
     Args:
         mode: what the policy lets sources do.
-        profiles: the sources.
-        words: what they said.
-        statuses: what came of each claim that was looked up.
+        profiles: the profiles of the sources.
+        words: the words of the sources.
+        statuses: the status of each claim that was looked up.
     """
     return KnowledgeReport(
         mode=mode,
@@ -44,8 +44,7 @@ def _use(profile: Profile, words: Sequence[SourceWord]) -> SourceUse:
 
 
 def knowledge_issues(external: External, span: Span) -> tuple[Issue, ...]:
-    """What is reported of a claim besides who denies it: that sources disagree, or that it is refuted and only
-    noted."""
+    """The issues that sources disagree about a claim, or refute it under a policy that only notes it."""
     found = []
     if external.disagreement:
         words = [

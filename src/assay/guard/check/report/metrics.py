@@ -1,4 +1,4 @@
-"""The metrics of one output, from what its report says of claims and citations."""
+"""The metrics of one output, from the reports on its claims and citations."""
 
 from collections.abc import Sequence
 
@@ -28,21 +28,21 @@ def metrics_of(
     self_consistency: Metric | None = None,
     accurate: Sequence[bool] | None = None,
 ) -> dict[str, Metric]:
-    """Every metric that the report can have, each with a value or with the reason why it has none.
+    """Every metric of the report, each with a value or with the reason why it has none.
 
-    Claims that could not be checked, and text of which no claims were extracted, leave all metrics over claims and the
-    composite undefined: a mean over the rest would look better than what is known. Entries of a reference list, on
-    which no statement rests, are no cited claims and count in no metric of attribution.
+    Claims that could not be checked, and text from which no claims were extracted, leave all metrics over claims and
+    the composite undefined: a mean over the rest would look better than what is known. Entries of a reference list that
+    no statement refers to are not cited claims, and count in no metric of attribution.
 
     Args:
         claims: every claim of the output.
         citations: every citation of the output.
-        coverage: how much of the output was looked at.
-        policy: gives the threshold of groundedness and the weights.
+        coverage: how much of the output was checked.
+        policy: the policy with the threshold of groundedness and the weights.
         stakes: how much depends on the output.
-        unread: characters of the output beyond the limit.
-        self_consistency: how far the model agrees with itself; without it nobody asked.
-        accurate: for each claim that a source of knowledge decided whether it is right; without it nobody was asked.
+        unread: how many characters of the output lie beyond the limit.
+        self_consistency: how far the model agrees with itself; None if it was not asked.
+        accurate: whether each claim is right that a source of knowledge decided; None if no source was asked.
     """
     checkable = [claim for claim in claims if claim.verdict is not Verdict.NOT_CHECKABLE]
     values = _over_claims([claim for claim in checkable if claim.score is not None], policy, stakes)
@@ -68,7 +68,7 @@ def metrics_of(
 
 
 def _accuracy(accurate: Sequence[bool] | None) -> Metric:
-    """FAR over the claims that were put to sources of knowledge and on which one of them had a word that counts."""
+    """The factual accuracy rate over the claims that a source of knowledge decided."""
     if accurate is None:
         return Metric(undefined="no authoritative reference was given to compare with")
     if not accurate:
@@ -91,7 +91,7 @@ def _over_claims(checked: Sequence[ClaimReport], policy: Policy, stakes: Stakes)
         for c in checked
     ]
     supported = [claim.verdict is Verdict.SUPPORTED for claim in checked]
-    # What one source supports and another contradicts is not grounded: contradiction is looked at before support.
+    # A claim that one source supports and another contradicts is not grounded: contradiction comes before support.
     grounded = [0.0 if c.verdict is Verdict.CONTRADICTED else c.score for c in checked if c.score is not None]
     values = (
         formulas.faithfulness(scores),

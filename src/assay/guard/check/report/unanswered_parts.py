@@ -7,15 +7,15 @@ from assay.policy import Route, silence_notice
 from assay.schema import Decision
 
 
-def telling(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
+def with_silence_notice(decision: Decision, untold: Sequence[str], text: str, *, document: bool) -> Decision:
     """A decision with a notice about the parts of the question that nothing answers.
 
-    It is in the words that take the place of the output, behind a disclosure, or behind an output that is emitted
-    because of its claims. Behind a document nothing can stand: whoever reads it as one could no longer do so.
+    The notice goes into the words that take the output's place, behind a disclosure, or behind an output that is
+    emitted because of its claims. Nothing is put behind a document: it could no longer be read as one.
 
     Args:
-        decision: that of the gate.
-        untold: the parts.
+        decision: the gate's decision.
+        untold: the parts that nothing answers.
         text: the output.
         document: whether the output is held to a schema.
     """

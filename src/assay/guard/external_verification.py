@@ -1,11 +1,11 @@
-"""External verification: what the evidence does not support is put to sources of knowledge, by authority.
+"""External verification: claims that the evidence does not support are looked up in sources of knowledge, by authority.
 
-1. Claims are chosen: without support, as severe as the policy says, and of a kind that can be looked up.
-2. Each is made an inquiry by rules; the sources are asked from the highest authority down, within one budget of time.
-3. What a source says is judged by the same verifier as the evidence, one call of the network for each source.
-4. When all sources of one authority have answered, the claim is settled if one of them was sure enough: a lower
-authority never overrules a higher one, and two of the same that disagree settle nothing.
-5. What is settled changes the verdict where the policy says so. See docs/knowledge.md.
+1. Claims are selected: those without support, as severe as the policy requires, and of a kind that can be looked up.
+2. Rules turn each claim into an inquiry; the sources are asked from the highest authority down, within one time budget.
+3. The answer of a source is judged by the same verifier as the evidence, with one call of the network per source.
+4. When all sources of one authority have answered, the claim is settled if one of them was sure enough. A lower
+   authority never overrules a higher one, and two sources of the same authority that disagree settle nothing.
+5. A settled claim changes its verdict where the policy says so. See docs/knowledge.md.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from assay.verify.exact import ExactResult
 from assay.verify.network import EntailmentResult, Judgement
 
 SILENCE: Final = 0.8
-"""How surely a source that has all there are denies what it does not have."""
+"""The confidence with which a complete source denies what it does not contain."""
 HEDGED: Final = 0.5
-"""From this much hedging on a claim is an opinion."""
+"""The degree of hedging from which a claim is an opinion."""
 QUOTED: Final = 300
-"""Characters of a passage that a word of a source repeats at most."""
+"""The most characters of a passage that the word of a source quotes."""
 _PRONOUNS: Final = frozenset("it he she they this that these those its his her their".split())  # noqa: SIM905 as elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What external verification of one check is done with."""
+    """The context of the external verification in one check."""
 
     policy: Policy
     session: Session
@@ -65,17 +65,17 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of it."""
+    """The result of external verification."""
 
     judged: tuple[Judged, ...] | None = None
-    """What is known of each judged claim afterwards; none where nothing was asked."""
+    """The judgement of each claim afterwards; None if nothing was asked."""
     report: KnowledgeReport | None = None
     texts: tuple[str, ...] = ()
-    """The passages by which claims were decided."""
+    """The passages that decided claims."""
 
     @property
     def verified(self) -> int:
-        """Claims that count as supported by what a source says."""
+        """The number of claims that count as supported because of a source."""
         return sum(
             one.external is not None and one.external.changed and one.verdict is Verdict.SUPPORTED
             for one in self.judged or ()
@@ -83,7 +83,7 @@ class Verification:
 
     @property
     def accuracy(self) -> tuple[bool, ...] | None:
-        """For each claim that a source decided whether it is right; none where nothing was asked."""
+        """For each claim that a source decided whether it was verified; None if nothing was asked."""
         if self.judged is None:
             return None
         statuses = [one.external.status for one in self.judged if one.external is not None]
@@ -92,7 +92,7 @@ class Verification:
 
 @dataclass(slots=True)
 class _Case:
-    """One claim on its way through the sources."""
+    """One claim and what the sources have said about it so far."""
 
     claim: ExtractedClaim
     found: Judged
@@ -100,18 +100,18 @@ class _Case:
     words: list[SourceWord] = field(default_factory=list)
     answers: dict[str, Judged] = field(default_factory=dict)
     settled: str | None = None
-    """`verifies` or `refutes`, once it is; `disagreement` where sources of one authority say both."""
+    """`verifies` or `refutes` once the claim is settled; `disagreement` where sources of one authority say both."""
     by: SourceWord | None = None
 
 
-def chosen(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stakes: Stakes) -> list[int]:
-    """The places of the claims that are put to sources.
+def selected_claims(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stakes: Stakes) -> list[int]:
+    """The places of the claims that are looked up.
 
     verify_externally(c) <=> verdict(c) = unsupported and sev(c) >= theta_sev and verifiable(c)
 
-    A claim that is called contradicted, but by no passage that could be shown, is as good as unsupported.
+    A claim that counts as contradicted, but by no passage that could be shown, is treated as unsupported.
     """
-    wanted = (
+    verdicts = (
         {Verdict.UNSUPPORTED}
         if policy.external.claims == "unsupported"
         else {Verdict.UNSUPPORTED, Verdict.SUPPORTED, Verdict.CONTRADICTED}
@@ -119,7 +119,7 @@ def chosen(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stak
     return [
         at
         for at, (claim, found) in enumerate(claims)
-        if (found.verdict in wanted or _is_denied_by_nothing(found))
+        if (found.verdict in verdicts or _is_denied_by_nothing(found))
         and verifiable(claim)
         and claim_weight(
             policy,
@@ -134,8 +134,8 @@ def chosen(claims: Sequence[tuple[ExtractedClaim, Judged]], policy: Policy, stak
 
 
 def _is_denied_by_nothing(found: Judged) -> bool:
-    """Whether a claim is called contradicted without a passage or a value that denies it: the network may find that
-    beside evidence which has no word of the claim."""
+    """Whether a claim counts as contradicted although no passage or value denies it: the network may say so of evidence
+    that does not mention the claim."""
     return (
         found.verdict is Verdict.CONTRADICTED
         and not any(span.relation == "contradicts" for span in found.spans)
@@ -144,21 +144,21 @@ def _is_denied_by_nothing(found: Judged) -> bool:
 
 
 def verifiable(claim: ExtractedClaim) -> bool:
-    """Whether a claim is on something that can be looked up: no opinion, no conclusion, no act of the speaker."""
+    """Whether a claim can be looked up: it is not an opinion, a conclusion or an act of the speaker."""
     return claim.kind is ClaimKind.FACTUAL and claim.hedge < HEDGED and "commitment" not in claim.critical
 
 
 def verification_of(
     claims: Sequence[tuple[ExtractedClaim, Judged]], lookup: Lookup, skipped: frozenset[int] = frozenset()
 ) -> Verification:
-    """Put claims to the sources.
+    """Looks claims up in the sources.
 
     Args:
-        claims: every judged claim with what the evidence says of it.
-        lookup: what to do it with.
-        skipped: places of claims that are no matter of evidence, such as actions of a run.
+        claims: every judged claim with its judgement by the evidence.
+        lookup: the context of the verification.
+        skipped: places of claims that are not a matter of evidence, such as actions of a run.
     """
-    places = [at for at in chosen(claims, lookup.policy, lookup.stakes) if at not in skipped]
+    places = [at for at in selected_claims(claims, lookup.policy, lookup.stakes) if at not in skipped]
     if not places:
         return Verification()
     cases = {at: _Case(*claims[at], _inquiry(claims[at][0], lookup.question)) for at in places}
@@ -168,7 +168,7 @@ def verification_of(
         for source, profile in ranked:
             open_ = [case for case in cases.values() if case.settled is None or lookup.policy.external.ask_all]
             if open_:
-                _hear(open_, source, profile, lookup)
+                _ask_source(open_, source, profile, lookup)
         for case in cases.values():
             _settle(case, {profile.name for _, profile in ranked}, lookup.policy)
     judged = [found for _, found in claims]
@@ -182,23 +182,24 @@ def verification_of(
 
 
 def _inquiry(claim: ExtractedClaim, question: str | None) -> Inquiry:
-    """What is asked; of a claim that names nothing itself, with what the sentence before it and the question name."""
-    asked = formulate(claim.text)
+    """The inquiry for a claim; if the claim names nothing itself, the entities of the sentence before it and of the
+    question are added."""
+    inquiry = formulate(claim.text)
     first = claim.text.split(maxsplit=1)[0].casefold() if claim.text.split() else ""
-    if asked.entities and first not in _PRONOUNS and claim.before is None:
-        return asked
-    around = formulate(f"{claim.before or ''} {question or ''}")
-    merged = dict.fromkeys((*asked.entities, *around.entities))
-    return replace(asked, entities=tuple(merged)[:8])
+    if inquiry.entities and first not in _PRONOUNS and claim.before is None:
+        return inquiry
+    surroundings = formulate(f"{claim.before or ''} {question or ''}")
+    merged = dict.fromkeys((*inquiry.entities, *surroundings.entities))
+    return replace(inquiry, entities=tuple(merged)[:8])
 
 
-def _hear(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup) -> None:
-    """What one source says of the claims."""
+def _ask_source(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup) -> None:
+    """Asks one source about the claims and adds its words to their cases."""
     outcomes = lookup.session.ask(source, [case.inquiry for case in cases])
     jobs: list[tuple[_Case, Outcome, Job, Mapping[str, Passage]]] = []
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.status != "answered":
-            case.words.append(_silent(profile, outcome))
+            case.words.append(_word_without_answer(profile, outcome))
             continue
         passages = {f"{profile.name}: {one.id}": one for one in outcome.found.passages}
         evidence = [_evidence(name, one) for name, one in passages.items()]
@@ -214,7 +215,7 @@ def _hear(cases: Sequence[_Case], source: int, profile: Profile, lookup: Lookup)
         )
     judged = lookup.judge([job for _, _, job, _ in jobs]) if jobs else []
     for (case, outcome, _, named), found in zip(jobs, judged, strict=True):
-        case.words.append(_word(profile, outcome, found, named))
+        case.words.append(_word_of_answer(profile, outcome, found, named))
         case.answers[profile.name] = found
 
 
@@ -229,61 +230,63 @@ def _evidence(name: str, one: Passage) -> Evidence:
     )
 
 
-def _silent(profile: Profile, outcome: Outcome) -> SourceWord:
-    """The word of a source that said nothing."""
+def _word_without_answer(profile: Profile, outcome: Outcome) -> SourceWord:
+    """The word of a source that gave no answer."""
     denies = outcome.status == "nothing" and profile.complete and bool(outcome.found.asked)
     says = "refutes" if denies else outcome.status
     reason = f"{profile.name} has no such thing, and it has all there are." if denies else outcome.reason
-    return _word_of(profile, outcome, says, SILENCE if denies else None, reason=reason)
+    return _source_word(profile, outcome, says, SILENCE if denies else None, reason=reason)
 
 
-def _word(profile: Profile, outcome: Outcome, found: Judged, passages: Mapping[str, Passage]) -> SourceWord:
-    """The word of a source that said something, as the verifier reads it."""
+def _word_of_answer(profile: Profile, outcome: Outcome, found: Judged, passages: Mapping[str, Passage]) -> SourceWord:
+    """The word of a source that answered, as the verifier judges it."""
     if found.judgement is None:
-        return _word_of(profile, outcome, "failed", None, reason=f"What it says could not be judged: {found.failed}")
+        return _source_word(
+            profile, outcome, "failed", None, reason=f"What it says could not be judged: {found.failed}"
+        )
     if found.conflict is not None:
-        return _word_of(profile, outcome, "neither", None, reason=f"What {profile.name} has contradicts itself.")
+        return _source_word(profile, outcome, "neither", None, reason=f"What {profile.name} has contradicts itself.")
     confidence: float | None = None
     relation = "neither"
     share = entailed(found.judgement, found.exact)
     if share is not None and max(share, 1 - share) >= UNDECIDED:
         relation, confidence = ("verifies", share) if share > 0.5 else ("refutes", 1 - share)
-    telling = _telling(found, relation)
-    passage = passages.get(telling.evidence_id) if telling is not None else None
+    span = _deciding_span(found, relation)
+    passage = passages.get(span.evidence_id) if span is not None else None
     passage = passage or (next(iter(passages.values())) if len(passages) == 1 else None)
     if passage is not None and passage.credibility is not None and confidence is not None:
         confidence = min(confidence, passage.credibility)
-    said = passage.text if passage is not None else None
-    if telling is not None:
-        said = telling.text if passage is None else _sentence(passage.text, telling)
+    quoted = passage.text if passage is not None else None
+    if span is not None:
+        quoted = span.text if passage is None else _sentence(passage.text, span)
     reason = f"What {profile.name} has neither entails nor denies it." if relation == "neither" else None
-    return _word_of(
+    return _source_word(
         profile,
         outcome,
         relation,
         confidence,
         reason=reason,
-        passage=said,
+        passage=quoted,
         place=passage.id if passage else None,
         link=passage.link if passage else None,
     )
 
 
 def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
-    """How surely a source that mentions a claim entails it rather than denies it, in [0, 1]; none where it does not.
+    """The probability, in [0, 1], that a source entails a claim rather than denies it; none if it does not mention it.
 
         p = support / (support + contradiction)        where support + contradiction >= SPEAKS
         logit p' = logit p + VALUES                    if it has every number, date and name of the claim
                  = logit p - VALUES                    if it lacks one, or has another in its place
 
-    The probabilities are those of the rows that they were fitted on, not of claims in use: what was put to a source has
-    found no support, so that it is right less often than others. The source was looked up by what the claim is about:
-    a value that it does not have there says more than one that a passage happens not to have.
+    The probabilities refer to the rows that they were fitted on and not to claims in use: a claim that is looked up has
+    found no support and is right less often than others. Since the source was looked up by the subject of the claim, a
+    value that is missing there is stronger evidence than one that is missing from an arbitrary passage.
     """
-    speaks = judgement.support + judgement.contradiction
-    if speaks < SPEAKS:
+    relevance = judgement.support + judgement.contradiction
+    if relevance < SPEAKS:
         return None
-    share = min(max(judgement.support / speaks, 1e-6), 1 - 1e-6)
+    share = min(max(judgement.support / relevance, 1e-6), 1 - 1e-6)
     logit = math.log(share / (1 - share))
     against = any(
         (one.effect == "contradicts" and one.confidence >= AGAINST)
@@ -298,30 +301,30 @@ def entailed(judgement: Judgement, exact: ExactResult) -> float | None:
 
 
 SPEAKS: Final = 0.55
-"""The least probability that what a source has entails or denies the claim, for it to mention it at all."""
+"""The probability that a source entails or denies the claim from which the source counts as mentioning it."""
 VALUES: Final = 1.0
-"""What the values of the claim weigh, in logits."""
+"""The weight of the claim's values, in logits."""
 AGAINST: Final = 0.5
 LACKS: Final = 0.6
-"""How sure the exact tier has to be of another value, and of a value that is not there."""
+"""The least confidence of the exact tier in a differing value, and in a missing one."""
 UNDECIDED: Final = 0.6
-"""Below it a source says neither, whatever the policy asks for."""
+"""The confidence below which a source counts as saying neither, whatever the policy allows."""
 _FOUND: Final = ("numbers_found", "dates_found", "names_found")
 
 
-def _telling(found: Judged, relation: str) -> EvidenceSpan | None:
-    """The words by which the verifier decided."""
-    wanted = {"verifies": "supports", "refutes": "contradicts"}.get(relation)
-    return next((span for span in found.spans if span.relation == wanted), next(iter(found.spans), None))
+def _deciding_span(found: Judged, relation: str) -> EvidenceSpan | None:
+    """The span that the verifier's judgement rests on; the first one where no span has the relation."""
+    span_relation = {"verifies": "supports", "refutes": "contradicts"}.get(relation)
+    return next((span for span in found.spans if span.relation == span_relation), next(iter(found.spans), None))
 
 
 def _sentence(text: str, span: EvidenceSpan) -> str:
-    """The sentence around some words of a passage: a value alone says little to a reader."""
+    """The sentence around a span of a passage, since a value alone tells a reader little."""
     around = [one for one in split_sentences(text) if one.start < span.end and span.start < one.end]
     return text[min(one.start for one in around) : max(one.end for one in around)] if around else span.text
 
 
-def _word_of(
+def _source_word(
     profile: Profile,
     outcome: Outcome,
     says: str,
@@ -355,11 +358,10 @@ def _json(asked: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _settle(case: _Case, names: set[str], policy: Policy) -> None:
-    """Settle a claim by what the sources of one authority said, unless a higher one did already."""
+    """Settles a claim by the words of the sources of one authority, unless a higher authority has settled it."""
     if case.settled is not None:
         return
-    said = [word for word in case.words if word.source in names and _sure(word, policy)]
-    counting = [word for word in said if word.counts]
+    counting = [word for word in case.words if word.source in names and _sure(word, policy) and word.counts]
     relations = {word.says for word in counting}
     if len(relations) == 2:
         case.settled = "disagreement"
@@ -373,25 +375,25 @@ def _sure(word: SourceWord, policy: Policy) -> bool:
 
 
 def _judged(case: _Case, lookup: Lookup) -> Judged:
-    """What is known of a claim once the sources have answered."""
+    """The judgement of a claim after the sources have answered."""
     policy, before = lookup.policy, case.found.verdict
     external = _external(case, policy, before)
     outside = tuple(_outside(word, case, policy) for word in external.words if word.says in _RELATIONS)
     updated = replace(case.found, external=external, outside=(*case.found.outside, *outside))
     decides = policy.external.mode == "decide" and case.by is not None
     if not decides or case.by is None:
-        # Nothing that is only told of may count against the claim.
+        # Where sources do not decide, nothing that they say may count against the claim.
         shown = tuple(word.model_copy(update={"authoritative": False, "complete": False}) for word in outside)
         return replace(updated, outside=(*case.found.outside, *shown))
     verdict = Verdict.SUPPORTED if external.status == "verified" else Verdict.CONTRADICTED
     denied = before is Verdict.CONTRADICTED and not _is_denied_by_nothing(case.found)
     if verdict is before or (verdict is Verdict.SUPPORTED and denied):
-        # What the evidence itself denies is wrong there, whoever else says so: both are shown.
+        # A claim that the evidence itself denies stays contradicted, even if a source verifies it; both are shown.
         return updated
     read = case.answers.get(case.by.source)
     sure = case.by.confidence or 0.0
     judgement = Judgement(sure, 1 - sure) if verdict is Verdict.SUPPORTED else Judgement(1 - sure, sure)
-    exact = ExactResult((), {}, ()) if read is None else _here(read.exact)
+    exact = ExactResult((), {}, ()) if read is None else _without_places(read.exact)
     return replace(
         updated,
         verdict=verdict,
@@ -408,8 +410,8 @@ def _judged(case: _Case, lookup: Lookup) -> Judged:
     )
 
 
-def _here(exact: ExactResult) -> ExactResult:
-    """What the exact tier found beside a source, without places in its passages: they are no evidence of the check."""
+def _without_places(exact: ExactResult) -> ExactResult:
+    """The findings of the exact tier without places in the source's passages, which are not evidence of the check."""
     return replace(exact, findings=tuple(replace(one, evidence=None) for one in exact.findings))
 
 
@@ -417,7 +419,7 @@ _RELATIONS: Final = {"verifies": "entails", "refutes": "denies", "neither": "sil
 
 
 def _outside(word: SourceWord, case: _Case, policy: Policy) -> OutsideWord:
-    """A word as the gate reads it: ground truth only where the claim was settled by it."""
+    """The word of a source as the gate reads it: it is ground truth only where it settled the claim."""
     decides = case.by is not None and word.says == case.settled and word.counts and _sure(word, policy)
     if word.says == "refutes" and word.digest is None and decides:
         return OutsideWord(
@@ -433,8 +435,8 @@ def _outside(word: SourceWord, case: _Case, policy: Policy) -> OutsideWord:
 
 
 def _external(case: _Case, policy: Policy, before: Verdict) -> External:
-    said = {word.says for word in case.words if word.says in {"verifies", "refutes"} and _sure(word, policy)}
-    disagreement = len(said) == 2
+    relations = {word.says for word in case.words if word.says in {"verifies", "refutes"} and _sure(word, policy)}
+    disagreement = len(relations) == 2
     words = tuple(
         word.model_copy(
             update={
@@ -474,7 +476,7 @@ def _external(case: _Case, policy: Policy, before: Verdict) -> External:
 
 
 def _unverifiable(case: _Case) -> tuple[str, str]:
-    """Why nobody could say, and the same as a sentence."""
+    """Why a claim stays unverifiable: the code of the reason, and a sentence."""
     if case.settled == "disagreement":
         sides = " and ".join(word.source for word in case.words if word.says in {"verifies", "refutes"})
         return "disagreement", f"Sources of the same authority disagree: {sides}."

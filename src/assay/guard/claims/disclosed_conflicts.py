@@ -1,7 +1,7 @@
-"""Conflicts that an answer discloses itself: it tells both sides, each as what one of the sources says.
+"""Conflicts that the answer discloses itself: it reports both sides, each as the word of one source.
 
-"One document says that members park for free. Another says that parking costs them 3 euros a day." follows neither
-source, though each of its sentences by itself is supported by one and contradicted by the other.
+"One document says that members park for free. Another says that parking costs them 3 euros a day." takes no side,
+although each of its sentences is supported by one source and contradicted by the other.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from assay.guard.check.verdicts import Judged
-from assay.guard.conflicts.source_matching import says_of_it, values_of
+from assay.guard.conflicts.source_matching import passage_share_in_claim, values_of
 from assay.schema import EvidenceSpan, ExtractedClaim, Verdict
 from assay.text.citations import POINTER
 from assay.text.lexicon import find_words
@@ -26,7 +26,7 @@ _OF_ONE: Final = re.compile(
     rf"|\b(?:the )?(?:one|other|another|former|latter|first|second|third)(?: one)? {_SAYS}\b",
     re.IGNORECASE,
 )
-"""That what a sentence says is what one of the sources says."""
+"""A sentence that reports what one of the sources says."""
 _BARE: Final = re.compile(
     r"(?:however, |but |here )?(?:the|these|both|two|our|your|all)(?: (?:the|given|provided|two|of|these))*"
     r" (?:sources?|documents?|passages?|texts?|excerpts?|results?) "
@@ -35,21 +35,23 @@ _BARE: Final = re.compile(
     r"(?: with (?:each other|one another))?(?: (?:on|about|in|over) (?:this|that|it|this point|this matter))?[.:!]?",
     re.IGNORECASE,
 )
-"""That the sources disagree, and nothing else."""
+"""A sentence that says that the sources disagree, and nothing else."""
 FULLY_SUPPORTED: Final = 0.99
-"""The support of such a sentence where a disagreement was found and the output reports both sides."""
+"""The support of such a sentence if a disagreement was found and the output reports both sides."""
 DISCLOSES: Final = 0.6
-"""The share of a sentence of a source, by the weight of its content words, that tells what the source says."""
+"""The share of a source's sentence, by the weight of its content words, that reports what the source says."""
 MOST_CLAIMS: Final = 200
-"""Claims in conflict that are looked at."""
+"""The most claims in conflict that are looked at."""
 
 
-def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged], output: str) -> Sequence[Judged]:
-    """What was found of the claims, without the conflicts of which the output tells both sides.
+def without_disclosed_conflicts(
+    claims: Sequence[ExtractedClaim], judged: Sequence[Judged], output: str
+) -> Sequence[Judged]:
+    """The judgements of claims, without the conflicts of which the output reports both sides.
 
     Args:
         claims: the checkable claims that were judged, in order.
-        judged: what was found of each.
+        judged: their judgements.
         output: the text that they are in.
     """
     disputed = [at for at, one in enumerate(judged) if one.conflict is not None][:MOST_CLAIMS]
@@ -58,7 +60,7 @@ def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged]
     sides = [
         at
         for at, (claim, one) in enumerate(zip(claims, judged, strict=False))
-        if one.verdict is Verdict.SUPPORTED and _is_of_one(claim, output)
+        if one.verdict is Verdict.SUPPORTED and _reports_one_source(claim, output)
     ][:MOST_CLAIMS]
     found = list(judged)
     for at in disputed:
@@ -73,13 +75,14 @@ def without_disclosed(claims: Sequence[ExtractedClaim], judged: Sequence[Judged]
             found[at] = replace(judged[at], conflict=None)
     if any(one is not other for one, other in zip(found, judged, strict=True)):
         found = [
-            _stated(one) if _BARE.fullmatch(claim.text) else one for claim, one in zip(claims, found, strict=False)
+            _as_supported(one) if _BARE.fullmatch(claim.text) else one
+            for claim, one in zip(claims, found, strict=False)
         ]
     return found
 
 
-def _stated(found: Judged) -> Judged:
-    """The judgement of a sentence that the sources disagree, where they do."""
+def _as_supported(found: Judged) -> Judged:
+    """The judgement of a sentence which says that the sources disagree, when they do."""
     if found.judgement is None:
         return found
     return replace(found, verdict=Verdict.SUPPORTED, judgement=Judgement(FULLY_SUPPORTED, 0.0), conflict=None)
@@ -89,20 +92,29 @@ def _sentence(claim: ExtractedClaim, output: str) -> str:
     return output[claim.sentence.start : claim.sentence.end]
 
 
-def _is_of_one(claim: ExtractedClaim, output: str) -> bool:
+def _reports_one_source(claim: ExtractedClaim, output: str) -> bool:
     return _OF_ONE.search(_sentence(claim, output)) is not None
 
 
 def _is_disclosed(claim: ExtractedClaim, against: EvidenceSpan, disclosed: str, found: Judged) -> bool:
-    """Whether the sentence of another claim says what the passage against a claim does, by that passage's source."""
+    """Whether another claim's sentence reports what the passage against this claim says, from the same source.
+
+    Args:
+        claim: the claim in conflict.
+        against: the passage against it.
+        disclosed: the other claim's sentence.
+        found: the other claim's judgement.
+    """
     sources = {span.evidence_id for span in found.spans if span.relation == "supports"}
     if found.conflict is not None:
         sources = {found.conflict[0].evidence_id}
     if against.evidence_id not in sources:
         return False
     sentences = [against.text[one.start : one.end] for one in split_sentences(against.text)] or [against.text]
-    nearest = max(sentences, key=lambda sentence: says_of_it(claim.text, sentence))
+    nearest = max(sentences, key=lambda sentence: passage_share_in_claim(claim.text, sentence))
     news = values_of(nearest) - values_of(claim.text)
     if news and news.isdisjoint(word.fold for word in find_words(disclosed).lexemes):
         return False
-    return says_of_it(disclosed, nearest) >= DISCLOSES or (bool(news) and not says_of_it(nearest, nearest))
+    return passage_share_in_claim(disclosed, nearest) >= DISCLOSES or (
+        bool(news) and not passage_share_in_claim(nearest, nearest)
+    )

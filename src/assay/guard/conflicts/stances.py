@@ -1,8 +1,8 @@
-"""What a sentence says of one thing that another sentence denies: duties, leave and prices.
+"""Opposite stances of two sentences on one thing: duties, permissions and prices.
 
-"Passwords have to be changed" and "there is no need to change passwords" share nearly all that they say, and a network
-that judges a claim by all there is takes the second for beside the point. Here the stand that each takes is read, and
-two is on the same thing that nobody can take at once are a disagreement.
+"Passwords have to be changed" and "there is no need to change passwords" have nearly the same words, and a network that
+judges a claim by all evidence takes the second for irrelevant. Here the stance of each sentence is read: two stances on
+the same thing that exclude each other are a disagreement.
 """
 
 import re
@@ -61,22 +61,25 @@ _LIMITED: Final = re.compile(
     re.IGNORECASE,
 )
 SAYS_MOST: Final = 0.5
-"""The share of one of two sentences, but for their stands, that the other one says too."""
+"""The share of one of two sentences, apart from their stances, that the other must say too."""
 SAYS_OF_IT: Final = 0.3
-"""The share of either of the two that the other one says at least."""
+"""The lowest share of either sentence that the other must say too."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Position:
+class _Stance:
+    """What a sentence says may, must or need not be done."""
+
     kind: str
+    """`duty`, `freed`, `banned` or `leave`."""
     places: tuple[tuple[int, int], ...]
-    """Where its words stand."""
+    """Where the words of the stance stand."""
     needs: str | None = None
     """The stem of the thing without which something may or may not be done."""
 
 
 def clashes(claim: str, sentence: str) -> bool:
-    """Whether a sentence takes a are on what a claim is about that excludes the claim's.
+    """Whether a sentence takes a stance that excludes the claim's stance on the same thing.
 
     >>> clashes("Passwords have to be changed every 90 days.", "There is no need to change passwords regularly.")
     True
@@ -85,16 +88,16 @@ def clashes(claim: str, sentence: str) -> bool:
     >>> clashes("Passwords have to be changed every 90 days.", "There is no need to change the lock.")
     False
     """
-    return _of_leave(claim, sentence) or _of_price(claim, sentence)
+    return _permissions_clash(claim, sentence) or _prices_clash(claim, sentence)
 
 
-def _of_leave(claim: str, sentence: str) -> bool:
-    mine, theirs = _position_of(claim), _position_of(sentence)
+def _permissions_clash(claim: str, sentence: str) -> bool:
+    mine, theirs = _stance_of(claim), _stance_of(sentence)
     if mine is None or theirs is None or theirs.kind not in _AGAINST[mine.kind]:
         return False
-    ours, others = _said(claim, mine.places), _said(sentence, theirs.places)
+    ours, others = _stems_without(claim, mine.places), _stems_without(sentence, theirs.places)
     if mine.kind in {"banned", "leave"} and theirs.kind in {"banned", "leave"}:
-        # Who may do one thing may well not do another: one of the two has to say no more than the other.
+        # One thing may be allowed and another not: one of the two sentences must say no more than the other.
         return _alike(ours, others) and (ours.keys() <= others.keys() or others.keys() <= ours.keys())
     needed = {one.needs for one in (mine, theirs) if one.needs is not None}
     if needed:
@@ -102,8 +105,8 @@ def _of_leave(claim: str, sentence: str) -> bool:
     return _alike(ours, others)
 
 
-def _position_of(text: str) -> _Position | None:
-    """The one stand that a text takes on what may or has to be done; none where it takes two."""
+def _stance_of(text: str) -> _Stance | None:
+    """The stance of a text on what may or must be done; None unless it takes exactly one."""
     found = list(_STANDS.finditer(text))
     kinds = {one.lastgroup for one in found}
     if "freed" in kinds:
@@ -114,15 +117,15 @@ def _position_of(text: str) -> _Position | None:
     places = tuple(place for one in found for place in _words_of(one))
     lacking = _WITHOUT.search(text)
     if lacking is not None and kind in {"leave", "banned"}:
-        # What may be done without a thing does not need it, and what nobody may do without it does.
-        needs = next(iter(_said(lacking["what"], ())), None)
+        # What may be done without a thing does not need it; what may not be done without it does.
+        needs = next(iter(_stems_without(lacking["what"], ())), None)
         places = (*places, (lacking.start(), lacking.start("what")))
-        return _Position("freed" if kind == "leave" else "duty", places, needs)
-    return _Position(kind, places)
+        return _Stance("freed" if kind == "leave" else "duty", places, needs)
+    return _Stance(kind, places)
 
 
 def _words_of(match: re.Match[str]) -> tuple[tuple[int, int], ...]:
-    """The words that take the stand: "no ... needed" of "no ticket is needed"."""
+    """The words that take the stance: "no ... needed" in "no ticket is needed"."""
     start, end = match.span()
     words = match.group().split()
     if len(words) < 3 or words[0].lower() != "no":
@@ -130,7 +133,7 @@ def _words_of(match: re.Match[str]) -> tuple[tuple[int, int], ...]:
     return (start, start + len("no")), (end - len(words[-1]), end)
 
 
-def _of_price(claim: str, sentence: str) -> bool:
+def _prices_clash(claim: str, sentence: str) -> bool:
     for one, other in ((claim, sentence), (sentence, claim)):
         free, priced = _FREE.search(one), _PRICED.search(other)
         if free is None or priced is None or _PRICED.search(one) is not None or _FREE.search(other) is not None:
@@ -139,13 +142,8 @@ def _of_price(claim: str, sentence: str) -> bool:
             continue
         if _DENIED.search(one) is not None or _DENIED.search(other) is not None:
             continue
-        return _of_one_thing(one, (free.span(),), other, (priced.span(),))
+        return _alike(_stems_without(one, (free.span(),)), _stems_without(other, (priced.span(),)))
     return False
-
-
-def _of_one_thing(one: str, ours: tuple[tuple[int, int], ...], other: str, theirs: tuple[tuple[int, int], ...]) -> bool:
-    """Whether two sentences say much the same but for their stands."""
-    return _alike(_said(one, ours), _said(other, theirs))
 
 
 def _alike(first: dict[str, float], second: dict[str, float], most: float = SAYS_MOST) -> bool:
@@ -156,7 +154,8 @@ def _alike(first: dict[str, float], second: dict[str, float], most: float = SAYS
     return shares[1] >= most and shares[0] >= SAYS_OF_IT
 
 
-def _said(text: str, left_out: tuple[tuple[int, int], ...]) -> dict[str, float]:
+def _stems_without(text: str, left_out: tuple[tuple[int, int], ...]) -> dict[str, float]:
+    """The stems of content words and numbers with their weights, except those in places that are left out."""
     words = find_words(text)
     return {
         word.stem: word.weight or 1.0

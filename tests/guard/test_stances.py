@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.guard.conflicts.stands import clashes
-from assay.guard.conflicts.subjects import of_another, subject
+from assay.guard.conflicts.stances import clashes
+from assay.guard.conflicts.subjects import has_other_subject, subject
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_how_many_there_are_does_not_tell_which_are_meant() -> None:
     ],
 )
 def test_sentences_about_two_subjects_cannot_disagree(claim: str, passage: str, another: bool) -> None:
-    assert of_another(claim, claim, passage, passage) is another
+    assert has_other_subject(claim, claim, passage, passage) is another
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_whether_two_texts_have_two_subjects_is_told_of_any_text(claim: str, passage: str) -> None:
-    assert of_another(claim, claim, passage, passage) in {True, False}
+    assert has_other_subject(claim, claim, passage, passage) in {True, False}
