@@ -87,13 +87,14 @@ class _Reader:
     def read(self, item: Mapping[str, Any], what: str) -> list[Citation]:
         """The citations of one object, by the fields that tell its form."""
         kind = item.get("type")
+        kind = kind if isinstance(kind, str) else ""
         if kind in _NO_CITATION:
             return []
         if kind in _ANTHROPIC:
             # Alone it does not say where in the output it belongs: it follows nothing.
-            return [self.covering(0, 0, _anthropic(item, self, what), str(kind), whole=True)]
+            return [self.covering(0, 0, _anthropic(item, self, what), kind, whole=True)]
         if kind in _OPENAI:
-            return [self.openai(item, str(kind), what)]
+            return [self.openai(item, kind, what)]
         if kind == "text" and isinstance(item.get("text"), str):
             return self.text_block(item, what)
         metadata = _get(item, "groundingMetadata", "grounding_metadata")
@@ -101,12 +102,12 @@ class _Reader:
             item = metadata
         if (supports := _get(item, "groundingSupports", "grounding_supports")) is not None:
             chunks = _get(item, "groundingChunks", "grounding_chunks") or ()
-            return [c for s in _list(supports, what) for c in self.gemini(s, chunks, what)]
+            return [c for support in _mappings(supports, what) for c in self.gemini(support, chunks, what)]
         if "segment" in item:
             return self.gemini(item, (), what)
         if isinstance(item.get("claims"), list | tuple):
             chunks = _get(item, "citedChunks", "cited_chunks") or ()
-            return [c for claim in item["claims"] for c in self.grounding_claim(claim, chunks, what)]
+            return [c for claim in _mappings(item["claims"], what) for c in self.grounding_claim(claim, chunks, what)]
         if _get(item, "citationIndices", "citation_indices") is not None or "claimText" in item:
             return self.grounding_claim(item, (), what)
         if "document_ids" in item or "sources" in item:
@@ -125,7 +126,7 @@ class _Reader:
             raise InputError(f"the text of {what} does not stand in the output behind character {self.cursor}")
         self.cursor = end = start + len(item["text"])
         found = []
-        for citation in _list(item.get("citations") or (), what):
+        for citation in _mappings(item.get("citations") or (), what):
             kind = str(citation.get("type"))
             if kind not in _ANTHROPIC:
                 raise InputError(f"{what} holds a citation of unknown type {kind!r}; expected {', '.join(_ANTHROPIC)}")
@@ -187,7 +188,7 @@ class _Reader:
     def cited_claim(self, item: Mapping[str, Any], what: str) -> list[Citation]:
         """A cited claim of docs/concepts.md#citations, or one citation of it."""
         claim = item.get("claim_text")
-        citations = _list(item.get("citations") or ((item,) if "source_id" in item else ()), what)
+        citations = _mappings(item.get("citations") or ((item,) if "source_id" in item else ()), what)
         start = self.output.find(claim) if isinstance(claim, str) and claim else -1
         found = []
         for citation in citations:
@@ -244,8 +245,9 @@ class _Reader:
             return first, last
         for encoding in ("utf-16-le", "utf-8"):
             width = 2 if encoding == "utf-16-le" else 1
-            raw = self.output.encode(encoding)
-            if raw[first * width : last * width] == text.encode(encoding):
+            # A provider that counts UTF-16 units may cut a pair in two, and then its words hold half of it.
+            raw = self.output.encode(encoding, "surrogatepass")
+            if raw[first * width : last * width] == text.encode(encoding, "surrogatepass"):
                 prefix = raw[: first * width].decode(encoding, errors="ignore")
                 return len(prefix), len(prefix) + len(text)
         if last > len(self.output):
@@ -259,7 +261,7 @@ class _Reader:
         """A span in bytes of UTF-8; words that come along are tried as characters where they do not fit as bytes."""
         first, last = _bounds(start, end, what)
         if self._bytes is None:
-            self._bytes = self.output.encode()
+            self._bytes = self.output.encode("utf-8", "surrogatepass")
         if last <= len(self._bytes):
             try:
                 before, words = self._bytes[:first].decode(), self._bytes[first:last].decode()
@@ -329,6 +331,14 @@ def _list(value: object, what: str) -> Sequence[Any]:
     if not isinstance(value, list | tuple | set | frozenset):
         raise InputError(f"{what} must hold a list here, got {type(value).__name__}")
     return sorted(value, key=str) if isinstance(value, set | frozenset) else list(value)
+
+
+def _mappings(value: object, what: str) -> Sequence[Mapping[str, Any]]:
+    items = _list(value, what)
+    for item in items:
+        if not isinstance(item, Mapping):
+            raise InputError(f"{what} must hold a list of mappings here, got {type(item).__name__} in it")
+    return items
 
 
 def _bounds(start: object, end: object, what: str) -> tuple[int, int]:
