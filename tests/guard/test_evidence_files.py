@@ -92,6 +92,21 @@ def test_a_page_that_is_broken_beyond_reading_is_refused_with_its_name(tmp_path:
         read_evidence([str(tmp_path / "leave.md")])
 
 
+def test_a_number_too_large_for_a_time_is_reported_and_not_an_overflow() -> None:
+    found = read_fields({"effective date": 10**400})
+    assert (found.effective_date, len(found.unread)) == (None, 1)
+
+
+def test_a_heading_without_words_is_no_title_of_the_paragraph_after_it() -> None:
+    found = read_kind("<nav><h1>Menu</h1></nav><h1><img src=logo.png></h1><p>Leave is two weeks.", ".html")
+    assert (found.title, "Menu" in found.text) == (None, False)
+
+
+def test_a_cell_beyond_the_last_column_name_is_part_of_the_text() -> None:
+    text = read_kind("name,weeks\nAnna,2,unpaid\nBen,3\n", ".csv").text
+    assert text == "name: Anna\nweeks: 2\nunpaid\n\nname: Ben\nweeks: 3"
+
+
 _VALUES = st.one_of(
     st.none(),
     st.booleans(),

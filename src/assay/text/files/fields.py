@@ -189,7 +189,7 @@ def read_day_of(value: object) -> date | None:
     if isinstance(value, date):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _unix_day(float(value))
+        return _unix_day(value)
     if not isinstance(value, str):
         return None
     text = value.strip()[:100]
@@ -217,7 +217,7 @@ def _made(year: int, month: int, day: int) -> date | None:
 
 
 def _unix_day(value: float) -> date | None:
-    seconds = value / 1000 if value >= _FROM_MILLISECONDS else value
-    if not 100_000_000 <= seconds <= _SECONDS[1]:
+    if not 100_000_000 <= value <= _SECONDS[1] * 1000:
         return None
+    seconds = value / 1000 if value >= _FROM_MILLISECONDS else value
     return datetime.fromtimestamp(seconds, UTC).date()

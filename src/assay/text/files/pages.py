@@ -54,7 +54,8 @@ class _Page(HTMLParser):
         if tag == "body":
             self._hidden = 0  # the end of a head may be left out
         if tag in self._BLOCKS:
-            self.parts.append("\n\n" + ("#" * int(tag[1]) + " " if re.fullmatch(r"h[1-6]", tag) else ""))
+            heading = not self._hidden and re.fullmatch(r"h[1-6]", tag) is not None
+            self.parts.append("\n\n" + ("#" * int(tag[1]) + " " if heading else ""))
         elif tag in {"td", "th"} and not self._hidden:
             self.parts.append(" | ")
         self._read_head(tag, dict(attrs))
@@ -99,6 +100,6 @@ def read_html(page: str) -> FileText:
         raise InputError(f"it is no HTML that can be read: {type(error).__name__}") from error
     text = re.sub(r"\n(?:[ \t]*\n)+", "\n\n", "".join(reader.parts)).strip()
     text = re.sub(r"(?m)^[ \t]+", "", text)
-    heading = re.search(r"(?m)^#\s+(\S.{0,300})$", text)
+    heading = re.search(r"(?m)^#[ \t]+(\S.{0,300})$", text)
     title = " ".join("".join(reader.title).split())[:300] or (heading[1].strip() if heading else None)
     return FileText(text, title, reader.fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from typing import Final
 
 from assay.errors import InputError
@@ -22,8 +23,13 @@ def read_table(text: str, delimiter: str) -> FileText:
         raise InputError(f"it is no table: {error}") from error
     if len(rows) < 2:
         return FileText(text)
-    parameters = (
-        "\n".join(f"{name.strip()}: {value.strip()}" for name, value in zip(rows[0], row, strict=False) if value)
-        for row in rows[1:]
-    )
-    return FileText("\n\n".join(one for one in parameters if one))
+    paragraphs = ("\n".join(_lines(rows[0], row)) for row in rows[1:])
+    return FileText("\n\n".join(paragraph for paragraph in paragraphs if paragraph))
+
+
+def _lines(names: list[str], row: list[str]) -> Iterator[str]:
+    """`name: value` for each cell that is not empty, and the value alone for cells beyond the last column name."""
+    for name, value in zip(names, row, strict=False):
+        if value:
+            yield f"{name.strip()}: {value.strip()}"
+    yield from (value.strip() for value in row[len(names) :] if value.strip())
