@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from assay.errors import InputError
-from assay.text.files import PAGES, TABLES, TEXT, read_fields, read_kind, title_of_name
+from assay.text.files import HTML_ENDINGS, TABLE_ENDINGS, TEXT_ENDINGS, read_fields, read_file_text, title_of_name
 
-ENDINGS: Final = TEXT | PAGES | TABLES
+ENDINGS: Final = TEXT_ENDINGS | HTML_ENDINGS | TABLE_ENDINGS
 """What is read as text."""
 MOST_BYTES: Final = 5_000_000
 """A larger file is left out."""
@@ -63,9 +63,9 @@ def document_of(text: str, ending: str = ".md", name: str | None = None) -> Docu
     Raises:
         InputError: it is nothing of the kind that its ending says.
     """
-    read = read_kind(text, ending)
+    read = read_file_text(text, ending)
     fields = read_fields(read.fields)
-    pieces = read.text.split("\n\n") if ending in TABLES else _pieces(read.text)
+    pieces = read.text.split("\n\n") if ending in TABLE_ENDINGS else _pieces(read.text)
     title = read.title or (title_of_name(name) if name else None)
     return Document(tuple(pieces), title, fields.document, fields.version, fields.effective_date, fields.expiry_date)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.schema import Evidence, coerce_evidence
-from assay.text.files import folded_name, read_day_of, read_fields
+from assay.text.files import folded_name, read_fields, read_metadata_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _prepared(
         for layer in (fields, metadata):
             if layer.get(name) in (None, ""):
                 continue
-            day = read_day_of(layer[name])
+            day = read_metadata_day(layer[name])
             if day is None:
                 unread.append(f"{name} {str(layer[name])[:40]!r} is no date that can be read")
                 layer[f"{name}_as_written"] = str(layer.pop(name))

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from assay.errors import InputError
-from assay.text.files import PAGES, TABLES, TEXT, FileText, read_kind
+from assay.text.files import HTML_ENDINGS, TABLE_ENDINGS, TEXT_ENDINGS, FileText, read_file_text
 
-ENDINGS: Final = TEXT | PAGES | TABLES | {".docx", ".pdf"}
+ENDINGS: Final = TEXT_ENDINGS | HTML_ENDINGS | TABLE_ENDINGS | {".docx", ".pdf"}
 """What is read."""
 MOST_TEXT_BYTES: Final = 5_000_000
 """Bytes of a file that is text."""
@@ -61,7 +61,7 @@ def read_file(path: Path) -> FileText:
 
         read = read_pdf(data)
     else:
-        read = read_kind(_decoded(data, _declared(data) if ending in PAGES else "utf-8"), ending)
+        read = read_file_text(_decoded(data, _declared(data) if ending in HTML_ENDINGS else "utf-8"), ending)
     text = _CONTROL.sub(" ", read.text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")

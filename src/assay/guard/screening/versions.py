@@ -29,7 +29,7 @@ from assay.guard.conflicts.superseded_sources import (
 from assay.retrieve import Passage, likenesses
 from assay.schema import Evidence, Standing
 from assay.text.dates import find_dates
-from assay.text.files import read_day_of
+from assay.text.files import read_metadata_day
 from assay.text.lexicon import find_words
 
 VERSIONS_OF_ONE: Final = 0.5
@@ -99,7 +99,7 @@ def version_key(text: str | None) -> Key | None:
         return "letter", (ord(letter[1].upper()),)
     numbers = _NUMBERS.fullmatch(stripped)
     if numbers is None:
-        day = read_day_of(stripped) if re.search(r"\d", stripped) else None
+        day = read_metadata_day(stripped) if re.search(r"\d", stripped) else None
         return None if day is None else ("day", (day.year, day.month, day.day))
     parts = [int(part[:18]) for part in re.split(r"[._]", numbers[1])[:6]]
     while len(parts) > 1 and parts[-1] == 0:

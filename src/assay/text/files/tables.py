@@ -1,4 +1,4 @@
-"""A table in CSV as text: each row by itself, with the names of its columns."""
+"""A CSV table as text: each row as a paragraph with the column names."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.errors import InputError
-from assay.text.files.marked import FileText
+from assay.text.files.markdown import FileText
 
-MOST_FIELD_CHARACTERS: Final = 5_000_000
-"""Characters of one field."""
+MAX_FIELD_CHARACTERS: Final = 5_000_000
+"""Characters in one field."""
 
 
 def read_table(text: str, delimiter: str) -> FileText:
-    """Each row as lines of names and values, a blank line between rows."""
-    csv.field_size_limit(MOST_FIELD_CHARACTERS)
+    """Each row as lines of `name: value`, with a blank line between rows; a table without rows is kept as written.
+
+    Raises:
+        InputError: it is not a table in CSV.
+    """
+    csv.field_size_limit(MAX_FIELD_CHARACTERS)
     try:
         rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
     except csv.Error as error:
