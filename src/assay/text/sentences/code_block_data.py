@@ -104,11 +104,11 @@ def _json(body: str) -> list[Datum]:
     if stripped[:1] not in {"{", "["}:
         return []
     try:
-        document = json.loads(stripped)
-    except (ValueError, RecursionError):
+        stated = [text for text in _stated(json.loads(stripped), "") if _SPEAKS.search(text)]
+    except (ValueError, RecursionError):  # no JSON, or nested deeper than the parser or the walk can follow
         return []
     start = body.index(stripped[0])
-    return [Datum(text, start, start + len(stripped)) for text in _stated(document, "") if _SPEAKS.search(text)]
+    return [Datum(text, start, start + len(stripped)) for text in stated]
 
 
 def _stated(value: object, name: str) -> Iterator[str]:
