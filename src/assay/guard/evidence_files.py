@@ -22,7 +22,8 @@ def passage_of_file(read: FileText, source: str, name: str) -> dict[str, Any]:
     r"""A file as a passage that `assay.retrieve.read_passages` takes.
 
     >>> from assay.text.files import read_file_text
-    >>> made = passage_of_file(read_file_text("---\nowner: HR\n---\n# Leave\nTwo weeks.", ".md"), "leave_v3.md", "leave")
+    >>> file = read_file_text("---\nowner: HR\n---\n# Leave\nTwo weeks.", ".md")
+    >>> made = passage_of_file(file, "leave_v3.md", "leave")
     >>> made["title"], made["metadata"]
     ('Leave', {'owner': 'HR', 'version': '3'})
 

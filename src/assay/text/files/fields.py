@@ -178,9 +178,9 @@ def read_metadata_day(value: object) -> date | None:
     Dates, times, ISO 8601, seconds and milliseconds since 1970, the PDF form and dates in words are read. A date such
     as 03/04/2024 is not, since day and month may be in either order.
 
-    >>> read_metadata_day("2024-06-30T12:00:00Z"), read_metadata_day("30 June 2024"), read_metadata_day("D:20240630101500+02'00'")
-    (datetime.date(2024, 6, 30), datetime.date(2024, 6, 30), datetime.date(2024, 6, 30))
-    >>> read_metadata_day(1719705600), read_metadata_day("03/04/2024"), read_metadata_day("31/12/2024")
+    >>> [read_metadata_day(value).isoformat() for value in ("2024-06-30T12:00:00Z", "30 June 2024", 1719705600)]
+    ['2024-06-30', '2024-06-30', '2024-06-30']
+    >>> read_metadata_day("D:20240630101500+02'00'"), read_metadata_day("03/04/2024"), read_metadata_day("31/12/2024")
     (datetime.date(2024, 6, 30), None, datetime.date(2024, 12, 31))
     """
     if isinstance(value, datetime):

@@ -38,7 +38,7 @@ class FileText:
 def read_markdown(text: str) -> FileText:
     r"""The front matter, title and text of Markdown, reStructuredText or plain text.
 
-    >>> read_marked("---\nversion: 2.1\n---\n# Leave\nTwo weeks.").fields
+    >>> read_markdown("---\nversion: 2.1\n---\n# Leave\nTwo weeks.").fields
     {'version': '2.1'}
     """
     fields, body = front_matter(text)
