@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from assay.text.sentences.hidden_characters import hidden_places
+from assay.text.sentences.hidden_characters import find_hidden_characters
 
 UNDO: Final = r"\b(?<!not\s)(?<!never\s)(?:ignore|disregard|forget|override)\s"
 RULES: Final = r"(?:instructions?|rules?|guidelines?|orders?|polic(?:y|ies)|prompts?|training)\b"
@@ -124,7 +124,7 @@ def find_orders(text: str) -> tuple[Order, ...]:
             ]
     found += [
         Order(one.start, one.end, "characters that nobody is shown")
-        for one in hidden_places(text)
+        for one in find_hidden_characters(text)
         if _TAGS.match(text, one.start)
     ]
     return tuple(sorted(found))

@@ -13,7 +13,7 @@ from assay.text.dates.months import MONTH_NAMES
 from assay.text.dates.values import Bound, DateMention
 from assay.text.lexicon.lexemes import lexeme, word_list
 from assay.text.quantities.units import CURRENCY_WORDS, UNIT_WORDS
-from assay.text.sentences.languages import is_common_word, leans_from_english, votes_of
+from assay.text.sentences.languages import is_common_word, language_votes, looks_foreign
 
 _NAMES: Final = (
     "januar februar märz april mai juni juli august september oktober november dezember",
@@ -96,7 +96,7 @@ def _mentions(text: str, match: re.Match[str], done: int) -> Iterator[DateMentio
     year = _year(text, match)
     if (day is None and (year is None or (name == _NEVER and not _has_may(text)))) or not _is_day(day, month):
         return
-    if name in _ENGLISH and not leans_from_english(text):
+    if name in _ENGLISH and not looks_foreign(text):
         return
     end = match.end() if year is not None else match.end(2)
     start = match.start()
@@ -144,7 +144,7 @@ _ROUND: Final = 100
 
 def _has_may(text: str) -> bool:
     """Whether a text is in a language in which "mai" is a month."""
-    votes = votes_of(text)
+    votes = language_votes(text)
     return max(votes["German"], votes["French"]) > max(votes["Italian"], votes["Portuguese"], votes["Romanian"])
 
 

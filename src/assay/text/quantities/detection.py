@@ -37,7 +37,7 @@ from assay.text.quantities.units import (
     unit_stands_alone,
 )
 from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
-from assay.text.sentences.languages import leans_from_english
+from assay.text.sentences.languages import looks_foreign
 
 __all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate", "roundness"]
 
@@ -313,7 +313,7 @@ class _Reader:
                 unit, end = timed, second.end()
         if unit is None:
             unit = UNIT_SYMBOLS.get(word.replace(" ", "")) or UNIT_WORDS.get(lowered)
-            if (lowered in ENGLISH_HOMOGRAPHS and not leans_from_english(text)) or (
+            if (lowered in ENGLISH_HOMOGRAPHS and not looks_foreign(text)) or (
                 len(word) == 1 and text[end : end + 1] in {"'", "’"}
             ):
                 unit = None  # "3 metro lines", "2 d'entre eux"

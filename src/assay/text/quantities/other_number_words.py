@@ -13,7 +13,7 @@ from typing import Final
 from assay.text.lexicon.lexemes import Words, word_set
 from assay.text.quantities.other_number_grammars import LARGE_SCALES, LINKS, READERS, SINGLE_WORD_READERS, VOCABULARY
 from assay.text.quantities.units import OTHER_UNIT_WORDS, UNIT_WORDS
-from assay.text.sentences.languages import BESIDE_ENGLISH, is_common_word, votes_of
+from assay.text.sentences.languages import OTHER_LANGUAGES, is_common_word, language_votes
 
 _ARTICLES: Final = word_set("un une una uno um uma ein eine einer")
 """Articles, which mean one within a number of several words."""
@@ -64,11 +64,11 @@ _JOINTS: Final = frozenset({" ", "-", "\u00a0", "\u2011"})
 
 def _languages(text: str) -> tuple[frozenset[str], bool]:
     """The languages that a text may be in (none where it is English), and whether its words point to them."""
-    votes = votes_of(text)
-    most = max(votes[name] for name in BESIDE_ENGLISH)
+    votes = language_votes(text)
+    most = max(votes[name] for name in OTHER_LANGUAGES)
     if most <= votes["English"]:
-        return (frozenset() if votes["English"] else frozenset(BESIDE_ENGLISH)), False
-    return frozenset(name for name in BESIDE_ENGLISH if votes[name] == most), True
+        return (frozenset() if votes["English"] else frozenset(OTHER_LANGUAGES)), False
+    return frozenset(name for name in OTHER_LANGUAGES if votes[name] == most), True
 
 
 class _Reader:

@@ -87,7 +87,7 @@ _ALONE: Final = re.compile(
 )
 
 
-def setting_of(name: str) -> tuple[str, str] | None:
+def parse_setting(name: str) -> tuple[str, str] | None:
     """The parameter and the value of a name such as `limit=500`; none where it is another kind of name."""
     match = re.fullmatch(r"([A-Za-z][\w.\-\[\]]*)=([^&\s]+)", name)
     return (match[1], match[2]) if match else None
@@ -135,12 +135,12 @@ def _float(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def place_of(name: str, text: str) -> tuple[int, int] | None:
+def find_code_name(name: str, text: str) -> tuple[int, int] | None:
     """Where a text has the name; segments of a path that stand for anything (`{id}`, 42) meet one another.
 
-    >>> place_of("/v1/orders/42", "Call GET /v1/orders/{id} for one order.")
+    >>> find_code_name("/v1/orders/42", "Call GET /v1/orders/{id} for one order.")
     (9, 24)
-    >>> place_of("--force", "There is --force-all.") is None
+    >>> find_code_name("--force", "There is --force-all.") is None
     True
     """
     match = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)

@@ -13,7 +13,7 @@ import unicodedata
 from typing import Final, NamedTuple
 
 
-class Hidden(NamedTuple):
+class HiddenCharacters(NamedTuple):
     """A place."""
 
     start: int
@@ -37,23 +37,25 @@ _MOVING: Final = re.compile("[\u202a\u202b\u2066-\u2068]+")
 _RIGHT: Final = frozenset({"R", "AL"})
 
 
-def hidden_places(text: str) -> list[Hidden]:
+def find_hidden_characters(text: str) -> list[HiddenCharacters]:
     """The places of such characters, in order.
 
-    >>> [(one.start, one.why) for one in hidden_places("It takes \\u202e24\\u202c weeks.")]
+    >>> [(one.start, one.why) for one in find_hidden_characters("It takes \\u202e24\\u202c weeks.")]
     [(9, 'turn the order of letters round')]
-    >>> hidden_places("Two weeks, \\u05e9\\u05d1\\u05d5\\u05e2\\u05d9\\u05d9\\u05dd.")
+    >>> find_hidden_characters("Two weeks, \\u05e9\\u05d1\\u05d5\\u05e2\\u05d9\\u05d9\\u05dd.")
     []
     """
     found = []
     if "\\" in text:
         without_code = _CODE.sub(lambda match: " " * len(match.group()), text) if "`" in text else text
-        found += [Hidden(*match.span(), "strike out what they hold") for match in _STRUCK.finditer(without_code)]
+        found += [
+            HiddenCharacters(*match.span(), "strike out what they hold") for match in _STRUCK.finditer(without_code)
+        ]
     if text.isascii() and text.isprintable():
         return found
     shown = _FLAG.sub(lambda match: "\U0001f3f4" * len(match.group()), text)
     for pattern, why in _KINDS:
-        found += [Hidden(*match.span(), why) for match in pattern.finditer(shown)]
+        found += [HiddenCharacters(*match.span(), why) for match in pattern.finditer(shown)]
     if not any(unicodedata.bidirectional(letter) in _RIGHT for letter in text):
-        found += [Hidden(*match.span(), "turn the order of words round") for match in _MOVING.finditer(text)]
+        found += [HiddenCharacters(*match.span(), "turn the order of words round") for match in _MOVING.finditer(text)]
     return sorted(found)

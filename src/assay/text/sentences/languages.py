@@ -54,7 +54,7 @@ _SCRIPTS: Final[Mapping[str, str]] = {
     "LATIN": "Latin script",
 }
 _LATIN: Final = "Latin script"
-BESIDE_ENGLISH: Final = ("German", "French", "Spanish", "Italian", "Portuguese")
+OTHER_LANGUAGES: Final = ("German", "French", "Spanish", "Italian", "Portuguese")
 """Languages beside English of which numbers, dates and negations are read by rules (docs/languages.md)."""
 LEAST_VOTES: Final = 2
 """Common words that tell a language: one alone may be a part of a name ("van", "de")."""
@@ -62,24 +62,24 @@ _READ: Final = 600
 """Characters that are read to tell a language."""
 
 
-def votes_of(text: str) -> dict[str, int]:
+def language_votes(text: str) -> dict[str, int]:
     """How many of the words of a text are among the commonest of each language of Latin script.
 
-    >>> votes_of("Die Katze ist im Haus.")["German"], votes_of("Die Katze ist im Haus.")["English"]
+    >>> language_votes("Die Katze ist im Haus.")["German"], language_votes("Die Katze ist im Haus.")["English"]
     (3, 0)
     """
     words = Counter(_WORD.findall(text[:_READ].lower()))
     return {name: sum(words[word] for word in common) for name, common in _COMMON.items()}
 
 
-def leans_from_english(text: str) -> bool:
+def looks_foreign(text: str) -> bool:
     """Whether a text has more of the commonest words of a language that is read beside English than of English.
 
-    >>> leans_from_english("Le congé dure deux semaines."), leans_from_english("It was due once.")
+    >>> looks_foreign("Le congé dure deux semaines."), looks_foreign("It was due once.")
     (True, False)
     """
-    votes = votes_of(text)
-    return max(votes[name] for name in BESIDE_ENGLISH) > votes["English"]
+    votes = language_votes(text)
+    return max(votes[name] for name in OTHER_LANGUAGES) > votes["English"]
 
 
 def is_common_word(word: str) -> bool:
@@ -88,7 +88,7 @@ def is_common_word(word: str) -> bool:
     >>> is_common_word("wird"), is_common_word("studenti")
     (True, False)
     """
-    return any(word in _COMMON[name] for name in BESIDE_ENGLISH)
+    return any(word in _COMMON[name] for name in OTHER_LANGUAGES)
 
 
 def is_foreign_word(word: str, text: str) -> bool:
@@ -108,7 +108,7 @@ def is_foreign_word(word: str, text: str) -> bool:
     names = [name for name, common in _COMMON.items() if word in common and name != "English"]
     if not names:
         return False
-    votes = votes_of(text)
+    votes = language_votes(text)
     return any(votes[name] > votes["English"] for name in names)
 
 
@@ -121,7 +121,7 @@ def language(text: str) -> str:
     script = script_of(text)
     if script != _LATIN:
         return script
-    votes = votes_of(text)
+    votes = language_votes(text)
     best = max(votes, key=lambda name: votes[name])
     rivals = sorted(votes.values())
     return best if votes[best] >= LEAST_VOTES and rivals[-1] > rivals[-2] else UNSTATED

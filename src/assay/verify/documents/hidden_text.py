@@ -3,7 +3,7 @@
 from typing import Final
 
 from assay.schema import Issue, Span
-from assay.text.sentences import hidden_places
+from assay.text.sentences import find_hidden_characters
 
 HIDDEN: Final = "text.hidden"
 """The code of the issue that a reader is shown another text."""
@@ -22,5 +22,5 @@ def hidden_issues(text: str) -> tuple[Issue, ...]:
             span=Span(start=one.start, end=one.end),
             message=f"Characters that {one.why} stand here: a reader is shown another text. Leave them out.",
         )
-        for one in hidden_places(text)[:_MOST]
+        for one in find_hidden_characters(text)[:_MOST]
     )

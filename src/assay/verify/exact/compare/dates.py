@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assay.schema import EvidenceSpan
 from assay.text.dates import DateMention, DateRelation, coordinated, holds, relate_dates, spanned
 from assay.text.lexicon import Words, word_list, word_set
-from assay.text.sentences import leans_from_english
+from assay.text.sentences import looks_foreign
 from assay.verify.exact.compare.number_pairs import SAME_WORDS, SAME_WORDS_BESIDE
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
@@ -100,7 +100,7 @@ def _is_whole(claim: Claim, mention: DateMention) -> bool:
     if any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes):
         return False
     elsewhere = any(w.fold.startswith(_TURNS_ELSEWHERE) for w in claim.words.lexemes)
-    return not (elsewhere and leans_from_english(claim.text))
+    return not (elsewhere and looks_foreign(claim.text))
 
 
 def _allowed(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:

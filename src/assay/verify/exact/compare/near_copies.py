@@ -10,7 +10,7 @@ from typing import Final
 
 from assay.schema import EvidenceSpan
 from assay.text.lexicon import GRAMMARS, Grammar, Spelled, spelled
-from assay.text.sentences import BESIDE_ENGLISH, votes_of
+from assay.text.sentences import OTHER_LANGUAGES, language_votes
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
@@ -75,9 +75,11 @@ def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFindin
 
 def _language(text: str) -> str | None:
     """The language of a text, told by its commonest words, articles and negations; none where it is English."""
-    votes = votes_of(text)
+    votes = language_votes(text)
     words = frozenset(text.lower().split())
-    told = {one: votes[one] + len(words & (GRAMMARS[one].negations | GRAMMARS[one].articles)) for one in BESIDE_ENGLISH}
+    told = {
+        one: votes[one] + len(words & (GRAMMARS[one].negations | GRAMMARS[one].articles)) for one in OTHER_LANGUAGES
+    }
     name = max(told, key=lambda one: told[one])
     return name if told[name] > votes["English"] else None
 

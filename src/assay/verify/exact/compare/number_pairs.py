@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from assay.text.quantities import Quantity, Relation, relate
-from assay.text.sentences import leans_from_english
+from assay.text.sentences import looks_foreign
 from assay.verify.exact.index import Candidate, ExactIndex
 from assay.verify.exact.mention_roles import is_negated
 from assay.verify.exact.parsed_claim import Claim, Context
@@ -116,7 +116,7 @@ def _may_be_grouped(text: str, quantity: Quantity, other: Quantity) -> bool:
     """Whether a conversion of units rests on a mark that another language reads otherwise ("1.500 metri", "1,5 km")."""
     converted = quantity.dimension in {"time", "length", "mass"} and quantity.unit != other.unit
     decimal = quantity.rounded or other.rounded or "," in text[quantity.number_start : quantity.number_end]
-    return converted and decimal and leans_from_english(text)
+    return converted and decimal and looks_foreign(text)
 
 
 def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Context) -> Option:
