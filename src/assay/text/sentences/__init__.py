@@ -1,4 +1,4 @@
-"""A text cut into lines, tables and sentences, each with its exact place."""
+"""A text split into blocks, tables and sentences, each with its exact place."""
 
 from typing import TYPE_CHECKING
 

@@ -20,7 +20,7 @@ def hidden_issues(text: str) -> tuple[Issue, ...]:
         Issue(
             code=HIDDEN,
             span=Span(start=one.start, end=one.end),
-            message=f"Characters that {one.why} stand here: a reader is shown another text. Leave them out.",
+            message=f"Characters that {one.effect} stand here: a reader is shown another text. Leave them out.",
         )
         for one in find_hidden_characters(text)[:_MOST]
     )
