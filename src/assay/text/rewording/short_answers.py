@@ -256,15 +256,10 @@ def _asks_for_subject(tokens: Sequence[Token], at: int, aux: int) -> int:
     if tokens[at].low not in {"who", "what", "which", "how"} or at:
         return 0
     verb = next((i for i in range(1, min(len(tokens), _LONGEST_THING + 1)) if tokens[i].tag in {"V", "VN", "VA"}), 0)
-    if (
-        tokens[at].low == "who"
-        and 0 < aux <= 1
-        and aux + 1 < len(tokens)
-        and tokens[aux + 1].tag in {"VN", "V", "PREP"}
-    ):
-        return aux  # `Who is entitled to it`, `Who can approve`
-    if tokens[at].low == "who" and aux == 1 and tokens[aux].low in verbs.MODAL and tokens[aux + 1].low in verbs.BASE:
-        return aux
+    if tokens[at].low == "who" and aux == 1 and len(tokens) > aux + 1:
+        following = tokens[aux + 1]
+        if following.tag in {"VN", "V", "PREP"} or (tokens[aux].low in verbs.MODAL and following.low in verbs.BASE):
+            return aux  # `Who is entitled to it`, `Who can approve`
     if verb and (aux < 0 or verb < aux):
         return verb
     if tokens[at].low == "how" and len(tokens) > 3 and tokens[1].low == "many" and aux < 0:
