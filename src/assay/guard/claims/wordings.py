@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from assay.guard.claims.context import NOWHERE, claim_in_context
 from assay.schema import EvidenceSpan, Verdict
-from assay.text.rewording import Agreed, agreed_statement, agrees, value_alone
+from assay.text.rewording import AgreedStatement, agreed_statement, agrees, value_alone
 from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.network import EntailmentResult, Judgement
 
@@ -37,7 +37,7 @@ def wordings(job: Job) -> tuple[Job, ...]:
     return (repeated,) if agreed.alone else (*own, repeated)
 
 
-def _agreed(job: Job) -> Agreed | None:
+def _agreed(job: Job) -> AgreedStatement | None:
     """The statement of the user that a job's claim repeats."""
     return agreed_statement(job.question, job.claim) if job.question else None
 

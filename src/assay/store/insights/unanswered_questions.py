@@ -17,7 +17,7 @@ from assay.schema import Action, Signal, Verdict
 from assay.store.db import tables
 from assay.store.db.store import Store, rows_in_parts
 from assay.store.records.recording import checked_tenant, micros, moment_at
-from assay.text.lexicon import MOST_CHARACTERS, grouped
+from assay.text.lexicon import MOST_CHARACTERS, group_similar
 
 MOST_QUESTIONS: Final = 2_000
 """The most questions that are grouped, the latest ones: more would make the page slow, and older ones tell less."""
@@ -138,7 +138,7 @@ def find_gaps(
     with store.reading(checked_tenant(tenant)) as connection:
         found = _asked(connection, tenant, since, most + 1)
         kept = found[:most]
-        groups = grouped([one.question for one in kept])
+        groups = group_similar([one.question for one in kept])
         chosen = [
             sorted((kept[place] for place in group), key=lambda one: (one.created, one.run), reverse=True)
             for group in groups[first:][:shown]

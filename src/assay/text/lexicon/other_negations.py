@@ -94,7 +94,7 @@ GRAMMARS: Final[Mapping[str, Grammar]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class NegationReading:
     """A sentence as its words without negations and articles, and what negates."""
 
     content: tuple[str, ...]
@@ -104,10 +104,10 @@ class Spelled:
     """Whether something is said on a condition or against something else, or a negation leaves nothing negated."""
 
 
-def spelled(sentence: str, grammar: Grammar) -> Spelled:
+def read_negations(sentence: str, grammar: Grammar) -> NegationReading:
     """Reads a sentence by the grammar of its language.
 
-    >>> found = spelled("Der Urlaub wird nicht bezahlt.", GRAMMARS["German"])
+    >>> found = read_negations("Der Urlaub wird nicht bezahlt.", GRAMMARS["German"])
     >>> found.content, found.cues
     (('urlaub', 'wird', 'bezahlt'), ((16, 21),))
     """
@@ -119,7 +119,7 @@ def spelled(sentence: str, grammar: Grammar) -> Spelled:
     by_itself = "non" in grammar.openers
     silent = grammar.negations | grammar.paired | grammar.articles | grammar.openers
     cues = sorted([*alone, *(paired if openers else ()), *(openers if by_itself else ())])
-    return Spelled(
+    return NegationReading(
         tuple(word for word in words if word not in silent or (word in _MORE and not openers)),
         tuple(matches[at].span() for at in cues),
         not grammar.conditions.isdisjoint(words)

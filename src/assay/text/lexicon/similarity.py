@@ -61,7 +61,7 @@ def likeness(one: Iterable[str], other: Iterable[str], weights: Mapping[str, flo
     return shared / math.fsum(weights[word] for word in first | second)
 
 
-def grouped(texts: Sequence[str], like: float = LIKE) -> list[list[int]]:
+def group_similar(texts: Sequence[str], like: float = LIKE) -> list[list[int]]:
     """The groups of texts, by their places.
 
     Args:
@@ -72,7 +72,7 @@ def grouped(texts: Sequence[str], like: float = LIKE) -> list[list[int]]:
         Groups of places, larger ones first. The first of a group is its leader, the text that most others repeat; the
         others follow in order. Which texts stand together does not depend on their order.
 
-    >>> grouped(["How long is sick leave?", "May dogs come to the office?", "how long is SICK leave", "Is tea free?"])
+    >>> group_similar(["How long is sick leave?", "May dogs come to the office?", "how long is SICK leave", "Is tea free?"])
     [[0, 2], [1], [3]]
     """
     words = [words_of(text) for text in texts]

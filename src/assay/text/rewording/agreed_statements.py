@@ -54,7 +54,7 @@ _ABOUT: Final = re.compile(
 """A last sentence that asks whether what was said before it is so."""
 
 
-class Agreed(NamedTuple):
+class AgreedStatement(NamedTuple):
     """A statement that an answer repeats."""
 
     text: str
@@ -66,7 +66,7 @@ class Agreed(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def agreed_statement(question: str, answer: str) -> Agreed | None:
+def agreed_statement(question: str, answer: str) -> AgreedStatement | None:
     """The statement of the user that an answer repeats; none where the answer says something of its own, or no to it.
 
     >>> agreed_statement("The leave is 5 weeks, I was told. Is that so?", "You are right, it is five weeks.").text
@@ -87,7 +87,7 @@ def agreed_statement(question: str, answer: str) -> Agreed | None:
     asked = question[-_LONGEST_ASKED:]
     if agrees(answer):
         said = statements_of(asked) if _asks_about_it(asked) else ()
-        return Agreed(said[-1], None, alone=True) if said else None
+        return AgreedStatement(said[-1], None, alone=True) if said else None
     value = value_alone(answer)
     if value is None:
         return None
@@ -96,7 +96,7 @@ def agreed_statement(question: str, answer: str) -> Agreed | None:
         place = _place(text, statement)
         if place is not None:
             alone = _AGREEING.search(answer[:begins]) is not None or _asks_about_it(asked)
-            return Agreed(statement, place - begins, alone=alone)
+            return AgreedStatement(statement, place - begins, alone=alone)
     return None
 
 
