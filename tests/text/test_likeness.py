@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.text.lexicon.similarity import LIKE, MOST_WORDS, group_similar, likeness, rarity, words_of
+from assay.text.lexicon.similarity import MAX_WORDS, MIN_LIKENESS, group_similar, likeness, rarity, words_of
 
 words = st.sampled_from(
     ["how", "long", "sick", "leave", "dogs", "office", "tea", "parking", "bonus", "Übung", "7", "год", "休"]
@@ -32,7 +32,7 @@ def test_each_member_is_like_its_leader(texts: list[str]) -> None:
     own = [words_of(text) for text in texts]
     weights = rarity(own)
     for group in group_similar(texts):
-        assert all(likeness(own[group[0]], own[place], weights) >= LIKE for place in group)
+        assert all(likeness(own[group[0]], own[place], weights) >= MIN_LIKENESS for place in group)
 
 
 @given(texts=questions, text=st.sampled_from(["How long is sick leave?", "休", "год 7"]))
@@ -66,4 +66,4 @@ def test_questions_about_one_thing_are_found_among_others() -> None:
 def test_hostile_texts_are_read_in_bounds() -> None:
     texts = ["a" * 1_000_000, " ".join(f"w{n}" for n in range(100_000)), "\u202e<script>" * 10_000, "\ud800", ""]
     assert len(group_similar([*texts, *texts])) <= len(texts)
-    assert all(len(words_of(text)) <= MOST_WORDS for text in texts)
+    assert all(len(words_of(text)) <= MAX_WORDS for text in texts)

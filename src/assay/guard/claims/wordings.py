@@ -34,7 +34,7 @@ def wordings(job: Job) -> tuple[Job, ...]:
     if agreed is None:
         return own
     repeated = replace(job, claim=agreed.text, question=None, whole=None, before=None)
-    return (repeated,) if agreed.alone else (*own, repeated)
+    return (repeated,) if agreed.only_agrees else (*own, repeated)
 
 
 def _agreed(job: Job) -> AgreedStatement | None:
@@ -76,8 +76,8 @@ def in_own_words(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) -> Ju
     agreed = _agreed(job)
     if agreed is None:
         return _but_of_nowhere(job, _in_own_words(job, asked, judged))
-    repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
-    if agreed.alone:
+    repeated = _moved(judged[-1], NOWHERE if agreed.offset is None else agreed.offset, len(job.claim))
+    if agreed.only_agrees:
         return _but_of_nowhere(job, repeated, repeated.exact)
     return _but_of_nowhere(job, _worse([_in_own_words(job, asked[:-1], judged[:-1]), repeated]))
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.text.lexicon import verbs
-from assay.text.lexicon.tokens import Token, word
+from assay.text.lexicon.tokens import Token, inserted
 
 MAX_TOKENS = 160
 """A sentence with more tokens is not split, so that the time stays linear in the length of a hostile text."""
@@ -369,7 +369,7 @@ def _noun_phrase_before(tokens: Sequence[Token], end: int) -> list[Token]:
         return []  # `the head of the firm, who`: either of two
     found = list(tokens[begin:end])
     if found[0].low in {"a", "an", "the"}:
-        found[0] = word("The", "DET")
+        found[0] = inserted("The", "DET")
     return found
 
 
@@ -429,7 +429,7 @@ def _relative_after_subject(clause: Clause) -> list[Clause] | None:
         return [main, clause_of((*head, *inner[1:]), (*head, *inner))]
     if inner[0].low in {"a", "an", "the"} and head[-1].tag == "NAME" and find_verb(inner) < 1:
         past = outer[0].low in verbs.PAST | {"was", "were", "had"}
-        be = word("was" if past else "is", "AUX")
+        be = inserted("was" if past else "is", "AUX")
         return [main, clause_of((*head, be, *inner), (*head, *inner))]
     return None
 
@@ -455,7 +455,7 @@ def _relative_of_predicate(clause: Clause) -> list[Clause] | None:
             plain = is_finite([tokens[i - 1], *rest], 1) and rest[0].low not in _CLAUSAL and not _continues(rest)
             return [main, clause_of((*subject, *rest), rest)] if plain else None
         if tokens[i].low in verbs.PARTICIPLE and tokens[i + 1].tag == "PREP" and not _continues(rest):
-            be = tokens[verb] if tokens[i].low in _STATIVE else word("was", "AUX")
+            be = tokens[verb] if tokens[i].low in _STATIVE else inserted("was", "AUX")
             return [main, clause_of((*subject, be, *tokens[i:]), tokens[i:])]
     return None
 
@@ -476,9 +476,9 @@ def _date_in_brackets(clause: Clause) -> list[Clause] | None:
         return None
     when = match.group(2)
     preposition = "on" if _DAY.match(when) else "in"
-    extra = word(f"{match.group(1)} {preposition} {when}")
+    extra = inserted(f"{match.group(1)} {preposition} {when}")
     main = Clause((*tokens[:i], *tokens[i + 1 :]), clause.start, clause.end)
-    return [main, clause_of((*tokens[:i], word("was", "AUX"), extra), (*tokens[:i], tokens[i]))]
+    return [main, clause_of((*tokens[:i], inserted("was", "AUX"), extra), (*tokens[:i], tokens[i]))]
 
 
 def split_asides(clause: Clause) -> list[Clause]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assay.text.claims.clauses import Clause, VerbGroup, clause_of, find_verb, is_finite, is_relative, verb_group
 from assay.text.lexicon import verbs
-from assay.text.lexicon.tokens import Token, word
+from assay.text.lexicon.tokens import Token, inserted
 
 _JOINT_WORDS = frozenset(
     """between both respectively together combine combines combined merge merges merged mix mixes connect connects
@@ -98,7 +98,7 @@ def _with_articles(items: list[list[Token]]) -> list[list[Token]]:
     out = [items[0]]
     for item in items[1:]:
         article = first if first == "the" else ("an" if item[0].low[0] in "aeiou" else "a")
-        out.append(item if item[-1].low.endswith("s") else [word(article, "DET"), *item])
+        out.append(item if item[-1].low.endswith("s") else [inserted(article, "DET"), *item])
     return out
 
 

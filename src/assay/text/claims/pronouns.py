@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assay.text.claims.clauses import find_verb, has_rival, is_person, subject_of
 from assay.text.lexicon import verbs
-from assay.text.lexicon.tokens import Token, word
+from assay.text.lexicon.tokens import Token, inserted
 
 _EXPLETIVE = frozenset(
     "seems appears turns takes took rains rained follows depends happens important possible necessary worth clear "
@@ -35,7 +35,7 @@ def plain_subject(tokens: Sequence[Token]) -> list[Token]:
     if not found or not plain or len(found) > _MAX_SUBJECT or found[0].low in {"this", "that", "these", "those", "no"}:
         return []
     if found[0].low in {"a", "an"}:
-        found[0] = word("The", "DET")
+        found[0] = inserted("The", "DET")
     return [t for t in found if t.tag != "ASIDE"] if found[-1].tag == "ASIDE" else found
 
 

@@ -1,4 +1,4 @@
-"""A statement said another way: as an answer with its question, denied, or with another value in it."""
+"""Rewords statements: an answer joined to its question, a denial, the same statement with another value."""
 
 from typing import TYPE_CHECKING
 
