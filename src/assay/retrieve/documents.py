@@ -114,7 +114,7 @@ def _metadata(item: Evidence) -> dict[str, Any]:
         if isinstance(value, str) and value.startswith("{") and len(value) < 100_000:
             try:
                 opened = json.loads(value)
-            except ValueError:
+            except (ValueError, RecursionError):  # no JSON, or nested deeper than the parser follows: an opaque text
                 continue
             if isinstance(opened, dict):
                 for inner, one in opened.items():
