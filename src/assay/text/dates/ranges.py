@@ -27,7 +27,7 @@ _BEFORE = 16
 """Characters in front of a date that may hold "between the"."""
 
 
-def spanned(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateMention, DateMention]]:
+def find_date_ranges(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateMention, DateMention]]:
     """The first and the last date of each span that a text states.
 
     Args:
@@ -36,7 +36,7 @@ def spanned(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateMenti
 
     >>> from assay.text.dates.detection import find_dates
     >>> text = "open from Monday to Thursday and on Sunday"
-    >>> [(text[a.start:a.end], text[b.start:b.end]) for a, b in spanned(text, find_dates(text))]
+    >>> [(text[a.start:a.end], text[b.start:b.end]) for a, b in find_date_ranges(text, find_dates(text))]
     [('Monday', 'Thursday')]
     """
     for first, last in pairwise(dates):
@@ -50,7 +50,7 @@ def spanned(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateMenti
             yield first, last
 
 
-def coordinated(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateMention, ...]]:
+def find_date_lists(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateMention, ...]]:
     """The dates of each list that a text states ("on Monday, Wednesday and Friday"), two or more of them."""
     group: list[DateMention] = []
     for one in dates:
@@ -63,7 +63,7 @@ def coordinated(text: str, dates: Sequence[DateMention]) -> Iterator[tuple[DateM
         yield tuple(group)
 
 
-def holds(text: str, first: DateMention, last: DateMention, one: DateMention) -> bool:
+def range_contains(text: str, first: DateMention, last: DateMention, one: DateMention) -> bool:
     """Whether a span of dates holds one that states the same fields.
 
     Args:
@@ -75,7 +75,7 @@ def holds(text: str, first: DateMention, last: DateMention, one: DateMention) ->
     >>> from assay.text.dates.detection import find_dates
     >>> text = "from Monday to Thursday; on Tuesday"
     >>> first, last, one = find_dates(text)
-    >>> holds(text, first, last, one), holds(text, first, one, last)
+    >>> range_contains(text, first, last, one), range_contains(text, first, one, last)
     (True, False)
     """
     if one.bound not in ("exact", "about"):
