@@ -1,8 +1,10 @@
 """Files of six kinds as text, and files that are made to hurt whoever reads them."""
 
 import contextlib
+import io
 import os
 import tracemalloc
+import zipfile
 from itertools import pairwise
 from pathlib import Path
 
@@ -143,6 +145,22 @@ def test_a_damaged_word_document_is_read_or_refused(place: int, value: int) -> N
     data[place % len(data)] = value
     with contextlib.suppress(InputError):
         assert isinstance(read_docx(bytes(data)), FileText)
+
+
+def test_a_word_document_packed_or_named_in_a_way_that_cannot_be_read_is_refused() -> None:
+    from assay.corpus.formats.docx import read_docx
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", compression=zipfile.ZIP_LZMA) as package:
+        package.writestr("word/document.xml", "<a>" + "x" * 5_000 + "</a>")
+    damaged = bytearray(packed.getvalue())
+    damaged[60] ^= 0xFF
+    named = io.BytesIO()
+    with zipfile.ZipFile(named, "w") as package:
+        package.writestr("word/é.xml", "<a/>")
+    for data in (bytes(damaged), named.getvalue().replace("é".encode(), b"\xff\xfe")):
+        with pytest.raises(InputError, match="no Word document"):
+            read_docx(data)
 
 
 def test_a_pdf_has_its_pages_as_text_and_its_words_whole(tmp_path: Path) -> None:

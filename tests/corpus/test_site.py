@@ -291,6 +291,14 @@ def test_a_server_that_lies_or_stalls_costs_one_page(web: Web, tmp_path: Path) -
     assert "50,000,000,000" in said["large"]
 
 
+@pytest.mark.parametrize("wait", ["²", "9" * 5_000, "soon"])
+def test_a_busy_server_that_names_no_time_to_wait_costs_one_page(web: Web, tmp_path: Path, wait: str) -> None:
+    web.put("/docs/", page("a.html"))
+    web.put("/docs/a.html", page(), status=503, headers={"Retry-After": wait})
+    site = look(web, tmp_path)
+    assert [name.removeprefix(web.address) for name, _ in site.unreadable] == ["/docs/a.html"]
+
+
 def test_a_second_address_of_a_page_is_no_document(web: Web, tmp_path: Path) -> None:
     same = '<link rel="canonical" href="/docs/a">' + page(says="Leave is 2 weeks.")
     web.put("/docs/", page("a", "a?from=mail", "lost"))

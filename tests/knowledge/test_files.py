@@ -42,6 +42,28 @@ def test_files_that_come_change_and_go_are_followed(tmp_path: Path) -> None:
     source.close()
 
 
+def test_a_folder_that_is_gone_is_a_failure_and_not_a_source_with_nothing_in_it(tmp_path: Path) -> None:
+    docs = folder(tmp_path / "docs", leave="Partners get two weeks of leave.")
+    source = FilesSource(FilesSettings(docs, refresh_s=0))
+    assert found(source, "Partners get leave.")
+    docs.rename(tmp_path / "elsewhere")
+    for _ in range(2):
+        with pytest.raises(SourceError, match="could not be read"):
+            found(source, "Partners get leave.")
+    (tmp_path / "elsewhere").rename(docs)
+    assert found(source, "Partners get leave.")
+    source.close()
+
+
+def test_a_folder_with_too_many_files_fails_with_every_question(tmp_path: Path) -> None:
+    docs = folder(tmp_path / "docs", leave="Partners get two weeks of leave.", parking="Parking is free.")
+    source = FilesSource(FilesSettings(docs, refresh_s=60, most_files=1))
+    for _ in range(2):
+        with pytest.raises(SourceError, match="more than the 1 files"):
+            found(source, "Partners get leave.")
+    source.close()
+
+
 def test_an_index_in_a_file_is_not_made_anew(tmp_path: Path) -> None:
     docs, index = folder(tmp_path / "docs", leave="Partners get two weeks of leave."), tmp_path / "index.db"
     first = FilesSource(FilesSettings(docs, index, refresh_s=0))

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from tests.knowledge.kinds import COSTS, SQL, table
 
 from assay.errors import PolicyError, SourceError
+from assay.knowledge.extracting import Extraction
 from assay.knowledge.formulating import bindings, formulate
 from assay.knowledge.interface import Deadline, Inquiry
+from assay.knowledge.kinds.sparql import _rows as solutions
 from assay.knowledge.kinds.sparql_terms import QueryTemplate, TermRules
 from assay.knowledge.kinds.sql import SqlSettings, SqlSource, Statement
 from assay.knowledge.kinds.templates import UrlTemplate, filled_tree
@@ -190,11 +192,24 @@ def test_a_statement_that_never_ends_is_ended(tmp_path: Path) -> None:
         "http://host/{entity}#top",
         "http://host:99999/{entity}",
         "http://host/{secret}",
+        "http://[::1/{entity}",
+        f"http://{'ä' * 80}.example/{{entity}}",
     ],
 )
 def test_an_address_with_a_place_where_none_may_be_is_refused(url: str) -> None:
     with pytest.raises(PolicyError):
         UrlTemplate.parse(url)
+
+
+def test_an_answer_with_an_address_that_is_none_has_its_passage_without_a_link() -> None:
+    extraction = Extraction(fields=(("text", "/text"),), link="/url")
+    (passage,) = extraction.passages({"text": "Leave is 2 weeks.", "url": "http://[::1"}, "search")
+    assert (passage.text, passage.link) == ("text: Leave is 2 weeks.", None)
+
+
+def test_an_answer_of_sparql_with_a_number_that_is_none_is_an_error_of_the_source() -> None:
+    with pytest.raises(SourceError, match="not in the JSON form"):
+        solutions({"results": {"bindings": [{"price": {"value": "1e", "datatype": "http://x#decimal"}}]}})
 
 
 @given(st.text(max_size=300))

@@ -89,7 +89,13 @@ class ReaderPool:
             yield first, done.result()
 
     def _one(self, path: Path, name: str) -> ReadResult:
-        process = self._idle.get() or self._start()
+        process = self._idle.get()
+        if process is None:
+            try:
+                process = self._start()
+            except BaseException:
+                self._idle.put(None)  # else the next file would wait for this place for ever
+                raise
         timer = threading.Timer(self._seconds + _GRACE, process.kill)
         timer.daemon = True
         timer.start()

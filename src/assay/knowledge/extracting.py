@@ -60,7 +60,7 @@ class Extraction:
                     id=f"{origin}#{number}",
                     text=worded(self.passage, row),
                     title=_text(Pointer(self.title).first(item)) if self.title is not None else None,
-                    link=link if link is not None and urlsplit(link).scheme in {"http", "https"} else None,
+                    link=link if link is not None and _is_web_address(link) else None,
                     effective_date=_day(Pointer(self.effective_date).first(item)) if self.effective_date else None,
                 )
             )
@@ -72,6 +72,13 @@ class Extraction:
         if isinstance(item, Mapping):
             return dict(item)
         return {"value": item}
+
+
+def _is_web_address(link: str) -> bool:
+    try:
+        return urlsplit(link).scheme in {"http", "https"}
+    except ValueError:  # such as an IPv6 address that does not end; an answer is foreign text
+        return False
 
 
 def _items(answer: Any, pointer: str) -> list[Any]:

@@ -394,7 +394,10 @@ def _secret(credential: Credential | None, url: str, environ: Mapping[str, str])
     """The header with a secret; it never goes to another machine in the clear."""
     if credential is None:
         return ()
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise PolicyError(f"expected an address such as https://host/path, got {url!r}: {error}") from error
     if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
         raise PolicyError("a credential goes over https alone, or to this machine")
     value = _variable(credential.env, environ)

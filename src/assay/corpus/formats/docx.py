@@ -11,6 +11,7 @@ are left out.
 from __future__ import annotations
 
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -54,25 +55,42 @@ def read_docx(data: bytes) -> FileText:
         InputError: it is none, is encrypted, or unpacks to too much.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as package:
-            names = {info.filename: info for info in package.infolist()}
-            if len(names) > MOST_PARTS:
-                raise InputError(f"it has more than {MOST_PARTS:,} parts")
-            main = _main_part(package, names)
-            folder = main.rpartition("/")[0]
-            styles = _styles(package, names, f"{folder}/styles.xml" if folder else "styles.xml")
-            body = _Body(styles)
-            _parse(package, names[main], body.start, body.end, body.text)
-            for notes in ("footnotes.xml", "endnotes.xml"):
-                part = f"{folder}/{notes}" if folder else notes
-                if part in names:
-                    _parse(package, names[part], body.start, body.end, body.text)
-            fields = _core(package, names) | _custom(package, names)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError, OSError) as error:
+        body, fields = _read_package(data)
+    except InputError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        KeyError,
+        ValueError,
+        OSError,
+    ) as error:
         old = " (an old or encrypted Word format)" if data.startswith(b"\xd0\xcf\x11\xe0") else ""
         raise InputError(f"it is no Word document that can be read{old}: {type(error).__name__}") from error
     title = fields.pop("title", "").strip() or body.title
     return FileText("\n\n".join(body.blocks), title or None, fields)
+
+
+def _read_package(data: bytes) -> tuple[_Body, dict[str, str]]:
+    """The body and the properties of a document."""
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        names = {info.filename: info for info in package.infolist()}
+        if len(names) > MOST_PARTS:
+            raise InputError(f"it has more than {MOST_PARTS:,} parts")
+        main = _main_part(package, names)
+        folder = main.rpartition("/")[0]
+        styles = _styles(package, names, f"{folder}/styles.xml" if folder else "styles.xml")
+        body = _Body(styles)
+        _parse(package, names[main], body.start, body.end, body.text)
+        for notes in ("footnotes.xml", "endnotes.xml"):
+            part = f"{folder}/{notes}" if folder else notes
+            if part in names:
+                _parse(package, names[part], body.start, body.end, body.text)
+        return body, _core(package, names) | _custom(package, names)
 
 
 def _parse(package: zipfile.ZipFile, info: zipfile.ZipInfo, start: Start, end: End, text: Text) -> None:

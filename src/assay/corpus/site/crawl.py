@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import mimetypes
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -160,7 +161,7 @@ class Site:
         """An answer, after the pause that the site asks for, and once more where the server is busy."""
         answer = self._asked(server, address, most, headers)
         after = answer.headers.get("retry-after", "")
-        if answer.status in _BUSY and after.isdigit() and int(after) <= LONGEST_WAIT:
+        if answer.status in _BUSY and re.fullmatch("[0-9]{1,4}", after) and int(after) <= LONGEST_WAIT:
             time.sleep(int(after))
             answer = self._asked(server, address, most, headers)
         return answer

@@ -212,8 +212,8 @@ class FilesSource:
         """
         now = self._clock()
         if self._looked is None or now - self._looked >= self._settings.refresh_s:
-            self._looked = now
             self._compare()
+            self._looked = now  # not before: what a failed look left is no answer to the next question either
         while self._pending:
             if deadline.left < 0.05:
                 raise SourceError(f"{len(self._pending):,} changed files are still to be read")
@@ -305,11 +305,17 @@ def _files(settings: FilesSettings) -> Iterator[tuple[str, Path, int, int]]:
 
     Raises:
         SourceError: there are too many.
+        OSError: the folder itself cannot be listed; a folder within it that cannot be is left out.
     """
     root = settings.path.resolve()
+
+    def refuse(error: OSError) -> None:
+        if Path(error.filename) == root:
+            raise error
+
     index = None if settings.index is None else settings.index.resolve()
     count = 0
-    for folder, below, names in os.walk(root):
+    for folder, below, names in os.walk(root, onerror=refuse):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
             path = Path(folder, name)

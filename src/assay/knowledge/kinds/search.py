@@ -57,7 +57,7 @@ class SearchSource:
         Raises:
             PolicyError: the endpoint is no address, or has a query already.
         """
-        if urlsplit(settings.endpoint).query or "{" in settings.endpoint:
+        if "?" in settings.endpoint or "{" in settings.endpoint:
             raise PolicyError(f"expected the address of a search engine without a query, got {settings.endpoint!r}")
         address, answer = _FORMS[settings.shape]
         url = address.format(endpoint=settings.endpoint).replace("{query}", "{" + settings.asks + "}")

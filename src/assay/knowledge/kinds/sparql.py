@@ -131,7 +131,7 @@ def _rows(answer: Any) -> list[dict[str, object]]:
         return [
             {str(name): _value(term) for name, term in solution.items()} for solution in answer["results"]["bindings"]
         ]
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise SourceError("its answer is not in the JSON form of SPARQL results") from error
 
 

@@ -84,7 +84,10 @@ class UrlTemplate:
         Raises:
             PolicyError: it is none, or has a place where none may be: in its scheme, host, names of its query.
         """
-        parts = urlsplit(text)
+        try:
+            parts = urlsplit(text)
+        except ValueError as error:
+            raise PolicyError(f"expected an address such as https://host/path, got {text!r}: {error}") from error
         try:
             port = parts.port
         except ValueError as error:
@@ -105,7 +108,10 @@ class UrlTemplate:
             places_in(piece)
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         if not host.isascii():
-            host = host.encode("idna").decode()
+            try:
+                host = host.encode("idna").decode()
+            except UnicodeError as error:
+                raise PolicyError(f"expected the name of a host, got {host[:80]!r}") from error
         base = f"{parts.scheme}://{host}{'' if port is None else f':{port}'}"
         return cls(base, tuple(parts.path.split("/"))[1:], query)
 
