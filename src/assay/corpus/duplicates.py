@@ -1,7 +1,7 @@
-"""Which documents say the same: to the letter, nearly so, or as a part of another.
+"""Finds documents with the same wording: identical, nearly identical, or one a part of another.
 
-Signatures are compared in the database (`assay.retrieve.alike`): each document is measured against the first one that
-shares a band with it, so that the work grows with the documents and not with their pairs.
+MinHash signatures (`assay.retrieve.near_duplicates`) are compared in the database: each document is measured against
+the first one that shares a band with it, so that the work grows with the documents and not with their pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from assay.corpus.state import State
 from assay.guard import says_the_same
-from assay.retrieve import folded_words, runs_of, shares_of
+from assay.retrieve import folded_words, jaccard_and_containment, word_shingles
 
 OF_ONE_TEXT: Final = 0.5
 """The Jaccard index from which two documents may be versions of one text."""
@@ -36,7 +36,7 @@ def measure(state: State, progress: Progress) -> None:
 
     @lru_cache(maxsize=128)
     def runs(document: int) -> frozenset[int]:
-        return runs_of(folded_words(state.text(document)))
+        return word_shingles(folded_words(state.text(document)))
 
     while True:
         open_ = state.db.execute(
@@ -46,7 +46,7 @@ def measure(state: State, progress: Progress) -> None:
             return
         for (document,) in open_:
             for partner in _partners(state, document):
-                share, contained = shares_of(runs(partner), runs(document))
+                share, contained = jaccard_and_containment(runs(partner), runs(document))
                 if share < OF_ONE_TEXT and contained < INSIDE:
                     continue
                 longer, shorter = sorted((state.text(partner), state.text(document)), key=lambda one: -len(one))

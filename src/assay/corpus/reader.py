@@ -44,7 +44,7 @@ def prepare(path: Path, name: str) -> dict[str, Any]:
         InputError: it cannot be read; the message says why.
     """
     from assay.guard import keys_of, passage_of_file, replaced_by
-    from assay.retrieve import bands_of, folded_words, read_passages, runs_of
+    from assay.retrieve import folded_words, minhash_bands, read_passages, word_shingles
     from assay.text import find_orders
 
     read = read_file(path)
@@ -53,7 +53,7 @@ def prepare(path: Path, name: str) -> dict[str, Any]:
     except InputError as error:
         raise InputError(f"its text or metadata cannot be used: {str(error)[:200]}") from error
     words = folded_words(read.text)
-    runs = runs_of(words)
+    runs = word_shingles(words)
     orders = find_orders(f"{passage.item.title or ''}\n{read.text}")
     return {
         "text": read.text,
@@ -64,7 +64,7 @@ def prepare(path: Path, name: str) -> dict[str, Any]:
         "language": passage.language,
         "unread": list(passage.unread),
         "words": len(words),
-        "bands": [band.hex() for band in bands_of(runs)] if runs else [],
+        "bands": [band.hex() for band in minhash_bands(runs)] if runs else [],
         "wording": hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest(),
         "keys": list(keys_of(passage)),
         "replaces": replaced_by(passage.item) is not None,
@@ -164,7 +164,12 @@ def _load() -> None:
     import assay.retrieve
     import assay.text
 
-    names = (assay.guard.passage_of_file, assay.guard.statements_of, assay.retrieve.runs_of, assay.text.find_orders)
+    names = (
+        assay.guard.passage_of_file,
+        assay.guard.statements_of,
+        assay.retrieve.word_shingles,
+        assay.text.find_orders,
+    )
     del names  # doors load what is behind them when it is asked for
 
 

@@ -26,7 +26,7 @@ from assay.guard.conflicts.superseded_sources import (
     says_it_is_out,
     says_that_it_replaces,
 )
-from assay.retrieve import Passage, likenesses
+from assay.retrieve import Passage, similar_pairs
 from assay.schema import Evidence, Standing
 from assay.text.dates import find_dates
 from assay.text.files import read_metadata_day
@@ -234,7 +234,7 @@ def _by_content(
     group_of = {place: key for key, group in by_key.items() for place in group.places}
     order = [*group_of, *unnamed]
     alone = set(unnamed)
-    for one in likenesses([passages[place].item.text for place in order], VERSIONS_OF_ONE):
+    for one in similar_pairs([passages[place].item.text for place in order], VERSIONS_OF_ONE):
         first, second = order[one.first], order[one.second]
         if second not in alone or second in group_of:
             continue
@@ -247,7 +247,7 @@ def _by_content(
         group_of[second] = key
         inferred.append(
             f"{passages[second].item.id} was taken for the document of {passages[first].item.id}: they share "
-            f"{one.share:.0%} of their wording."
+            f"{one.jaccard:.0%} of their wording."
         )
 
 
