@@ -1,4 +1,4 @@
-"""What may be evidence: windows over it and the ranking of them."""
+"""Retrieval within the evidence: windows over it, their ranking, and the relevance and duplicates of passages."""
 
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,11 @@
 """Finds passages with the same wording: identical, nearly identical or versions of one text; without all pairs.
 
-Texts are compared as sets of shingles (runs of three words) by their Jaccard index. Candidates come from MinHash signatures cut
-into bands (Broder 1997, "On the resemblance and containment of documents"; Leskovec, Rajaraman and Ullman, Mining of
-Massive Datasets, chapter 3): two sets with index J agree in one of b bands of r rows with probability 1 - (1 - J^r)^b,
-which is 0.99 at J = 0.7 with 20 bands of 4 rows and 0.15 at J = 0.3. Each candidate pair is then measured exactly. Cost
-is linear in the length of the texts, since in a band that many share, each is compared only with the first of them.
+Texts are compared as sets of shingles (runs of three words) by their Jaccard index. Candidates come from MinHash
+signatures cut into bands (Broder 1997, "On the resemblance and containment of documents"; Leskovec, Rajaraman and
+Ullman, Mining of Massive Datasets, chapter 3): two sets with index J agree in one of b bands of r rows with probability
+1 - (1 - J^r)^b, which is 0.99 at J = 0.7 with 20 bands of 4 rows and 0.15 at J = 0.3. Each candidate pair is then
+measured exactly. Cost is linear in the length of the texts, since in a band that many share, each is compared only with
+the first of them.
 """
 
 from __future__ import annotations
