@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import PolicyError, SourceError
 from assay.knowledge.documents import document_of
-from assay.knowledge.formulating import formulate
+from assay.knowledge.inquiries import formulate
 from assay.knowledge.interface import Deadline, Passage
 from assay.knowledge.kinds.files import FilesSettings, FilesSource
 from assay.testing import ScriptedScorer
