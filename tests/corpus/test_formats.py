@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.corpus import made
 
 from assay.corpus.formats import read_file
-from assay.corpus.reader import pieces_of, prepare, unwrapped
+from assay.corpus.reader import paragraph_spans, prepare, unwrap_lines
 from assay.corpus.reader_pool import ReaderPool
 from assay.errors import InputError
 from assay.text.files import FileText
@@ -199,7 +199,7 @@ def test_a_pipe_and_a_link_are_not_opened(tmp_path: Path) -> None:
 
 @given(st.text(alphabet="ab .#|-\n\t", max_size=300))
 def test_paragraphs_lie_in_order_and_hold_everything_but_headings_and_blanks(text: str) -> None:
-    spans = list(pieces_of(text))
+    spans = list(paragraph_spans(text))
     assert all(0 <= start < end <= len(text) for start, end in spans)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     inside = "".join(text[start:end] for start, end in spans)
@@ -209,7 +209,7 @@ def test_paragraphs_lie_in_order_and_hold_everything_but_headings_and_blanks(tex
 
 @given(st.text(alphabet="abc. -\n", max_size=400))
 def test_unwrapping_keeps_every_place(text: str) -> None:
-    made_ = unwrapped(text)
+    made_ = unwrap_lines(text)
     assert len(made_) == len(text)
     assert all(new == old or (old == "\n" and new == " ") for old, new in zip(text, made_, strict=True))
 
