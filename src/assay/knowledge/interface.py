@@ -110,6 +110,8 @@ class SourceAnswer:
     """Bytes or characters received."""
     notes: tuple[str, ...] = ()
     """Sentences on what was left out."""
+    partial: bool = False
+    """Whether a part of the source could not be read, so that an answer without passages does not show an absence."""
 
 
 @dataclass(frozen=True, slots=True)

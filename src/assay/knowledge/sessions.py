@@ -290,6 +290,9 @@ class _LiveSession:
         name = member.profile.name
         if found.passages:
             return self._outcome(member, inquiry, "answered", None, elapsed_ms, found, age_s)
+        if found.partial and member.profile.complete:
+            reason = f"{name} has nothing on it, but a part of it could not be read."
+            return self._outcome(member, inquiry, "failed", reason, elapsed_ms, found, age_s)
         reason = (
             f"{name} has nothing on it." if found.asked else f"The claim names nothing that {name} could be asked for."
         )

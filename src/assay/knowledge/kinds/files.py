@@ -26,7 +26,7 @@ from assay.knowledge.interface import Deadline, Inquiry, Limits, Passage, Source
 if TYPE_CHECKING:
     from assay.models import PairScorer
 
-FORM: Final = 2
+FORM: Final = 3
 """The version of the index's tables."""
 MAX_PIECES_PER_DOCUMENT: Final = 3
 """The most pieces of one document in a passage."""
@@ -92,6 +92,8 @@ class FilesSource:
         self._lock = threading.Lock()
         self._refreshed_at: float | None = None
         self._pending: list[tuple[str, Path, int, int]] = []
+        self._unread: dict[str, tuple[int, int] | None] = {}
+        """Files and folders that could not be read, with time and size; None to try again with the next scan."""
         self._connection: sqlite3.Connection | None = None
 
     @property
@@ -130,6 +132,7 @@ class FilesSource:
             with self._locked(deadline):
                 self._refresh(deadline)
                 rows = self._index.execute(_SEARCH, (match, self._settings.candidates)).fetchall()
+                partial = bool(self._unread)
         except (sqlite3.Error, OSError) as error:
             raise SourceError(f"the folder could not be read: {type(error).__name__}") from error
         ranked = self._ranked(rows, inquiry, words)
@@ -140,7 +143,7 @@ class FilesSource:
             raise SourceError(f"the index could not be read: {type(error).__name__}") from error
         kept, notes = cut(passages, self._limits)
         asked = ({"search": " ".join(words)},)
-        return SourceAnswer(kept, asked, sum(len(one.text) for one in passages), notes)
+        return SourceAnswer(kept, asked, sum(len(one.text) for one in passages), notes, partial)
 
     @contextmanager
     def _locked(self, deadline: Deadline) -> Iterator[None]:
@@ -221,14 +224,18 @@ class FilesSource:
             self._read(name, path, changed, size)
 
     def _find_changes(self) -> None:
-        known = {
+        known: dict[str, tuple[int, int] | None] = {
             name: (changed, size)
             for name, changed, size in self._index.execute("SELECT path, changed, size FROM documents")
         }
-        present = {name: (path, changed, size) for name, path, changed, size in _files(self._settings)}
+        unlisted: list[str] = []
+        present = {name: (path, changed, size) for name, path, changed, size in _files(self._settings, unlisted)}
         with self._index:
             for name in known.keys() - present.keys():
                 self._forget(name)
+        known.update((name, state) for name, state in self._unread.items() if name in present)
+        self._unread = {name: state for name, state in self._unread.items() if name in present}
+        self._unread.update(dict.fromkeys(unlisted))
         self._pending = [
             (name, path, changed, size)
             for name, (path, changed, size) in sorted(present.items(), reverse=True)
@@ -238,34 +245,33 @@ class FilesSource:
     def _read(self, name: str, path: Path, changed: int, size: int) -> None:
         try:
             read = read_document(path)
+        except FileNotFoundError:
+            return  # removed in the meantime: the next scan does not find it
         except OSError:
-            return  # removed or locked in the meantime: the next scan tries again
+            self._unread[name] = None
+            return
+        self._unread.pop(name, None)
         with self._index:
             if self._index.execute(_DOCUMENT, (name,)).fetchone() is not None:
                 self._forget(name)  # scans all pieces, so not for new files
+            if read is None:
+                self._unread[name] = (changed, size)
+                return
             self._index.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     name,
                     changed,
                     size,
-                    *(
-                        (None,) * 5
-                        if read is None
-                        else (
-                            read.title,
-                            read.document_id,
-                            read.version,
-                            None if read.effective_date is None else read.effective_date.isoformat(),
-                            None if read.expiry_date is None else read.expiry_date.isoformat(),
-                        )
-                    ),
+                    read.title,
+                    read.document_id,
+                    read.version,
+                    None if read.effective_date is None else read.effective_date.isoformat(),
+                    None if read.expiry_date is None else read.expiry_date.isoformat(),
                 ),
             )
-            for place, body in enumerate(() if read is None else read.pieces):
-                self._index.execute(
-                    "INSERT INTO pieces VALUES (?, ?, ?, ?)", (body, read.title if read else "", name, place)
-                )
+            for place, body in enumerate(read.pieces):
+                self._index.execute("INSERT INTO pieces VALUES (?, ?, ?, ?)", (body, read.title, name, place))
 
     def _forget(self, name: str) -> None:
         self._index.execute("DELETE FROM pieces WHERE path = ?", (name,))
@@ -300,8 +306,12 @@ def _words(inquiry: Inquiry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.lower() for word in words))[:24]
 
 
-def _files(settings: FilesSettings) -> Iterator[tuple[str, Path, int, int]]:
+def _files(settings: FilesSettings, unlisted: list[str]) -> Iterator[tuple[str, Path, int, int]]:
     """The text files of the folder, without hidden files and links that lead out of it.
+
+    Args:
+        settings: the folder.
+        unlisted: receives the names of folders and files that cannot be looked at.
 
     Raises:
         SourceError: there are too many.
@@ -312,6 +322,8 @@ def _files(settings: FilesSettings) -> Iterator[tuple[str, Path, int, int]]:
     def refuse(error: OSError) -> None:
         if Path(error.filename) == root:
             raise error
+        if not isinstance(error, FileNotFoundError):
+            unlisted.append(Path(error.filename).relative_to(root).as_posix())
 
     index = None if settings.index is None else settings.index.resolve()
     count = 0
@@ -325,7 +337,9 @@ def _files(settings: FilesSettings) -> Iterator[tuple[str, Path, int, int]]:
                 continue
             try:
                 status = path.stat()
-            except OSError:
+            except OSError as error:
+                if not isinstance(error, FileNotFoundError):
+                    unlisted.append(path.relative_to(root).as_posix())
                 continue
             count += 1
             if count > settings.most_files:
