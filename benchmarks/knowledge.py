@@ -32,7 +32,7 @@ from assay.config import Guard
 from assay.errors import SourceError
 from assay.guard import CheckRequest
 from assay.knowledge import Knowledge, Profile, formulate
-from assay.knowledge.extracting import Extraction
+from assay.knowledge.extraction import Extraction
 from assay.knowledge.interface import Deadline, Inquiry, Limits, Scope
 from assay.knowledge.kinds.http import HttpSettings, HttpSource
 from assay.knowledge.kinds.sparql import Query, SparqlSettings, SparqlSource

@@ -30,11 +30,11 @@ from assay.models.cross_encoder import OnnxCrossEncoder
 from assay.retrieve.ranking import WindowRanker
 from assay.retrieve.relevance import (
     RelevanceModel,
-    asked_of,
+    best_windows,
     network_features,
-    readings,
+    network_scores,
+    parse_question,
     stems_of,
-    stretches,
     word_features,
 )
 from assay.schema import Evidence, Window
@@ -166,12 +166,12 @@ Features = dict[str, float]
 
 def features_of(question: str, passages: Sequence[str], scorer: OnnxCrossEncoder) -> list[Features]:
     """The features of each passage, and the network's bare scores beside them."""
-    asked = asked_of(question)
+    asked = parse_question(question)
     items = [Evidence(id=str(n), text=text) for n, text in enumerate(passages)]
-    read = stretches(question, items, scorer)
+    read = best_windows(question, items, scorer)
     bare = scorer.score([(one.text, asked.text) for one in read if one is not None]).tolist()
     found = []
-    for one, heard in zip(read, readings(asked, read, scorer), strict=True):
+    for one, heard in zip(read, network_scores(asked, read, scorer), strict=True):
         if one is None:
             raise ValueError("a passage of the pool says nothing")
         own = bare.pop(0)

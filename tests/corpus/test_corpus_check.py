@@ -2,6 +2,8 @@
 
 import os
 import sqlite3
+import time
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -211,6 +213,22 @@ def test_a_file_that_takes_too_long_costs_its_process_and_the_next_is_read(tmp_p
     with ReaderPool(1) as pool:
         results = dict(pool.read([("good", good, "good.md")]))
     assert results["good"].read is not None
+
+
+def test_a_process_that_cannot_be_started_ends_the_reading_and_does_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def files() -> Iterator[tuple[int, Path, str]]:
+        for number in range(4):
+            time.sleep(0.05)  # so that the one thread is already at the next file
+            yield number, tmp_path / "a.md", "a.md"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("assay.corpus.reader_pool.subprocess.Popen", refuse)
+    with pytest.raises(OSError, match="no more processes"), ReaderPool(1) as pool:
+        list(pool.read(files()))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are bytes on POSIX alone")

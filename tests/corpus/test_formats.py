@@ -1,8 +1,10 @@
 """Files of six kinds as text, and files that are made to hurt whoever reads them."""
 
 import contextlib
+import io
 import os
 import tracemalloc
+import zipfile
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from tests.corpus import made
 
 from assay.corpus.formats import read_file
-from assay.corpus.reader import pieces_of, prepare, unwrapped
+from assay.corpus.reader import paragraph_spans, prepare, unwrap_lines
 from assay.corpus.reader_pool import ReaderPool
 from assay.errors import InputError
 from assay.text.files import FileText
@@ -145,6 +147,22 @@ def test_a_damaged_word_document_is_read_or_refused(place: int, value: int) -> N
         assert isinstance(read_docx(bytes(data)), FileText)
 
 
+def test_a_word_document_packed_or_named_in_a_way_that_cannot_be_read_is_refused() -> None:
+    from assay.corpus.formats.docx import read_docx
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", compression=zipfile.ZIP_LZMA) as package:
+        package.writestr("word/document.xml", "<a>" + "x" * 5_000 + "</a>")
+    damaged = bytearray(packed.getvalue())
+    damaged[60] ^= 0xFF
+    named = io.BytesIO()
+    with zipfile.ZipFile(named, "w") as package:
+        package.writestr("word/é.xml", "<a/>")
+    for data in (bytes(damaged), named.getvalue().replace("é".encode(), b"\xff\xfe")):
+        with pytest.raises(InputError, match="no Word document"):
+            read_docx(data)
+
+
 def test_a_pdf_has_its_pages_as_text_and_its_words_whole(tmp_path: Path) -> None:
     pytest.importorskip("pypdf")
     data = made.pdf(
@@ -181,7 +199,7 @@ def test_a_pipe_and_a_link_are_not_opened(tmp_path: Path) -> None:
 
 @given(st.text(alphabet="ab .#|-\n\t", max_size=300))
 def test_paragraphs_lie_in_order_and_hold_everything_but_headings_and_blanks(text: str) -> None:
-    spans = list(pieces_of(text))
+    spans = list(paragraph_spans(text))
     assert all(0 <= start < end <= len(text) for start, end in spans)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     inside = "".join(text[start:end] for start, end in spans)
@@ -191,7 +209,7 @@ def test_paragraphs_lie_in_order_and_hold_everything_but_headings_and_blanks(tex
 
 @given(st.text(alphabet="abc. -\n", max_size=400))
 def test_unwrapping_keeps_every_place(text: str) -> None:
-    made_ = unwrapped(text)
+    made_ = unwrap_lines(text)
     assert len(made_) == len(text)
     assert all(new == old or (old == "\n" and new == " ") for old, new in zip(text, made_, strict=True))
 

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.corpus import CorpusOptions, CorpusReport, SiteLimits, check_corpus
-from assay.corpus.site.addresses import Scope, normal
+from assay.corpus.site.addresses import Scope, normalise_address
 from assay.corpus.site.crawl import Site
 from assay.corpus.site.fetching import FetchError, Server, addresses_of, is_public
-from assay.corpus.site.kept_pages import KeptPages
 from assay.corpus.site.links import links_of, read_sitemap
+from assay.corpus.site.page_store import PageStore
 from assay.corpus.site.robots import read_robots
 from assay.errors import InputError
 from assay.guard import Guard
@@ -104,7 +104,7 @@ def web() -> Iterator[Web]:
 def look(web: Web, place: Path, start: str = "/docs/", excluded: tuple[str, ...] = (), **limits: object) -> Site:
     """Looks at the site once; `found` are the addresses that have a document."""
     scope = Scope.of(web.address + start)
-    with KeptPages(place / "pages", scope.start) as pages:
+    with PageStore(place / "pages", scope.start) as pages:
         chosen = SiteLimits(**{"allow_private": True, "page_seconds": 20.0, **limits})  # type: ignore[arg-type]
         site = Site(scope, pages, chosen, excluded, lambda _: None)
         site.found = [one.name.removeprefix(web.address) for one in site.files()]  # type: ignore[attr-defined]
@@ -172,7 +172,7 @@ def test_a_look_that_is_interrupted_goes_on_with_the_next_page(web: Web, tmp_pat
         if web.asked.total() > 3:
             raise KeyboardInterrupt
 
-    with KeptPages(tmp_path / "pages", scope.start) as pages, pytest.raises(KeyboardInterrupt):
+    with PageStore(tmp_path / "pages", scope.start) as pages, pytest.raises(KeyboardInterrupt):
         list(Site(scope, pages, SiteLimits(allow_private=True), (), interrupt).files())
     assert len(found(look(web, tmp_path))) == 7
     assert {path: times for path, times in web.asked.items() if times > 1} == {"/robots.txt": 2}
@@ -291,6 +291,14 @@ def test_a_server_that_lies_or_stalls_costs_one_page(web: Web, tmp_path: Path) -
     assert "50,000,000,000" in said["large"]
 
 
+@pytest.mark.parametrize("wait", ["²", "9" * 5_000, "soon"])
+def test_a_busy_server_that_names_no_time_to_wait_costs_one_page(web: Web, tmp_path: Path, wait: str) -> None:
+    web.put("/docs/", page("a.html"))
+    web.put("/docs/a.html", page(), status=503, headers={"Retry-After": wait})
+    site = look(web, tmp_path)
+    assert [name.removeprefix(web.address) for name, _ in site.unreadable] == ["/docs/a.html"]
+
+
 def test_a_second_address_of_a_page_is_no_document(web: Web, tmp_path: Path) -> None:
     same = '<link rel="canonical" href="/docs/a">' + page(says="Leave is 2 weeks.")
     web.put("/docs/", page("a", "a?from=mail", "lost"))
@@ -337,15 +345,15 @@ def test_a_site_is_reported_on_by_its_addresses(web: Web, tmp_path: Path) -> Non
 
 @given(st.text(max_size=200))
 def test_an_address_in_one_spelling_stays_as_it_is(text: str) -> None:
-    once = normal(text, "https://a.example/docs/x")
-    assert once is None or (once.isascii() and normal(once) == once)
+    once = normalise_address(text, "https://a.example/docs/x")
+    assert once is None or (once.isascii() and normalise_address(once) == once)
 
 
 @given(st.text(alphabet="/.%2eEfF\\ abc?#@:", max_size=60))
 def test_no_spelling_leads_out_of_what_was_named(text: str) -> None:
     scope = Scope.of("https://a.example/docs/")
-    found = normal(text, "https://a.example/docs/x")
-    if found is not None and scope.has(found):
+    found = normalise_address(text, "https://a.example/docs/x")
+    if found is not None and scope.contains(found):
         assert found.startswith("https://a.example/docs/")
         assert "/../" not in found
         assert "/./" not in found

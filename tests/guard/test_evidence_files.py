@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.guard import passage_of_file
 from assay.knowledge.documents import read_document
 from assay.retrieve import read_passages
-from assay.text.files import read_fields, read_kind, title_of_name
+from assay.text.files import read_fields, read_file_text, title_of_name
 
 HEADED = "---\ntitle: Leave\nVersion: '3'\nvalid from: 2025-01-01\nvalid-until: 31 December 2027\nowner: HR\n---\n"
 HEADED += "Two weeks.\n"
@@ -52,16 +52,16 @@ def test_all_readers_of_a_file_find_the_same_title_version_days_and_text(
 
 
 def test_a_title_is_named_by_the_head_then_a_heading_then_the_name_of_the_file() -> None:
-    named = passage_of_file(read_kind("---\nTitle: Leave\n---\n# Holidays\nTwo weeks.", ".md"), "hr/a_b.md", "a")
-    headed = passage_of_file(read_kind("# Holidays\nTwo weeks.", ".md"), "hr/a_b.md", "a")
-    bare = passage_of_file(read_kind("Two weeks.", ".md"), "hr/sick_leave.md", "a")
+    named = passage_of_file(read_file_text("---\nTitle: Leave\n---\n# Holidays\nTwo weeks.", ".md"), "hr/a_b.md", "a")
+    headed = passage_of_file(read_file_text("# Holidays\nTwo weeks.", ".md"), "hr/a_b.md", "a")
+    bare = passage_of_file(read_file_text("Two weeks.", ".md"), "hr/sick_leave.md", "a")
     assert [named["title"], headed["title"], bare["title"]] == ["Leave", "Holidays", "sick leave"]
     assert title_of_name("hr/index.md") == "hr index"
 
 
 def test_a_version_in_the_name_of_a_file_counts_unless_the_document_says_one() -> None:
-    by_name = passage_of_file(read_kind("# Leave\nTwo weeks.", ".md"), "leave_v3.md", "a")
-    own = passage_of_file(read_kind("---\nversion: 4\n---\n# Leave\nTwo weeks.", ".md"), "leave_v3.md", "a")
+    by_name = passage_of_file(read_file_text("# Leave\nTwo weeks.", ".md"), "leave_v3.md", "a")
+    own = passage_of_file(read_file_text("---\nversion: 4\n---\n# Leave\nTwo weeks.", ".md"), "leave_v3.md", "a")
     assert (by_name["metadata"]["version"], own["metadata"]["version"]) == ("3", "4")
 
 
@@ -92,6 +92,21 @@ def test_a_page_that_is_broken_beyond_reading_is_refused_with_its_name(tmp_path:
         read_evidence([str(tmp_path / "leave.md")])
 
 
+def test_a_number_too_large_for_a_time_is_reported_and_not_an_overflow() -> None:
+    found = read_fields({"effective date": 10**400})
+    assert (found.effective_date, len(found.unread)) == (None, 1)
+
+
+def test_a_heading_without_words_is_no_title_of_the_paragraph_after_it() -> None:
+    found = read_file_text("<nav><h1>Menu</h1></nav><h1><img src=logo.png></h1><p>Leave is two weeks.", ".html")
+    assert (found.title, "Menu" in found.text) == (None, False)
+
+
+def test_a_cell_beyond_the_last_column_name_is_part_of_the_text() -> None:
+    text = read_file_text("name,weeks\nAnna,2,unpaid\nBen,3\n", ".csv").text
+    assert text == "name: Anna\nweeks: 2\nunpaid\n\nname: Ben\nweeks: 3"
+
+
 _VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -114,7 +129,7 @@ def test_metadata_of_any_kind_are_read_or_passed_over(fields: dict[str, object])
 @given(st.text(max_size=300), st.sampled_from([".md", ".txt", ".html", ".csv", ".tsv", ".rst", ""]))
 def test_any_text_is_read_as_a_file_of_any_kind_or_refused(text: str, ending: str) -> None:
     try:
-        made = passage_of_file(read_kind(text, ending), f"a{ending}", "a")
+        made = passage_of_file(read_file_text(text, ending), f"a{ending}", "a")
     except InputError:
         return
     assert made["title"].strip()

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.knowledge.sites import PRODUCTS, Graph, searxng, served, shop
 
-from assay.knowledge.extracting import Extraction
+from assay.knowledge.extraction import Extraction
 from assay.knowledge.interface import Limits
 from assay.knowledge.kinds.files import FilesSettings, FilesSource
 from assay.knowledge.kinds.http import HttpSettings, HttpSource

@@ -13,9 +13,9 @@ import pytest
 from tests.knowledge.sites import MISBEHAVING, raw, refuses, served, shop
 
 from assay.errors import InputError, SourceError
-from assay.knowledge import Inquiry, Knowledge, Passage, Profile, Recorded, formulate
-from assay.knowledge.extracting import Extraction
-from assay.knowledge.interface import Deadline, Found, Limits, Scope
+from assay.knowledge import Inquiry, Knowledge, Passage, Profile, RecordedKnowledge, formulate
+from assay.knowledge.extraction import Extraction
+from assay.knowledge.interface import Deadline, Limits, Scope, SourceAnswer
 from assay.knowledge.kinds.http import HttpSettings, HttpSource
 from assay.knowledge.outcome import Outcome
 
@@ -26,12 +26,12 @@ LATE = 3.0
 class Told:
     """A source that says what it is told to, and remembers what it was shown."""
 
-    def __init__(self, answer: Callable[[Inquiry, Deadline], Found]) -> None:
+    def __init__(self, answer: Callable[[Inquiry, Deadline], SourceAnswer]) -> None:
         self.shown: list[Inquiry] = []
         self._answer = answer
         self.digest = "told"
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
         self.shown.append(inquiry)
         return self._answer(inquiry, deadline)
 
@@ -39,8 +39,8 @@ class Told:
         return
 
 
-def says(text: str = "Yes.") -> Callable[[Inquiry, Deadline], Found]:
-    return lambda inquiry, _: Found((Passage("p", text),), ({"asked": "x"},), len(text))
+def says(text: str = "Yes.") -> Callable[[Inquiry, Deadline], SourceAnswer]:
+    return lambda inquiry, _: SourceAnswer((Passage("p", text),), ({"asked": "x"},), len(text))
 
 
 def profile(name: str = "one", **more: Any) -> Profile:
@@ -76,9 +76,9 @@ def test_no_answer_comes_after_the_budget_and_none_out_of_a_server_that_does_not
 def test_a_source_that_ignores_its_deadline_is_not_waited_for() -> None:
     stop = threading.Event()
 
-    def hang(*_: Any) -> Found:
+    def hang(*_: Any) -> SourceAnswer:
         stop.wait(20)
-        return Found((Passage("p", "late"),))
+        return SourceAnswer((Passage("p", "late"),))
 
     begun = time.monotonic()
     outcome = asked(Told(hang), budget=0.3)
@@ -91,9 +91,9 @@ def test_a_source_that_ignores_its_deadline_is_not_waited_for() -> None:
 def test_its_own_time_limit_ends_it_before_the_budget_does_so_that_others_can_be_asked() -> None:
     stop = threading.Event()
 
-    def wait(*_: Any) -> Found:
+    def wait(*_: Any) -> SourceAnswer:
         stop.wait(20)
-        return Found()
+        return SourceAnswer()
 
     slow = Told(wait)
     base = Knowledge([(profile("slow", timeout_s=0.2, authority="database"), slow), (profile("quick"), Told(says()))])
@@ -114,7 +114,7 @@ def test_a_source_that_could_not_answer_in_time_is_not_asked() -> None:
 def test_after_failures_in_a_row_a_source_is_left_alone_until_it_has_rested() -> None:
     now = [0.0]
 
-    def fail(*_: Any) -> Found:
+    def fail(*_: Any) -> SourceAnswer:
         raise SourceError("it refused the connection")
 
     source = Told(fail)
@@ -129,7 +129,7 @@ def test_after_failures_in_a_row_a_source_is_left_alone_until_it_has_rested() ->
 
 
 def test_a_defect_of_a_source_is_a_failure_and_not_the_end_of_the_check() -> None:
-    def broken(*_: Any) -> Found:
+    def broken(*_: Any) -> SourceAnswer:
         raise ZeroDivisionError
 
     outcome = asked(Told(broken))
@@ -190,14 +190,14 @@ def test_a_rate_is_kept() -> None:
 def test_never_more_questions_are_under_way_than_may_be() -> None:
     lock, counts = threading.Lock(), [0, 0]
 
-    def count(*_: Any) -> Found:
+    def count(*_: Any) -> SourceAnswer:
         with lock:
             counts[0] += 1
             counts[1] = max(counts)
         time.sleep(0.02)
         with lock:
             counts[0] -= 1
-        return Found((Passage("p", "x"),))
+        return SourceAnswer((Passage("p", "x"),))
 
     base = Knowledge([(profile(at_once=3, cache_s=0.0), Told(count))])
     threads = [
@@ -237,7 +237,7 @@ def test_what_was_recorded_is_said_again_without_asking() -> None:
     then = session.ask(0, inquiries)
     tape = session.tape()
     assert tape is not None
-    again = Recorded(tape).session(None, 0.001)
+    again = RecordedKnowledge(tape).session(None, 0.001)
     assert again.ask(0, inquiries) == then
     assert again.tape() == tape
     assert len(source.shown) == 2
@@ -252,7 +252,7 @@ def test_a_tape_whose_text_was_changed_is_refused() -> None:
     tape: Any = session.tape()
     tape["outcomes"][0]["passages"][0]["text"] = "Aria costs 9 euros."
     with pytest.raises(InputError, match="not what its digest says"):
-        Recorded(tape)
+        RecordedKnowledge(tape)
 
 
 def test_a_working_server_behind_all_of_it_is_asked_and_answers() -> None:

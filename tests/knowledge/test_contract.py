@@ -12,7 +12,7 @@ import pytest
 from tests.knowledge.kinds import KINDS
 
 from assay.errors import SourceError
-from assay.knowledge.formulating import PARAMETERS
+from assay.knowledge.inquiries import PARAMETERS
 from assay.knowledge.interface import Deadline, Inquiry, Limits
 from assay.knowledge.kinds.files import FilesSource
 from assay.knowledge.kinds.mcp import McpSource

@@ -17,7 +17,7 @@ from assay.config import Guard
 from assay.errors import InputError, SourceError
 from assay.guard import CheckRequest
 from assay.knowledge import Inquiry, Knowledge, Passage, Profile
-from assay.knowledge.interface import Deadline, Found, Scope
+from assay.knowledge.interface import Deadline, Scope, SourceAnswer
 from assay.policy import Policy, preset
 from assay.schema import ClaimReport, HallucinationReport, Stakes
 from assay.schema.coerce import coerce_evidence
@@ -39,12 +39,12 @@ class Told:
         self.text, self.more = text, more
         self.shown: list[Inquiry] = []
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
         self.shown.append(inquiry)
         if self.text == "fail":
             raise SourceError("it refused the connection")
         passages = () if self.text is None else (Passage("p1", self.text, **self.more),)
-        return Found(passages, ({"statement": "SELECT", "entity": "Lark"},), 1)
+        return SourceAnswer(passages, ({"statement": "SELECT", "entity": "Lark"},), 1)
 
     def close(self) -> None:
         return

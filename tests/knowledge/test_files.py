@@ -10,9 +10,10 @@ import pytest
 
 from assay.errors import PolicyError, SourceError
 from assay.knowledge.documents import document_of
-from assay.knowledge.formulating import formulate
-from assay.knowledge.interface import Deadline, Passage
+from assay.knowledge.inquiries import formulate
+from assay.knowledge.interface import Deadline, Passage, Profile, Scope
 from assay.knowledge.kinds.files import FilesSettings, FilesSource
+from assay.knowledge.sessions import Knowledge
 from assay.testing import ScriptedScorer
 
 
@@ -40,6 +41,51 @@ def test_files_that_come_change_and_go_are_followed(tmp_path: Path) -> None:
     (docs / "leave.md").unlink()
     assert found(source, "Partners get leave.") == []
     source.close()
+
+
+def test_a_folder_that_is_gone_is_a_failure_and_not_a_source_with_nothing_in_it(tmp_path: Path) -> None:
+    docs = folder(tmp_path / "docs", leave="Partners get two weeks of leave.")
+    source = FilesSource(FilesSettings(docs, refresh_s=0))
+    assert found(source, "Partners get leave.")
+    docs.rename(tmp_path / "elsewhere")
+    for _ in range(2):
+        with pytest.raises(SourceError, match="could not be read"):
+            found(source, "Partners get leave.")
+    (tmp_path / "elsewhere").rename(docs)
+    assert found(source, "Partners get leave.")
+    source.close()
+
+
+def test_a_folder_with_too_many_files_fails_with_every_question(tmp_path: Path) -> None:
+    docs = folder(tmp_path / "docs", leave="Partners get two weeks of leave.", parking="Parking is free.")
+    source = FilesSource(FilesSettings(docs, refresh_s=60, most_files=1))
+    for _ in range(2):
+        with pytest.raises(SourceError, match="more than the 1 files"):
+            found(source, "Partners get leave.")
+    source.close()
+
+
+def test_a_complete_folder_with_a_file_that_cannot_be_read_denies_nothing(tmp_path: Path) -> None:
+    docs, index = folder(tmp_path / "docs", parking="Parking is free."), tmp_path / "index.db"
+    (docs / "leave.md").write_bytes("Für Partner gibt es zwei Wochen.".encode("latin-1"))
+    profile = Profile("handbook", "files", "organisation", 0.0, 20.0, Scope(None, "claim"), complete=True)
+
+    def status(claim: str) -> str:
+        # Each time a new process with the index of the one before it.
+        source = FilesSource(FilesSettings(docs, index, refresh_s=0))
+        try:
+            return Knowledge([(profile, source)]).session(None, 20.0).ask(0, [formulate(claim)])[0].status
+        finally:
+            source.close()
+
+    assert [status("Partners get leave."), status("Partners get leave.")] == ["failed", "failed"]
+    assert status("Parking is free.") == "answered"
+    (docs / "leave.md").write_text("Für Partner gibt es zwei Wochen.", encoding="utf-8")
+    assert status("Pensions are paid monthly.") == "nothing"
+    (docs / "leave.md").write_bytes("Für alle: zwei Wochen.".encode("latin-1"))
+    assert status("Pensions are paid monthly.") == "failed"
+    (docs / "leave.md").unlink()
+    assert status("Pensions are paid monthly.") == "nothing"
 
 
 def test_an_index_in_a_file_is_not_made_anew(tmp_path: Path) -> None:

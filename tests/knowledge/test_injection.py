@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from tests.knowledge.kinds import COSTS, SQL, table
 
 from assay.errors import PolicyError, SourceError
-from assay.knowledge.formulating import bindings, formulate
+from assay.knowledge.extraction import Extraction
+from assay.knowledge.inquiries import bindings, formulate
 from assay.knowledge.interface import Deadline, Inquiry
+from assay.knowledge.kinds.sparql import _rows as solutions
 from assay.knowledge.kinds.sparql_terms import QueryTemplate, TermRules
 from assay.knowledge.kinds.sql import SqlSettings, SqlSource, Statement
-from assay.knowledge.kinds.templates import UrlTemplate, filled_tree
+from assay.knowledge.kinds.templates import UrlTemplate, fill_tree
 
 SIGNS = st.text(st.sampled_from("'\"\\`;{}<>()#/?&=%$:.-@ \t\n\r\x00abuU0022\u2028é"), max_size=40)
 HOSTILE = SIGNS | st.text(max_size=40)
@@ -29,7 +31,7 @@ HOSTILE = SIGNS | st.text(max_size=40)
 def test_a_value_stays_in_its_segment_of_an_address(value: str) -> None:
     template = UrlTemplate.parse("http://knowledge.example:81/v1/{entity}/price?q={entity}&unit=eur")
     try:
-        url = template.filled({"entity": value})
+        url = template.fill({"entity": value})
     except SourceError:
         return
     parts = urlsplit(url)
@@ -44,7 +46,7 @@ def test_a_value_stays_in_its_segment_of_an_address(value: str) -> None:
 def test_a_value_stays_in_its_text_of_a_body(value: str) -> None:
     body = {"filter": [{"name": "{entity}"}], "limit": 1}
     try:
-        made = filled_tree(body, {"entity": value})
+        made = fill_tree(body, {"entity": value})
     except SourceError:
         return
     assert made == {"filter": [{"name": value}], "limit": 1}
@@ -67,7 +69,7 @@ SELECT ?name ?other WHERE {
 def test_a_value_stays_in_its_term_of_a_query(value: str) -> None:
     template = QueryTemplate(QUERY)
     try:
-        made = template.bound({"entity": value}, TermRules())
+        made = template.bind({"entity": value}, TermRules())
     except SourceError:
         return
     before, _, after = QUERY.rpartition("= $entity ||")
@@ -89,7 +91,7 @@ def test_an_engine_reads_the_query_as_it_reads_a_bound_variable(value: str) -> N
         store.add(ox.Quad(ox.NamedNode(f"http://example.org/{number}"), name, ox.Literal(text)))
     query = "SELECT ?s ?name WHERE { ?s <http://example.org/name> ?name FILTER(?name = $entity) }"
     try:
-        made = QueryTemplate(query).bound({"entity": value}, TermRules())
+        made = QueryTemplate(query).bind({"entity": value}, TermRules())
     except SourceError:
         return
     known = query.replace("?name WHERE", "?name ?entity WHERE")
@@ -102,7 +104,7 @@ def test_an_engine_reads_the_query_as_it_reads_a_bound_variable(value: str) -> N
 def test_an_entity_as_an_iri_is_one_iri(value: str) -> None:
     made: str
     try:
-        made = QueryTemplate("SELECT ?p { $entity ?p ?o }").bound(
+        made = QueryTemplate("SELECT ?p { $entity ?p ?o }").bind(
             {"entity": value}, TermRules(iri="http://example.org/product/")
         )
     except SourceError:
@@ -190,6 +192,8 @@ def test_a_statement_that_never_ends_is_ended(tmp_path: Path) -> None:
         "http://host/{entity}#top",
         "http://host:99999/{entity}",
         "http://host/{secret}",
+        "http://[::1/{entity}",
+        f"http://{'ä' * 80}.example/{{entity}}",
     ],
 )
 def test_an_address_with_a_place_where_none_may_be_is_refused(url: str) -> None:
@@ -197,12 +201,23 @@ def test_an_address_with_a_place_where_none_may_be_is_refused(url: str) -> None:
         UrlTemplate.parse(url)
 
 
+def test_an_answer_with_an_address_that_is_none_has_its_passage_without_a_link() -> None:
+    extraction = Extraction(fields=(("text", "/text"),), link="/url")
+    (passage,) = extraction.passages({"text": "Leave is 2 weeks.", "url": "http://[::1"}, "search")
+    assert (passage.text, passage.link) == ("text: Leave is 2 weeks.", None)
+
+
+def test_an_answer_of_sparql_with_a_number_that_is_none_is_an_error_of_the_source() -> None:
+    with pytest.raises(SourceError, match="not in the JSON form"):
+        solutions({"results": {"bindings": [{"price": {"value": "1e", "datatype": "http://x#decimal"}}]}})
+
+
 @given(st.text(max_size=300))
 @settings(deadline=None)
 def test_what_is_made_of_any_claim_can_be_bound(claim: str) -> None:
     inquiry = formulate(claim)
     for values in bindings({"entity", "number", "terms"}, inquiry, 5):
-        QueryTemplate("SELECT ?s { ?s ?p $entity, $number, $terms }").bound(
+        QueryTemplate("SELECT ?s { ?s ?p $entity, $number, $terms }").bind(
             {name: str(value).replace("\\", "") for name, value in values.items()}, TermRules()
         )
     assert len(inquiry.entities) <= 8

@@ -110,7 +110,7 @@ def test_slices_of_a_text_have_the_terms_that_they_have_alone(text: str, places:
 
 def test_windows_are_ranked_by_terms_that_are_known_already() -> None:
     read = [terms(f"Title {n}: {window.text}") for n, window in enumerate(SHELF)]
-    known = WindowRanker(SHELF, read=read)
+    known = WindowRanker(SHELF, window_terms=read)
     alone = WindowRanker(SHELF, texts=[f"Title {n}: {window.text}" for n, window in enumerate(SHELF)])
     assert known.score("title 2 audits") == alone.score("title 2 audits")
     assert known.terms_of(1) == alone.terms_of(1)

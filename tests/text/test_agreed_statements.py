@@ -56,9 +56,9 @@ def test_the_place_in_the_statement_is_that_of_the_words_in_the_answer() -> None
     answer = "That is correct: 90,000 euros."
     found = agreed_statement("“Deputies: the limit is 90,000 euros.” Is that right?", answer)
     assert found is not None
-    assert found.at is not None
+    assert found.offset is not None
     at = answer.index("90,000")
-    assert found.text[at + found.at :].startswith("90,000")
+    assert found.text[at + found.offset :].startswith("90,000")
 
 
 @given(st.text(max_size=300), st.text(max_size=250))

@@ -120,3 +120,8 @@ def test_what_a_question_takes_for_granted_is_stated(question: str, taken: str) 
 )
 def test_a_question_back_takes_nothing_for_granted(question: str) -> None:
     assert presupposed(question) is None
+
+
+@pytest.mark.parametrize("question", ["Who can?", "Who will?", "Who is?", "How many?", "What does?"])
+def test_a_question_that_breaks_off_behind_its_verb_gives_no_statement(question: str) -> None:
+    assert answer_as_statement(question, "Partners") is None

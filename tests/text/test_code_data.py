@@ -68,3 +68,8 @@ def test_data_in_a_block_is_a_claim_with_its_place() -> None:
     (claim,) = [one for one in RuleClaimExtractor().extract(text) if one.checkable and "weeks" in one.text]
     assert claim.text == "weeks: 4"
     assert text[claim.span.start : claim.span.end] == '{"weeks": 4}'
+
+
+def test_json_nested_as_deep_as_the_parser_goes_ends_no_check() -> None:
+    for depth in range(850, 1_000):
+        code_data("[" * depth + "1" + "]" * depth)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assay import Guard
 from assay.schema import Verdict
 from assay.testing import FakeScorer
-from assay.text.sentences.code_identifiers import MOST_NAMES, code_names, is_code_name, place_of
+from assay.text.sentences.code_identifiers import MAX_NAMES, code_names, find_code_name, is_code_name
 
 DOCS = """The API has two endpoints. `GET /v1/orders/{id}` returns one order, `POST /v1/orders/{id}/cancel` cancels it;
 pass `reason_code`, one of "CUSTOMER_REQUEST" or "FRAUD". The client has `cancel_order(order_id)`. The command line tool
@@ -32,11 +32,11 @@ def test_names_that_others_chose_are_found(code: str, names: list[str]) -> None:
 @given(st.text(max_size=400))
 def test_a_name_is_what_stands_at_its_place(code: str) -> None:
     found = list(code_names(code))
-    assert len(found) <= MOST_NAMES
+    assert len(found) <= MAX_NAMES
     for name in found:
         assert code[name.start : name.end] == name.text
         assert is_code_name(name.text)
-        assert place_of(name.text, f"see {name.text} there") is not None
+        assert find_code_name(name.text, f"see {name.text} there") is not None
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_name_is_what_stands_at_its_place(code: str) -> None:
     ],
 )
 def test_a_name_is_looked_up_in_the_evidence(name: str, there: bool) -> None:
-    assert (place_of(name, DOCS) is not None) is there
+    assert (find_code_name(name, DOCS) is not None) is there
 
 
 def test_an_invented_endpoint_in_a_block_of_code_does_not_pass() -> None:

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.text.dates.detection import find_dates
-from assay.text.dates.ranges import coordinated, holds, spanned
+from assay.text.dates.ranges import find_date_lists, find_date_ranges, range_contains
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    return [(text[a.start : a.end], text[b.start : b.end]) for a, b in spanned(text, find_dates(text))]
+    return [(text[a.start : a.end], text[b.start : b.end]) for a, b in find_date_ranges(text, find_dates(text))]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_dates_that_only_stand_near_each_other_are_no_span(text: str) -> None:
 
 def test_a_list_has_all_its_members() -> None:
     text = "on Monday, Wednesday and Friday; the report of May follows in June"
-    lists = [[text[d.start : d.end] for d in group] for group in coordinated(text, find_dates(text))]
+    lists = [[text[d.start : d.end] for d in group] for group in find_date_lists(text, find_dates(text))]
     assert lists == [["Monday", "Wednesday", "Friday"]]
 
 
@@ -48,7 +48,7 @@ def test_a_span_of_weekdays_goes_round_the_week(first: int, last: int, day: int)
     text = f"{DAYS[first]} to {DAYS[last]}; {DAYS[day]}"
     dates = find_dates(text)
     length = (last - first) % 7
-    assert holds(text, dates[0], dates[1], dates[2]) == (day in {(first + n) % 7 for n in range(length + 1)})
+    assert range_contains(text, dates[0], dates[1], dates[2]) == (day in {(first + n) % 7 for n in range(length + 1)})
 
 
 @given(st.dates(), st.dates(), st.dates())
@@ -57,19 +57,19 @@ def test_a_span_of_days_holds_what_lies_between(first: object, last: object, day
     dates = find_dates(text)
     if len(dates) != 3:
         return  # years before 1000 are not read
-    assert holds(text, *dates) == (str(first) <= str(day) <= str(last))
+    assert range_contains(text, *dates) == (str(first) <= str(day) <= str(last))
 
 
 def test_a_year_that_stands_once_counts_for_both_ends() -> None:
     text = "from 3 May to 7 June 2024; on 9 May 2024; on 9 May 2023"
     dates = find_dates(text)
-    assert holds(text, dates[0], dates[1], dates[2])
-    assert not holds(text, dates[0], dates[1], dates[3])
+    assert range_contains(text, dates[0], dates[1], dates[2])
+    assert not range_contains(text, dates[0], dates[1], dates[3])
 
 
 def test_a_month_is_not_held_by_a_span_of_days() -> None:
     text = "from 3 May 2024 to 7 May 2024; in May 2024"
-    assert not holds(text, *find_dates(text))
+    assert not range_contains(text, *find_dates(text))
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_a_month_is_not_held_by_a_span_of_days() -> None:
 )
 def test_a_span_of_times_holds_what_surely_lies_in_it(text: str, held: bool) -> None:
     first, last, one = find_dates(text)
-    assert holds(text, first, last, one) is held
+    assert range_contains(text, first, last, one) is held

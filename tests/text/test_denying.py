@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.text.rewording.negation import denial_of
-from assay.text.rewording.value_substitution import MOST, value_substitutions
+from assay.text.rewording.value_substitution import MAX_SUBSTITUTIONS, value_substitutions
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_values_of_one_kind_are_exchanged(statement: str, text: str, made: tuple
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_exchanges_are_few_and_never_the_statement_itself(statement: str, text: str) -> None:
     made = value_substitutions(statement, text)
-    assert len(set(made)) == len(made) <= MOST
+    assert len(set(made)) == len(made) <= MAX_SUBSTITUTIONS
     assert statement not in made

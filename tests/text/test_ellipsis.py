@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.text.claims.ellipsis import completed, marked, said_of_both
+from assay.text.claims.ellipsis import complete_statement, read_labels, split_shared_predicate
 from assay.text.claims.rule_extractor import RuleClaimExtractor
 from assay.text.lexicon.tokens import tokenise
 
@@ -18,12 +18,12 @@ def test_so_was_says_of_another_what_the_sentence_before_says() -> None:
 
 def test_too_says_of_both_what_it_spells_out_once() -> None:
     assert claims("The soup is vegan, and the apple cake too.") == ["The soup is vegan.", "The apple cake is vegan."]
-    assert said_of_both("He came, and she left too.") is None
+    assert split_shared_predicate("He came, and she left too.") is None
 
 
 def test_none_answers_the_question_that_the_text_itself_asks() -> None:
     assert claims("Q: What is the excess?\nA: There is none.") == ["There is no excess."]
-    assert completed("There is none.", tokenise("Fire is covered."), "") is None
+    assert complete_statement("There is none.", tokenise("Fire is covered."), "") is None
 
 
 def test_signs_say_yes_and_no_of_the_names_beside_them() -> None:
@@ -33,7 +33,7 @@ def test_signs_say_yes_and_no_of_the_names_beside_them() -> None:
 
 @pytest.mark.parametrize("text", ["It is paid ✅", "Great job 🎉", "✅ Order SO-1 has been shipped"])
 def test_a_sign_beside_a_sentence_says_nothing_by_itself(text: str) -> None:
-    assert marked(text) == []
+    assert read_labels(text) == []
 
 
 @pytest.mark.parametrize(

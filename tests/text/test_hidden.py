@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.text.sentences.hidden_characters import hidden_places
+from assay.text.sentences.hidden_characters import find_hidden_characters
 
 SHOWN_OTHERWISE = [
     "It takes \u202e24\u202c weeks.",
@@ -34,20 +34,20 @@ SHOWN_AS_WRITTEN = [
 
 @pytest.mark.parametrize("text", SHOWN_OTHERWISE)
 def test_what_is_shown_otherwise_is_found(text: str) -> None:
-    assert hidden_places(text)
+    assert find_hidden_characters(text)
 
 
 @pytest.mark.parametrize("text", SHOWN_AS_WRITTEN)
 def test_what_is_shown_as_it_is_written_is_not(text: str) -> None:
-    assert hidden_places(text) == []
+    assert find_hidden_characters(text) == []
 
 
 @given(st.text(), st.sampled_from("\u202d\u202e\x1b\x08\U000e0041\u2062"), st.text())
 def test_such_a_character_is_found_wherever_it_stands(before: str, mark: str, after: str) -> None:
     text = f"{before} {mark} {after}"
-    assert any(one.start <= len(before) + 1 < one.end for one in hidden_places(text))
+    assert any(one.start <= len(before) + 1 < one.end for one in find_hidden_characters(text))
 
 
 @given(st.text(st.characters(codec="ascii", categories=("L", "N", "P", "Z"), exclude_characters="\\"), max_size=200))
 def test_plain_text_hides_nothing(text: str) -> None:
-    assert hidden_places(text) == []
+    assert find_hidden_characters(text) == []

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.text.lexicon.similarity import LIKE, MOST_WORDS, grouped, likeness, rarity, words_of
+from assay.text.lexicon.similarity import MAX_WORDS, MIN_LIKENESS, group_similar, likeness, rarity, words_of
 
 words = st.sampled_from(
     ["how", "long", "sick", "leave", "dogs", "office", "tea", "parking", "bonus", "Übung", "7", "год", "休"]
@@ -12,12 +12,12 @@ questions = st.lists(st.lists(words, max_size=6).map(" ".join) | st.text(max_siz
 
 
 def as_texts(texts: list[str]) -> set[frozenset[str]]:
-    return {frozenset(texts[place] for place in group) for group in grouped(texts)}
+    return {frozenset(texts[place] for place in group) for group in group_similar(texts)}
 
 
 @given(texts=questions)
 def test_every_text_stands_in_exactly_one_group(texts: list[str]) -> None:
-    places = [place for group in grouped(texts) for place in group]
+    places = [place for group in group_similar(texts) for place in group]
     assert sorted(places) == list(range(len(texts)))
 
 
@@ -31,13 +31,13 @@ def test_the_order_of_the_texts_changes_no_group(texts: list[str], data: st.Data
 def test_each_member_is_like_its_leader(texts: list[str]) -> None:
     own = [words_of(text) for text in texts]
     weights = rarity(own)
-    for group in grouped(texts):
-        assert all(likeness(own[group[0]], own[place], weights) >= LIKE for place in group)
+    for group in group_similar(texts):
+        assert all(likeness(own[group[0]], own[place], weights) >= MIN_LIKENESS for place in group)
 
 
 @given(texts=questions, text=st.sampled_from(["How long is sick leave?", "休", "год 7"]))
 def test_texts_of_the_same_words_stand_together(texts: list[str], text: str) -> None:
-    groups = grouped([text, *texts, text.upper()])
+    groups = group_similar([text, *texts, text.upper()])
     assert any({0, len(texts) + 1} <= set(group) for group in groups)
 
 
@@ -58,12 +58,12 @@ def test_questions_about_one_thing_are_found_among_others() -> None:
         "parental leave for fathers: how many weeks?",
         "Who approves travel to Norway?",
     ]
-    groups = grouped(texts)
+    groups = group_similar(texts)
     assert groups[0] == [0, 2, 4]
     assert [5] in groups
 
 
 def test_hostile_texts_are_read_in_bounds() -> None:
     texts = ["a" * 1_000_000, " ".join(f"w{n}" for n in range(100_000)), "\u202e<script>" * 10_000, "\ud800", ""]
-    assert len(grouped([*texts, *texts])) <= len(texts)
-    assert all(len(words_of(text)) <= MOST_WORDS for text in texts)
+    assert len(group_similar([*texts, *texts])) <= len(texts)
+    assert all(len(words_of(text)) <= MAX_WORDS for text in texts)

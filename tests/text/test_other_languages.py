@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.text.dates import find_dates
-from assay.text.lexicon import GRAMMARS, spelled
+from assay.text.lexicon import GRAMMARS, read_negations
 from assay.text.quantities import find_quantities
-from assay.text.sentences import BESIDE_ENGLISH
+from assay.text.sentences import OTHER_LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_every_mention_lies_in_the_text_and_none_overlaps_another(text: str) -> 
     assert all(first.end <= second.start for first, second in pairwise(quantities))
 
 
-@pytest.mark.parametrize("name", BESIDE_ENGLISH)
+@pytest.mark.parametrize("name", OTHER_LANGUAGES)
 def test_a_sentence_without_a_cue_is_not_negated(name: str) -> None:
     grammar = GRAMMARS[name]
     opener = min(grammar.openers, default="")
     cue = min(grammar.negations or grammar.paired)
-    assert not spelled("alpha beta gamma", grammar).cues
-    denied = spelled(f"alpha {opener} beta {cue} gamma", grammar)
-    assert denied.content == spelled("alpha beta gamma", grammar).content
+    assert not read_negations("alpha beta gamma", grammar).cues
+    denied = read_negations(f"alpha {opener} beta {cue} gamma", grammar)
+    assert denied.content == read_negations("alpha beta gamma", grammar).content
     assert denied.cues
     assert not denied.unsure
 

@@ -383,11 +383,11 @@ def text_passage(path: Path, source: str, name: str) -> dict[str, Any]:
         InputError: missing, unreadable, binary or not UTF-8.
     """
     from assay.guard import passage_of_file
-    from assay.text.files import read_kind
+    from assay.text.files import read_file_text
 
     text = read_text(path)
     try:
-        read = read_kind(text, path.suffix.lower())
+        read = read_file_text(text, path.suffix.lower())
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return passage_of_file(read, source, name)

@@ -1,4 +1,4 @@
-"""The care of a whole corpus: what repeats, what has been replaced, what contradicts, what nobody retrieves.
+"""Checks of a whole corpus: duplicates, replaced versions, contradictions, documents that are never retrieved.
 
 See docs/corpus.md.
 """

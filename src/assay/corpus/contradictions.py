@@ -1,14 +1,15 @@
-"""Contradictions between documents, without holding every sentence against every other one (docs/adr/0065).
+"""Finds contradictions between documents without comparing every sentence with every other one (docs/adr/0065).
 
-1. Each sentence of a document in force is compared with those of others that have its rarest words, through an index in
-   the database with bounded lists.
-2. Two sentences are of one matter where what stands around them is, where their documents are about a name that hardly
-   any title has, or where they share a word that hardly any other document has: "it was founded in 1967" and "it was
-   founded in 1923" are of two things. So are two documents each of which is about a name that the other never says, and
-   values of two things that are named. A few pairs of each document, those in which most can contradict, are kept.
-3. The network reads each kept pair once, in both directions, and those that may be a contradiction are judged as a
-   check judges a claim of one source beside another. What it came to is kept by the words of both, so that a document
-   that changes in one sentence has that one judged again and no other.
+1. Each sentence of a document in force is compared with sentences of other documents that contain its rarest words,
+   through an index in the database with bounded lists.
+2. Two sentences have the same topic if the text around them is similar, if their documents are about a name that hardly
+   any title contains, or if they share a word that hardly any other document contains: "it was founded in 1967" and "it
+   was founded in 1923" can be about two things. Different topics have two documents each of which is about a name that
+   the other never mentions, and values of two things that are named. A few pairs of each document are kept, those with
+   the most possible contradictions.
+3. The network reads each kept pair once, in both directions, and possible contradictions are judged in the same way as
+   a check judges a claim from one source against another. The result is stored under the words of both sentences, so
+   that only the sentence that changes in a document is judged again.
 """
 
 from __future__ import annotations
@@ -22,49 +23,49 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from assay.corpus.reader import unwrapped
-from assay.corpus.state import OF_DOCUMENT, State, StoredStatement, number_of, number_of_name
+from assay.corpus.reader import unwrap_lines
+from assay.corpus.state import STATEMENTS_PER_DOCUMENT, State, StoredStatement, name_hash, text_hash
 from assay.guard import Guard, Pair, Statement, what_differs
 from assay.retrieve import folded_words
 from assay.schema import Evidence, PassageConflict
 from assay.text.lexicon import find_words
 
-RAREST: Final = 8
-"""Words of a sentence by which others are found."""
-POSTINGS: Final = 64
-"""Sentences that are looked at for one word."""
-MEASURED: Final = 12
-"""Sentences of others that are measured for one, those with most of its rarest words."""
-PARTNERS: Final = 3
-"""Sentences of others that are kept for one."""
-OF_ONE_MATTER: Final = 0.35
-"""The least share, by weight, of what the one that says less says that the other one says too."""
-AROUND: Final = 0.3
-"""The cosine of two documents, or of two paragraphs, from which their sentences may be of one matter. Set by hand with
-`benchmarks/gate/conflicts.jsonl` among passages of other matters in view, as are the next two (docs/adr/0065)."""
-HARDLY_ANY: Final = (4, 20, 0.001)
-"""A word that so many documents have, or this share of them, tells of one matter: at least, at most, and the share."""
-LOOKED_AT: Final = 400
-"""Sentences with a word among which its documents are counted; one that more have is no such word."""
-SHARED_WORDS: Final = 2
-"""Words that two sentences must share for one of them to tell."""
-OFTEN: Final = 3
-"""Sentences of a document without a name in its title that have a name for the document to be about it."""
-PER_DOCUMENT: Final = 4
-"""Pairs of a document that the network reads, over all of its sentences."""
-FAMILY: Final = 6
-"""Letters by which words are of one family, as in a screening."""
-PER_BATCH: Final = 24
-"""Pairs that are read in one call of the network."""
-CONTEXT: Final = 2_000
-"""Characters of a paragraph that a sentence is judged with."""
+MAX_RARE_WORDS: Final = 8
+"""Rarest words of a sentence that are used to find others."""
+MAX_POSTINGS: Final = 64
+"""Sentences that are read from the index for one word."""
+MAX_MEASURED: Final = 12
+"""Sentences of other documents that are compared with one: those with most of its rarest words."""
+MAX_PARTNERS: Final = 3
+"""Sentences of other documents that are kept for one."""
+MIN_SHARED_WEIGHT: Final = 0.35
+"""The smallest weighted share of the words of the shorter sentence that the other one must contain."""
+MIN_CONTEXT_COSINE: Final = 0.3
+"""The cosine of two documents, or of two paragraphs, from which their sentences may have the same topic. Set by hand on
+`benchmarks/gate/conflicts.jsonl` mixed with passages on other topics, as are the next two (docs/adr/0065)."""
+RARE_WORD_DOCUMENTS: Final = (4, 20, 0.001)
+"""The number of documents up to which a word in them indicates one topic: minimum, maximum, share of the corpus."""
+MAX_COUNTED_SENTENCES: Final = 400
+"""Sentences up to which the documents of a word are counted; a word in more sentences is not rare."""
+MIN_SHARED_WORDS: Final = 2
+"""Words that two sentences must share for a rare one among them to count."""
+MIN_NAME_MENTIONS: Final = 3
+"""Sentences that must contain a name for a document with no name in its title to be about that name."""
+PAIRS_PER_DOCUMENT: Final = 4
+"""Pairs for each document, over all of its sentences, that the network reads."""
+FAMILY_LETTERS: Final = 6
+"""Initial letters that words of one family share, as in screening."""
+PAIRS_PER_BATCH: Final = 24
+"""Pairs in one call of the network."""
+MAX_CONTEXT_LENGTH: Final = 2_000
+"""Characters of the paragraph with which a sentence is judged."""
 _PROMISE: Final = {"value": 0.5, "opposite": 0.35, "negation": 0.3, "name": 0.2, "words": 0.0}
 _BATCH: Final = 100
 
 Progress = Callable[[int], None]
 
 ACTIVE: Final = "text IS NOT NULL AND standing = 'in_force' AND repeats IS NULL"
-"""The documents whose sentences are compared: what is out of force or only repeats contradicts nobody."""
+"""The documents whose sentences are compared: those not in force and duplicates cannot contradict others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,59 +80,59 @@ class _Candidate:
 
 
 def find_pairs(state: State, progress: Progress) -> None:
-    """Find the pairs of sentences that are worth asking about, for the documents that were not compared yet.
+    """Find the pairs of sentences to be judged, for the documents that were not compared yet.
 
     Args:
         state: the corpus.
-        progress: called with how many more documents were compared.
+        progress: called with the number of documents compared since the last call.
     """
-    matters = _Matters(state)
+    topics = _Topics(state)
     inactive = {row[0] for row in state.db.execute(f"SELECT id FROM documents WHERE NOT ({ACTIVE})")}  # noqa: S608
     last = int(state.db.execute("SELECT coalesce(max(id), 0) FROM statements").fetchone()[0])
     while True:
         sql = f"SELECT id FROM documents WHERE compared = 0 AND {ACTIVE} ORDER BY id LIMIT ?"  # noqa: S608 a constant
-        open_ = state.db.execute(sql, (_BATCH,)).fetchall()
-        if not open_:
+        pending = state.db.execute(sql, (_BATCH,)).fetchall()
+        if not pending:
             return
-        for (document,) in open_:
+        for (document,) in pending:
             found: dict[tuple[int, int], _Candidate] = {}
             for one in state.statements_of(document):
-                for candidate in _candidates(state, one, inactive, matters, last):
+                for candidate in _candidates(state, one, inactive, topics, last):
                     found.setdefault(candidate.pair, candidate)
-            best = sorted(found.values(), key=lambda one: (-one.promise, one.pair))[:PER_DOCUMENT]
+            best = sorted(found.values(), key=lambda one: (-one.promise, one.pair))[:PAIRS_PER_DOCUMENT]
             state.db.executemany(
                 "INSERT OR IGNORE INTO pairs (first, second, shared, differs) VALUES (?, ?, ?, ?)",
                 [(*one.pair, one.shared, one.differs) for one in best],
             )
             state.db.execute("UPDATE documents SET compared = 1 WHERE id = ?", (document,))
         state.db.commit()
-        progress(len(open_))
+        progress(len(pending))
 
 
 def _candidates(
-    state: State, one: StoredStatement, inactive: set[int], matters: _Matters, last: int
+    state: State, one: StoredStatement, inactive: set[int], topics: _Topics, last: int
 ) -> Iterator[_Candidate]:
-    """The sentences of other documents that one is worth being checked against."""
-    found_by = [number_of(stem) for stem in one.value.stems] + [number_of_name(name) for name in one.value.names]
+    """The sentences of other documents that a sentence should be checked against."""
+    found_by = [text_hash(stem) for stem in one.value.stems] + [name_hash(name) for name in one.value.names]
     counts = state.counts_of(found_by)
     common = [word for word in found_by if counts[word] > 1]
     shared: dict[int, int] = defaultdict(int)
-    for word in sorted(common, key=lambda word: (counts[word], word))[:RAREST]:
-        for number in _near(state, word, counts[word], one.id, last):
-            document = number // OF_DOCUMENT
+    for word in sorted(common, key=lambda word: (counts[word], word))[:MAX_RARE_WORDS]:
+        for number in _postings_near(state, word, counts[word], one.id, last):
+            document = number // STATEMENTS_PER_DOCUMENT
             if document != one.document and document not in inactive:
                 shared[number] += 1
-    best = sorted(shared, key=lambda number: (-shared[number], number))[:MEASURED]
-    weights = matters.weights(one.value.stems)
+    best = sorted(shared, key=lambda number: (-shared[number], number))[:MAX_MEASURED]
+    weights = topics.weights(one.value.stems)
     weight = sum(weights.values())
     measured = []
     for number in best:
         other = state.statement(number)
         both = sum(value for stem, value in weights.items() if stem in other.value.stems)
-        share = both / (min(weight, sum(matters.weights(other.value.stems).values())) or 1.0)
-        if share >= OF_ONE_MATTER and matters.is_one(one, other):
+        share = both / (min(weight, sum(topics.weights(other.value.stems).values())) or 1.0)
+        if share >= MIN_SHARED_WEIGHT and topics.are_same(one, other):
             measured.append((min(1.0, share), other))
-    for share, other in sorted(measured, key=lambda found: (-found[0], found[1].id))[:PARTNERS]:
+    for share, other in sorted(measured, key=lambda found: (-found[0], found[1].id))[:MAX_PARTNERS]:
         differs = what_differs(one.value, other.value)
         if differs == "value" and _names_another(one.value, other.value):
             continue
@@ -140,17 +141,17 @@ def _candidates(
 
 
 def _names_another(one: Statement, other: Statement) -> bool:
-    """Whether each of two sentences names somebody or something, and neither what the other one does."""
+    """Whether two sentences both contain names but none in common."""
     return bool(one.names and other.names) and one.names.isdisjoint(other.names)
 
 
-def _near(state: State, stem: int, count: int, place: int, last: int) -> list[int]:
-    """Sentences with a word: all of them, or where there are too many some from a place of the sentence's own on."""
-    if count <= POSTINGS:
+def _postings_near(state: State, stem: int, count: int, place: int, last: int) -> list[int]:
+    """Sentences with a word: all of them, or if there are too many, a range that starts at the sentence's own place."""
+    if count <= MAX_POSTINGS:
         return [row[0] for row in state.db.execute("SELECT statement FROM postings WHERE stem = ?", (stem,))]
     found = []
-    half = POSTINGS // 2
-    for begin in (max(0, place - half * OF_DOCUMENT), number_of(f"{place}") % (last + 1)):
+    half = MAX_POSTINGS // 2
+    for begin in (max(0, place - half * STATEMENTS_PER_DOCUMENT), text_hash(f"{place}") % (last + 1)):
         rows = state.db.execute(
             "SELECT statement FROM postings WHERE stem = ? AND statement >= ? ORDER BY statement LIMIT ?",
             (stem, begin, half),
@@ -159,74 +160,80 @@ def _near(state: State, stem: int, count: int, place: int, last: int) -> list[in
     return found
 
 
-class _Matters:
-    """Whether sentences of two documents are of one matter, by the words around them and how rare they are."""
+class _Topics:
+    """Decides whether sentences of two documents have the same topic, by the surrounding words and their rarity."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self.total = int(state.db.execute("SELECT count(*) FROM statements").fetchone()[0])
-        least, most, share = HARDLY_ANY
-        self._hardly_any = max(least, min(most, int(share * state.count("text IS NOT NULL"))))
+        least, most, share = RARE_WORD_DOCUMENTS
+        self._rare_word_limit = max(least, min(most, int(share * state.count("text IS NOT NULL"))))
         self._documents = lru_cache(maxsize=16_384)(self._count_documents)
-        self._around = lru_cache(maxsize=2_048)(self._vector)
-        self._titled = lru_cache(maxsize=16_384)(self._count_titles)
-        self._named = lru_cache(maxsize=8_192)(self._names)
+        self._context_vector = lru_cache(maxsize=2_048)(self._vector)
+        self._titles_with = lru_cache(maxsize=16_384)(self._count_titles)
+        self._document_names = lru_cache(maxsize=8_192)(self._names)
 
     def weights(self, stems: Mapping[str, float]) -> dict[str, float]:
-        """Words by how much they tell: how much they say by themselves, times how rare they are."""
-        numbers = {stem: number_of(stem) for stem in stems}
+        """The weights of words: their own weight times their rarity."""
+        numbers = {stem: text_hash(stem) for stem in stems}
         counts = self._state.counts_of(numbers.values())
         return {stem: value * math.log1p(self.total / max(1, counts[numbers[stem]])) for stem, value in stems.items()}
 
-    def is_one(self, one: StoredStatement, other: StoredStatement) -> bool:
-        """Whether two sentences are of one matter."""
-        if self.of_two_things(one.document, other.document):
+    def are_same(self, one: StoredStatement, other: StoredStatement) -> bool:
+        """Whether two sentences have the same topic."""
+        if self.have_different_subjects(one.document, other.document):
             return False
-        if any(self._titled(name) <= self._hardly_any for name in self.on_both(one.document, other.document)):
+        if any(
+            self._titles_with(name) <= self._rare_word_limit for name in self.common_names(one.document, other.document)
+        ):
             return True
         shared = [stem for stem in one.value.stems.keys() & other.value.stems.keys() if not stem[0].isdigit()]
-        if len(shared) >= SHARED_WORDS:
-            counts = self._state.counts_of([number_of(stem) for stem in shared])
+        if len(shared) >= MIN_SHARED_WORDS:
+            counts = self._state.counts_of([text_hash(stem) for stem in shared])
             rarest, count = min(counts.items(), key=lambda found: (found[1], found[0]))
-            if count <= self._hardly_any or (count <= LOOKED_AT and self._documents(rarest) <= self._hardly_any):
+            if count <= self._rare_word_limit or (
+                count <= MAX_COUNTED_SENTENCES and self._documents(rarest) <= self._rare_word_limit
+            ):
                 return True
-        whole = self._around(one.document, None), self._around(other.document, None)
-        if _cosine(*whole) >= AROUND:
+        whole = self._context_vector(one.document, None), self._context_vector(other.document, None)
+        if _cosine(*whole) >= MIN_CONTEXT_COSINE:
             return True
-        return _cosine(self._around(one.document, one.begins), self._around(other.document, other.begins)) >= AROUND
+        return (
+            _cosine(self._context_vector(one.document, one.begins), self._context_vector(other.document, other.begins))
+            >= MIN_CONTEXT_COSINE
+        )
 
-    def of_two_things(self, one: int, other: int) -> bool:
-        """Whether two documents are on two things: each is about a name that the other never says."""
-        (mine, all_mine), (theirs, all_theirs) = self._named(one), self._named(other)
+    def have_different_subjects(self, one: int, other: int) -> bool:
+        """Whether two documents have different subjects: each is about a name that the other never mentions."""
+        (mine, all_mine), (theirs, all_theirs) = self._document_names(one), self._document_names(other)
         return bool(mine - all_theirs) and bool(theirs - all_mine)
 
-    def on_both(self, one: int, other: int) -> list[str]:
-        """The names that two documents are about."""
-        return sorted(self._named(one)[0] & self._named(other)[0])
+    def common_names(self, one: int, other: int) -> list[str]:
+        """The names that both documents are about."""
+        return sorted(self._document_names(one)[0] & self._document_names(other)[0])
 
     def _count_titles(self, name: str) -> int:
-        """How many titles have a name."""
+        """Number of titles that contain a name."""
         sql = "SELECT count(*) FROM titles WHERE titles MATCH ?"
         return int(self._state.db.execute(sql, (f'"{name}"',)).fetchone()[0])
 
     def _names(self, document: int) -> tuple[frozenset[str], frozenset[str]]:
-        """The names that a document is about, those in its title or else the one that it says most often, and all that
-        it says."""
+        """The names that a document is about (those in its title, or its most frequent one), and all names in it."""
         title = frozenset(folded_words(self._state.passage(document).item.title or ""))
         counts = Counter(name for one in self._state.statements_of(document) for name in one.value.names)
         names = frozenset(counts)
-        often = frozenset(name for name, count in counts.most_common(1) if count >= OFTEN)
+        often = frozenset(name for name, count in counts.most_common(1) if count >= MIN_NAME_MENTIONS)
         return (names & title) or often, names | title
 
     def _count_documents(self, stem: int) -> int:
-        """In how many documents a word stands."""
-        sql = f"SELECT count(DISTINCT statement / {OF_DOCUMENT}) FROM postings WHERE stem = ?"  # noqa: S608 a constant
+        """Number of documents that contain a word."""
+        sql = f"SELECT count(DISTINCT statement / {STATEMENTS_PER_DOCUMENT}) FROM postings WHERE stem = ?"  # noqa: S608 a constant
         return int(self._state.db.execute(sql, (stem,)).fetchone()[0])
 
     def _vector(self, document: int, begins: int | None) -> dict[str, float]:
-        """The words of a document, or of one paragraph of it, with those of its title; of length 1."""
+        """The unit vector of word weights of a document, or of one of its paragraphs, with its title."""
         title = self._state.passage(document).item.title or ""
-        stems = {word.stem[:FAMILY]: word.weight for word in find_words(title).lexemes if word.weight}
+        stems = {word.stem[:FAMILY_LETTERS]: word.weight for word in find_words(title).lexemes if word.weight}
         for one in self._state.statements_of(document):
             if begins is None or one.begins == begins:
                 for stem, value in one.value.stems.items():
@@ -243,34 +250,35 @@ def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 
 def judge_pairs(state: State, guard: Guard, progress: Progress) -> None:
-    """Have the pairs judged that were not yet.
+    """Judge the pairs that were not judged yet.
 
     Args:
         state: the corpus.
-        guard: what judges.
-        progress: called with how many more pairs were judged.
+        guard: judges the pairs.
+        progress: called with the number of pairs judged since the last call.
 
     Raises:
-        VerifierError: the network failed: whether there are contradictions is not known then.
+        VerifierError: the network failed, so whether there are contradictions is not known.
     """
     while True:
-        open_ = state.db.execute(
+        pending = state.db.execute(
             "SELECT first, second, shared, differs FROM pairs WHERE judged IS NULL ORDER BY first, second LIMIT ?",
-            (PER_BATCH,),
+            (PAIRS_PER_BATCH,),
         ).fetchall()
-        if not open_:
-            state.db.execute("DELETE FROM judgements WHERE seen < ?", (state.seen - 5,))  # of texts that are gone
+        if not pending:
+            # Judgements on texts that no longer exist.
+            state.db.execute("DELETE FROM judgements WHERE seen < ?", (state.seen - 5,))
             state.db.commit()
             return
-        _judge(state, guard, open_)
+        _judge(state, guard, pending)
         state.db.commit()
-        progress(len(open_))
+        progress(len(pending))
 
 
-def _judge(state: State, guard: Guard, open_: Sequence[tuple[int, int, float, str]]) -> None:
+def _judge(state: State, guard: Guard, pending: Sequence[tuple[int, int, float, str]]) -> None:
     items: list[Evidence] = []
-    waiting: list[tuple[bytes, Pair]] = []
-    for first, second, shared, differs in open_:
+    unjudged: list[tuple[bytes, Pair]] = []
+    for first, second, shared, differs in pending:
         sides = [_side(state, number) for number in (first, second)]
         key = _key(guard, sides)
         state.db.execute("UPDATE pairs SET judged = ? WHERE first = ? AND second = ?", (key, first, second))
@@ -280,12 +288,12 @@ def _judge(state: State, guard: Guard, open_: Sequence[tuple[int, int, float, st
         for item, value in sides:
             values.append(replace(value, passage=len(items)))
             items.append(item)
-        waiting.append((key, Pair(values[0], values[1], shared, differs)))
+        unjudged.append((key, Pair(values[0], values[1], shared, differs)))
     found: dict[tuple[str, int, str, int], PassageConflict] = {}
-    if waiting:
-        for one in guard.contradictions([pair for _, pair in waiting], items):
+    if unjudged:
+        for one in guard.contradictions([pair for _, pair in unjudged], items):
             found[one.first, one.first_start, one.second, one.second_start] = one
-    for key, pair in waiting:
+    for key, pair in unjudged:
         judgement = _encoded(pair, items, found)
         state.db.execute("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?)", (key, judgement, state.seen))
 
@@ -303,20 +311,20 @@ def _encoded(
 
 
 def _side(state: State, number: int) -> tuple[Evidence, Statement]:
-    """A sentence with its paragraph, under the title of its document."""
+    """A sentence, with its paragraph under the title of its document as evidence."""
     one = state.statement(number)
     whole = state.passage(one.document).item
-    piece = unwrapped(whole.text[one.begins : one.ends])
-    text = piece[one.start : one.start + one.length]
-    item = whole.model_copy(update={"text": piece})
-    if len(piece) > CONTEXT:
+    paragraph = unwrap_lines(whole.text[one.begins : one.ends])
+    text = paragraph[one.start : one.start + one.length]
+    item = whole.model_copy(update={"text": paragraph})
+    if len(paragraph) > MAX_CONTEXT_LENGTH:
         item = whole.model_copy(update={"text": text})
         return item, replace(one.value, text=text, start=0)
     return item, replace(one.value, text=text)
 
 
 def _key(guard: Guard, sides: Sequence[tuple[Evidence, Statement]]) -> bytes:
-    """Names what is judged: both sentences, what stands around them, and who judges."""
+    """The key of a judgement: both sentences, the text around them, and the verifier."""
     settings = [guard.verifier.digest, guard.policy.digest]
     settings += [part for item, one in sides for part in (item.title or "", item.text, one.text)]
     return hashlib.sha256(json.dumps(settings).encode()).digest()

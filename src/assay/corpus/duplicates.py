@@ -1,7 +1,7 @@
-"""Which documents say the same: to the letter, nearly so, or as a part of another.
+"""Finds documents with the same wording: identical, nearly identical, or one contained in another.
 
-Signatures are compared in the database (`assay.retrieve.alike`): each document is measured against the first one that
-shares a band with it, so that the work grows with the documents and not with their pairs.
+MinHash signatures (`assay.retrieve.near_duplicates`) are compared in the database: each document is measured against
+the first one with which it shares a band, so that the work grows with the number of documents, not of pairs.
 """
 
 from __future__ import annotations
@@ -13,41 +13,41 @@ from typing import Any, Final
 
 from assay.corpus.state import State
 from assay.guard import says_the_same
-from assay.retrieve import folded_words, runs_of, shares_of
+from assay.retrieve import folded_words, jaccard_and_containment, word_shingles
 
-OF_ONE_TEXT: Final = 0.5
+MIN_VERSION_JACCARD: Final = 0.5
 """The Jaccard index from which two documents may be versions of one text."""
-INSIDE: Final = 0.97
-"""The share of the shorter one's wording from which it is a part of the longer one."""
-NEARLY: Final = 0.85
-"""The Jaccard index from which of two documents that say the same neither is a part of the other."""
+MIN_CONTAINMENT: Final = 0.97
+"""The share of the shorter document's wording from which it counts as contained in the longer one."""
+MIN_NEAR_COPY_JACCARD: Final = 0.85
+"""The Jaccard index from which two documents are near copies, and neither counts as contained in the other."""
 _BATCH: Final = 200
 
 Progress = Callable[[int], None]
 
 
 def measure(state: State, progress: Progress) -> None:
-    """Measure the documents that have not been measured.
+    """Measure the similarity of the documents that have not been measured.
 
     Args:
         state: the corpus.
-        progress: called with how many more were measured.
+        progress: called with the number of documents measured since the last call.
     """
 
     @lru_cache(maxsize=128)
-    def runs(document: int) -> frozenset[int]:
-        return runs_of(folded_words(state.text(document)))
+    def shingles(document: int) -> frozenset[int]:
+        return word_shingles(folded_words(state.text(document)))
 
     while True:
-        open_ = state.db.execute(
+        pending = state.db.execute(
             "SELECT id FROM documents WHERE measured = 0 AND text IS NOT NULL ORDER BY id LIMIT ?", (_BATCH,)
         ).fetchall()
-        if not open_:
+        if not pending:
             return
-        for (document,) in open_:
+        for (document,) in pending:
             for partner in _partners(state, document):
-                share, contained = shares_of(runs(partner), runs(document))
-                if share < OF_ONE_TEXT and contained < INSIDE:
+                jaccard, containment = jaccard_and_containment(shingles(partner), shingles(document))
+                if jaccard < MIN_VERSION_JACCARD and containment < MIN_CONTAINMENT:
                     continue
                 longer, shorter = sorted((state.text(partner), state.text(document)), key=lambda one: -len(one))
                 state.db.execute(
@@ -55,18 +55,18 @@ def measure(state: State, progress: Progress) -> None:
                     (
                         min(partner, document),
                         max(partner, document),
-                        share,
-                        contained,
-                        int(says_the_same(longer, shorter, share, contained)),
+                        jaccard,
+                        containment,
+                        int(says_the_same(longer, shorter, jaccard, containment)),
                     ),
                 )
             state.db.execute("UPDATE documents SET measured = 1 WHERE id = ?", (document,))
         state.db.commit()
-        progress(len(open_))
+        progress(len(pending))
 
 
 def _partners(state: State, document: int) -> list[int]:
-    """The first other document in each band."""
+    """The first other document of each band."""
     found = set()
     for band, signed in state.db.execute("SELECT band, signed FROM bands WHERE document = ?", (document,)).fetchall():
         row = state.db.execute(
@@ -79,9 +79,9 @@ def _partners(state: State, document: int) -> list[int]:
 
 
 def mark_repeats(state: State) -> None:
-    """Say of each document that only repeats another one of the same standing which that is.
+    """Mark each document that only repeats another one of the same standing as its duplicate.
 
-    Of several that say the same the one stays of which most is known, then the longest.
+    Of several duplicates the one with the most metadata is kept, then the longest.
     """
     roots: dict[int, int] = {}
     rows = state.db.execute(
@@ -89,14 +89,14 @@ def mark_repeats(state: State) -> None:
         "WHERE same = 1 AND a.standing = b.standing ORDER BY share DESC, first, second"
     ).fetchall()
     ranks = {one: _rank(state, one) for row in rows for one in row[:2]}
-    for nearly in (True, False):
-        for first, second, share in rows:
-            if (share >= NEARLY) is not nearly:
+    for near_copies in (True, False):
+        for first, second, jaccard in rows:
+            if (jaccard >= MIN_NEAR_COPY_JACCARD) is not near_copies:
                 continue
             one, other = _root(roots, first), _root(roots, second)
             if one == other:
                 continue
-            if nearly:
+            if near_copies:
                 stays, goes = sorted((one, other), key=lambda place: ranks[place])
             else:
                 stays, goes = sorted((one, other), key=lambda place: ranks[place][1:])

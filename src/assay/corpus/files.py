@@ -1,4 +1,4 @@
-"""The files of a folder, in order, without following a link out of it or in a circle."""
+"""Lists the files of a folder in order, without following links out of it or in a circle."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from assay.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file that can be read."""
+class CorpusFile:
+    """A file of a type that is read."""
 
     path: Path
     name: str
-    """Its path within the corpus, with `/`; what is no Unicode in it is written out."""
+    """Its path within the corpus, with `/`; bytes that are not Unicode are escaped."""
     changed: int
-    """When its content changed last, in nanoseconds since 1970."""
+    """The time of the last change of its content, in nanoseconds since 1970."""
     size: int
 
 
 @dataclass(slots=True)
-class Walk:
-    """A look at a folder; what it passes over is counted."""
+class FolderWalk:
+    """A walk through a folder that counts what it leaves out."""
 
     root: Path
     excluded: Sequence[str] = ()
-    """Patterns of names within the folder that are left out, as in a shell; `*` matches `/` as well."""
+    """Shell patterns of paths within the folder to leave out; `*` matches `/` as well."""
     ignored: frozenset[Path] = frozenset()
-    """Files of ours that may lie in it."""
-    other: Counter[str] = field(default_factory=Counter)
-    """Files that are not read, by ending."""
+    """Files of the check itself that may be in the folder."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Number of files of types that are not read, by ending."""
     links: int = 0
-    """Links that were not followed."""
+    """Number of links that were not followed."""
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    """Folders and files that could not be looked at, and why."""
+    """Folders and files that could not be opened, and why."""
     notes: list[str] = field(default_factory=list)
-    """What else there is to say of the look."""
+    """Further notes for the report."""
 
-    def files(self) -> Iterator[FoundFile]:
-        """The files that can be read, folder by folder in order. Hidden ones are left out, links are not followed."""
+    def files(self) -> Iterator[CorpusFile]:
+        """Yield the files that are read, folder by folder in order. Hidden files and links are left out."""
         pending = [(self.root, "")]
         while pending:
             folder, prefix = pending.pop()
@@ -55,7 +55,7 @@ class Walk:
             except OSError as error:
                 self.unreadable.append((prefix.rstrip("/") or ".", f"it cannot be listed: {error.strerror or error}"))
                 continue
-            below: list[tuple[Path, str]] = []
+            subfolders: list[tuple[Path, str]] = []
             for entry in found:
                 name = prefix + os.fsencode(entry.name).decode("utf-8", "backslashreplace")
                 if entry.name.startswith(".") or any(fnmatchcase(name, pattern) for pattern in self.excluded):
@@ -63,12 +63,12 @@ class Walk:
                 if entry.is_symlink():
                     self.links += 1
                 elif entry.is_dir(follow_symlinks=False):
-                    below.append((Path(entry.path), f"{name}/"))
+                    subfolders.append((Path(entry.path), f"{name}/"))
                 elif (one := self._file(entry, name)) is not None:
                     yield one
-            pending += reversed(below)
+            pending += reversed(subfolders)
 
-    def _file(self, entry: os.DirEntry[str], name: str) -> FoundFile | None:
+    def _file(self, entry: os.DirEntry[str], name: str) -> CorpusFile | None:
         path = Path(entry.path)
         ending = path.suffix.lower()
         try:
@@ -79,16 +79,16 @@ class Walk:
         if path in self.ignored:
             return None
         if ending not in ENDINGS or not stat.S_ISREG(status.st_mode):
-            self.other[ending if len(ending) <= 12 else "other"] += 1
+            self.skipped[ending if len(ending) <= 12 else "other"] += 1
             return None
-        return FoundFile(path, name, status.st_mtime_ns, status.st_size)
+        return CorpusFile(path, name, status.st_mtime_ns, status.st_size)
 
 
 def folder_at(place: str) -> Path:
-    """The folder of a corpus.
+    """The folder of a corpus, resolved.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such folder.
     """
     path = Path(place)
     if not path.exists():

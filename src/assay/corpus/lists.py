@@ -1,4 +1,4 @@
-"""The lists of a report, out of what is known of a corpus: so many entries of each at most, and all of them counted."""
+"""Builds the lists of a report from the state of a corpus: lists are cut at a maximum length, counts are complete."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from assay.corpus.contradictions import ACTIVE
-from assay.corpus.duplicates import NEARLY
+from assay.corpus.duplicates import MIN_NEAR_COPY_JACCARD
 from assay.corpus.report import (
     FINDINGS,
     Change,
@@ -26,35 +26,35 @@ from assay.corpus.report import (
     Version,
     VersionGroup,
 )
-from assay.corpus.state import OF_DOCUMENT, State, unwrapped_part
+from assay.corpus.state import STATEMENTS_PER_DOCUMENT, State, without_line_breaks
 from assay.schema import Standing
 
-MOST_OF_GROUP: Final = 50
-"""Copies of a document, or versions of one, that are listed."""
-MOST_CHANGES: Final = 6
-_MOST_COMPARED: Final = 400
-"""Sentences of two versions that are checked against each other."""
-_LONGEST: Final = 600
+MAX_GROUP_ENTRIES: Final = 50
+"""Copies or versions of one document that are listed at most."""
+MAX_CHANGES: Final = 6
+_MAX_COMPARED_SENTENCES: Final = 400
+"""Sentences of two versions that are compared at most."""
+_MAX_SENTENCE_LENGTH: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """What the record says of the corpus."""
+class Usage:
+    """The use of the corpus according to the record."""
 
     record: RecordUse
     gaps: tuple[CorpusGap, ...]
     found: int
-    """How many gaps there are."""
+    """Number of all gaps."""
 
 
-def lists_of(state: State, most: int, *, contradictions: bool, use: Use | None) -> dict[str, Any]:
-    """The lists, `counts` and `cut` of a report.
+def report_lists(state: State, most: int, *, contradictions: bool, use: Usage | None) -> dict[str, Any]:
+    """Build the lists, `counts` and `cut` of a report.
 
     Args:
-        state: the corpus, every step done.
-        most: entries of each list.
-        contradictions: whether they were looked for.
-        use: what the record says, where there is one.
+        state: the corpus, after all steps.
+        most: the maximum length of each list.
+        contradictions: whether contradictions were searched for.
+        use: the use according to the record, if there is one.
     """
     count = state.count
     counts = dict.fromkeys(FINDINGS, 0)
@@ -75,7 +75,8 @@ def lists_of(state: State, most: int, *, contradictions: bool, use: Use | None) 
         "unreadable": counts["unreadable"] > most,
         "injected_instructions": counts["injected_instructions"] > most,
         "duplicates": counts["duplicate"] > sum(len(one.copies) for one in found["duplicates"]),
-        "versions": len(found["versions"]) == most or any(len(g.versions) == MOST_OF_GROUP for g in found["versions"]),
+        "versions": len(found["versions"]) == most
+        or any(len(g.versions) == MAX_GROUP_ENTRIES for g in found["versions"]),
         "out_of_force": count("standing <> 'in_force'") > most,
         "unread_dates": counts["unread_date"] > most,
     }
@@ -99,9 +100,9 @@ _NOT_USED: Final = (
     "WHERE copies.repeats = documents.id)"
 )
 _CONFLICTS: Final = (
-    f"FROM pairs JOIN judgements ON key = judged JOIN documents a ON a.id = first / {OF_DOCUMENT} "
-    f"JOIN documents b ON b.id = second / {OF_DOCUMENT} WHERE found IS NOT NULL AND a.standing = 'in_force' "
-    "AND b.standing = 'in_force' AND a.repeats IS NULL AND b.repeats IS NULL"
+    f"FROM pairs JOIN judgements ON key = judged JOIN documents a ON a.id = first / {STATEMENTS_PER_DOCUMENT} "
+    f"JOIN documents b ON b.id = second / {STATEMENTS_PER_DOCUMENT} WHERE found IS NOT NULL "
+    "AND a.standing = 'in_force' AND b.standing = 'in_force' AND a.repeats IS NULL AND b.repeats IS NULL"
 )
 
 
@@ -133,20 +134,20 @@ def _duplicates(state: State, most: int) -> Iterator[Repetition]:
             "SELECT d.path, d.wording, max(a.share) AS share, a.contained FROM documents d JOIN alike a "
             "ON (a.first = d.id OR a.second = d.id) AND a.same = 1 WHERE d.repeats = ? GROUP BY d.id ORDER BY d.path "
             "LIMIT ?",
-            (root[0], MOST_OF_GROUP),
+            (root[0], MAX_GROUP_ENTRIES),
         ).fetchall()
         own = state.db.execute("SELECT path, wording FROM documents WHERE id = ?", (root[0],)).fetchone()
         copies = [
-            Copy(document=path, how=_how(wording == own[1], share), share=round(max(share, contained), 4))
+            Copy(document=path, how=_copy_kind(wording == own[1], share), share=round(max(share, contained), 4))
             for path, wording, share, contained in rows
         ]
         yield Repetition(document=own[0], copies=tuple(copies))
 
 
-def _how(same: bool, share: float) -> str:
+def _copy_kind(same: bool, share: float) -> str:
     if same:
         return "same_words"
-    return "nearly_same" if share >= NEARLY else "contained"
+    return "nearly_same" if share >= MIN_NEAR_COPY_JACCARD else "contained"
 
 
 def _out_of_force(state: State, most: int) -> Iterator[OutOfForce]:
@@ -164,7 +165,7 @@ def _conflicts(state: State, most: int) -> Iterator[CorpusConflict]:
         f"SELECT first, second, found {_CONFLICTS} ORDER BY json_extract(found, '$.score') DESC, first, second LIMIT ?"
     )
     for first, second, found in state.db.execute(sql, (most,)).fetchall():
-        sides = [(state.path_of(one // OF_DOCUMENT), *_sentence(state, one)) for one in (first, second)]
+        sides = [(state.path_of(one // STATEMENTS_PER_DOCUMENT), *_sentence(state, one)) for one in (first, second)]
         (path, text, start), (other, other_text, other_start) = sorted(sides)
         yield CorpusConflict(
             first=path,
@@ -180,11 +181,11 @@ def _conflicts(state: State, most: int) -> Iterator[CorpusConflict]:
 def _sentence(state: State, number: int) -> tuple[str, int]:
     one = state.statement(number)
     start = one.begins + one.start
-    return unwrapped_part(state.text(one.document), start, one.length), start
+    return without_line_breaks(state.text(one.document), start, one.length), start
 
 
 def _versions(state: State, most: int) -> Iterator[VersionGroup]:
-    """Documents of one name that differ in version, day or standing, and those that one replaces by its own words."""
+    """Documents with one name that differ in version, date or standing, or of which one states it replaces another."""
     names = (
         "SELECT name, known_by FROM documents WHERE name NOTNULL AND repeats IS NULL GROUP BY name, known_by "
         "HAVING count(*) > 1 AND (count(DISTINCT standing) > 1 OR "
@@ -196,7 +197,7 @@ def _versions(state: State, most: int) -> Iterator[VersionGroup]:
         rows = state.db.execute(
             f"SELECT id, {_VERSION} FROM documents WHERE name = ? AND known_by = ? AND repeats IS NULL "  # noqa: S608
             "ORDER BY standing = 'in_force' DESC, day DESC, version DESC, path LIMIT ?",
-            (name, by, MOST_OF_GROUP),
+            (name, by, MAX_GROUP_ENTRIES),
         ).fetchall()
         yield _group(state, name, by, rows)
     references = (
@@ -215,7 +216,7 @@ _VERSION: Final = "path, version, day, standing, why, json_extract(told, '$.item
 
 
 def _group(state: State, name: str, by: str, rows: list[Any]) -> VersionGroup:
-    made = [
+    versions = [
         Version(
             document=path,
             version=version,
@@ -227,7 +228,7 @@ def _group(state: State, name: str, by: str, rows: list[Any]) -> VersionGroup:
         for _, path, version, day, standing, why, expiry, _ in rows
     ]
     changes = tuple(_changes(state, rows[1][0], rows[0][0])) if len(rows) > 1 else ()
-    return VersionGroup(name=name, identified_by=by, versions=tuple(made), changes=changes)
+    return VersionGroup(name=name, identified_by=by, versions=tuple(versions), changes=changes)
 
 
 def _changes(state: State, older: int, newer: int) -> Iterator[Change]:
@@ -242,7 +243,7 @@ def _changes(state: State, older: int, newer: int) -> Iterator[Change]:
             new = new_ones[c + place] if c + place < d else None
             yield Change(older=old, newer=new)
             found += 1
-            if found >= MOST_CHANGES:
+            if found >= MAX_CHANGES:
                 return
 
 
@@ -250,6 +251,6 @@ def _sentences(state: State, document: int) -> list[str]:
     from assay.text.sentences import split_sentences
 
     text = state.text(document)[:60_000]
-    spans = split_sentences(text)[:_MOST_COMPARED]
-    said = (" ".join(text[one.start : one.end].split())[:_LONGEST] for one in spans)
+    spans = split_sentences(text)[:_MAX_COMPARED_SENTENCES]
+    said = (" ".join(text[one.start : one.end].split())[:_MAX_SENTENCE_LENGTH] for one in spans)
     return [one for one in said if not one.startswith("#")]

@@ -1,4 +1,4 @@
-"""The report on a corpus as one self-contained page."""
+"""Renders the report on a corpus as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _TONE: Final = {
 
 
 def corpus_page(report: CorpusReport) -> str:
-    """The page: it asks the network for nothing, and no text of a document is markup in it."""
+    """Render the page: it loads nothing from the network, and all text of documents is escaped."""
     files = report.files
     said = (
         f"{files.found:,} documents with {files.characters:,} characters; {files.read:,} read for this report, "

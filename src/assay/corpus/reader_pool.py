@@ -1,4 +1,4 @@
-"""Processes that read files, each bounded in time and memory; a file that ends one is unreadable, the rest go on."""
+"""A pool of processes that read files with limits on time and memory; a file that ends its process is unreadable."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 SECONDS: Final = 60.0
-"""What one file may take to be read."""
+"""Time limit for reading one file, in seconds."""
 _GRACE: Final = 5.0
-"""Seconds after which a process that did not end itself is ended."""
+"""Seconds beyond the time limit after which a process that has not ended itself is killed."""
 _STARTUP: Final = 300.0
-"""Seconds that a process may take until it can read: on a busy machine loading modules takes longer than any file."""
+"""Seconds that a process may take to start: on a busy machine importing modules takes longer than any file."""
 _AHEAD: Final = 4
-"""Files for each process that are read ahead of whoever takes the results: results wait in memory."""
+"""Files for each process that are read ahead of the consumer: their results wait in memory."""
 
-Asked = TypeVar("Asked")
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """What became of one file."""
+    """The result of reading one file."""
 
     read: dict[str, Any] | None
-    """The file made ready (`assay.corpus.reader.prepare`)."""
+    """The prepared file (`assay.corpus.reader.prepare`)."""
     reason: str | None = None
     """Why it could not be read."""
 
 
 class ReaderPool:
-    """Some processes that read files. Use it in a `with` block: they end with it."""
+    """Processes that read files. Use it in a `with` block, at whose end they are ended."""
 
     def __init__(self, size: int, seconds: float = SECONDS) -> None:
-        """Make the pool; its processes are started with the first files.
+        """Create the pool; its processes are started with the first files.
 
         Args:
-            size: how many processes, at least 1.
-            seconds: what one file may take.
+            size: the number of processes, at least 1.
+            seconds: the time limit for one file.
         """
         self._size, self._seconds = size, seconds
         self._idle: queue.SimpleQueue[subprocess.Popen[str] | None] = queue.SimpleQueue()
-        self._all: list[subprocess.Popen[str]] = []
+        self._processes: list[subprocess.Popen[str]] = []
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(size, thread_name_prefix="assay-corpus")
+        self._executor = ThreadPoolExecutor(size, thread_name_prefix="assay-corpus")
         for _ in range(size):
             self._idle.put(None)
 
@@ -64,23 +64,23 @@ class ReaderPool:
         self.close()
 
     def close(self) -> None:
-        """End the processes, whatever they are at."""
+        """Kill the processes, even while they read."""
         with self._lock:
-            for process in self._all:
+            for process in self._processes:
                 process.kill()
-        self._threads.shutdown(wait=True, cancel_futures=True)
-        for process in self._all:
+        self._executor.shutdown(wait=True, cancel_futures=True)
+        for process in self._processes:
             _end(process)
 
-    def read(self, files: Iterable[tuple[Asked, Path, str]]) -> Iterator[tuple[Asked, ReadResult]]:
-        """Files in their order, each with what became of it; only a few are read ahead.
+    def read(self, files: Iterable[tuple[Key, Path, str]]) -> Iterator[tuple[Key, ReadResult]]:
+        """Read files; yields the results in order and reads only a few files ahead.
 
         Args:
-            files: each with what it is told by, its place, and its name in the corpus.
+            files: for each its key, its path, and its name in the corpus.
         """
-        waiting: deque[tuple[Asked, Future[ReadResult]]] = deque()
-        for asked, path, name in files:
-            waiting.append((asked, self._threads.submit(self._one, path, name)))
+        waiting: deque[tuple[Key, Future[ReadResult]]] = deque()
+        for key, path, name in files:
+            waiting.append((key, self._executor.submit(self._read_one, path, name)))
             if len(waiting) >= _AHEAD * self._size:
                 first, done = waiting.popleft()
                 yield first, done.result()
@@ -88,8 +88,14 @@ class ReaderPool:
             first, done = waiting.popleft()
             yield first, done.result()
 
-    def _one(self, path: Path, name: str) -> ReadResult:
-        process = self._idle.get() or self._start()
+    def _read_one(self, path: Path, name: str) -> ReadResult:
+        process = self._idle.get()
+        if process is None:
+            try:
+                process = self._start()
+            except BaseException:
+                self._idle.put(None)  # else the next file would wait for this place for ever
+                raise
         timer = threading.Timer(self._seconds + _GRACE, process.kill)
         timer.daemon = True
         timer.start()
@@ -116,7 +122,7 @@ class ReaderPool:
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
         environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         process = subprocess.Popen(
-            # -P: modules are never taken from the working folder, which may be the corpus itself.
+            # -P: modules are never imported from the working folder, which may be the corpus itself.
             [sys.executable, "-P", "-m", "assay.corpus.reader"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -125,14 +131,14 @@ class ReaderPool:
             env=environ,
         )
         with self._lock:
-            self._all = [one for one in self._all if one.poll() is None]
-            self._all.append(process)
+            self._processes = [one for one in self._processes if one.poll() is None]
+            self._processes.append(process)
         timer = threading.Timer(_STARTUP, process.kill)
         timer.daemon = True
         timer.start()
         try:
             assert process.stdout is not None  # noqa: S101 it is a pipe
-            process.stdout.readline()  # that it is ready; where it has ended instead, the first file shows it
+            process.stdout.readline()  # the line "ready"; if the process has ended instead, the first file shows it
         finally:
             timer.cancel()
         return process
@@ -143,5 +149,5 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            with contextlib.suppress(OSError):  # what was written to a process that has ended
+            with contextlib.suppress(OSError):  # buffered input to a process that has ended
                 pipe.close()

@@ -1,9 +1,9 @@
-"""What is known of a corpus from one check to the next: a file in SQLite.
+"""The state of a corpus between checks: a SQLite file.
 
-Every file is read once for as long as it stays the same, and two sentences are judged once. All of it is written in
-small transactions: a check that was killed goes on where it was. It saves work and holds nothing else: without the file
-the next check reads and judges everything again. Which pairs of sentences are judged depends on what was there when a
-document was compared first (docs/adr/0065).
+Every file is read once as long as it does not change, and every pair of sentences is judged once. Everything is written
+in small transactions: a check that was killed continues where it stopped. The state only saves work: without the file
+the next check reads and judges everything again. Which pairs of sentences are judged depends on the documents that
+existed when a document was first compared (docs/adr/0065).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from assay.retrieve import Passage
 from assay.schema import Evidence
 
 FORM: Final = 2
-"""The version of the tables. A file of another version is made again."""
+"""The version of the tables. A file of another version is created anew."""
 APPLICATION: Final = 0x61737901
-"""Marks the file as one of these (`PRAGMA application_id`)."""
-OF_DOCUMENT: Final = 1_000
-"""Statements of a document at most: the id of a statement is that of its document times this, plus its place."""
+"""Marks the file as such a state (`PRAGMA application_id`)."""
+STATEMENTS_PER_DOCUMENT: Final = 1_000
+"""Statements of a document at most: the id of a statement is that of its document times this, plus its index."""
 _CACHE_KIB: Final = 32_768
 _TABLES: Final = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -67,35 +67,35 @@ CREATE TABLE used (document INTEGER PRIMARY KEY, times INTEGER NOT NULL, last TE
 
 @dataclass(frozen=True, slots=True)
 class StoredStatement:
-    """A sentence of a document, with where it is in the document's text."""
+    """A sentence of a document, with its position in the text."""
 
     id: int
     begins: int
-    """Where its paragraph begins."""
+    """The start of its paragraph in the text."""
     ends: int
     start: int
-    """Where it begins in its paragraph."""
+    """Its start within the paragraph."""
     value: Statement
-    """Its own text is empty: it is read from the document where it is judged."""
+    """Its `text` is empty: it is read from the document when it is judged."""
     length: int
 
     @property
     def document(self) -> int:
         """The id of its document."""
-        return self.id // OF_DOCUMENT
+        return self.id // STATEMENTS_PER_DOCUMENT
 
 
 class State:
-    """The file, opened for one check; no other process may have it at the same time."""
+    """The state file, opened for one check and locked against other processes."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file.
+        """Open or create the file.
 
         Raises:
-            InputError: it is no such file, cannot be opened, or another check has it.
+            InputError: it is not such a file, cannot be opened, or is in use by another check.
         """
         self.path = path
-        self.db = _opened(path)
+        self.db = _open(path)
         self.seen = int(self.about("seen") or 0)
         self._stems: dict[int, int] = {}
         self.statement = lru_cache(maxsize=20_000)(self._statement)
@@ -109,21 +109,21 @@ class State:
         self.close()
 
     def close(self) -> None:
-        """Keep what was done and close the file."""
+        """Commit and close the file."""
         self.db.commit()
         self.db.close()
 
     def about(self, name: str) -> str | None:
-        """A value on the whole corpus."""
+        """A stored value about the whole corpus."""
         row = self.db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def set_about(self, name: str, value: str) -> None:
-        """Keep a value on the whole corpus."""
+        """Store a value about the whole corpus."""
         self.db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
 
     def begin(self) -> None:
-        """Begin a check: what it does not see is gone."""
+        """Start a check: files that it does not see count as gone."""
         self.seen += 1
         self.set_about("seen", str(self.seen))
         self.db.commit()
@@ -131,7 +131,7 @@ class State:
     # Documents
 
     def is_known(self, path: str, changed: int, size: int) -> bool:
-        """Whether a file is as it was read; marks it as seen."""
+        """Whether a file is unchanged since it was read; marks it as seen."""
         found = self.db.execute(
             "UPDATE documents SET seen = ? WHERE path = ? AND changed = ? AND size = ?",
             (self.seen, path, changed, size),
@@ -139,7 +139,7 @@ class State:
         return found.rowcount > 0
 
     def keep(self, path: str, changed: int, size: int, read: Mapping[str, Any] | None, reason: str | None) -> None:
-        """Put what was read of a file in the place of what was known of it."""
+        """Replace what is stored for a file by what was read."""
         self.forget(path)
         details = (
             None
@@ -176,14 +176,24 @@ class State:
         self.db.executemany("INSERT INTO keys VALUES (?, ?)", [(key, document) for key in read["keys"]])
         self.db.execute("INSERT INTO titles (rowid, title) VALUES (?, ?)", (document, read["item"]["title"] or ""))
         counts: dict[int, int] = {}
-        for place, (begins, ends, start, length, *facts) in enumerate(read["statements"][: OF_DOCUMENT - 1]):
-            number = document * OF_DOCUMENT + place
-            said = unwrapped_part(read["text"], begins + start, length)
+        for place, (begins, ends, start, length, *facts) in enumerate(
+            read["statements"][: STATEMENTS_PER_DOCUMENT - 1]
+        ):
+            number = document * STATEMENTS_PER_DOCUMENT + place
+            sentence = without_line_breaks(read["text"], begins + start, length)
             self.db.execute(
                 "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, begins, ends, start, length, json.dumps(facts, separators=(",", ":")), number_of(fold(said))),
+                (
+                    number,
+                    begins,
+                    ends,
+                    start,
+                    length,
+                    json.dumps(facts, separators=(",", ":")),
+                    text_hash(folded_text(sentence)),
+                ),
             )
-            stems = sorted(_posted(facts))
+            stems = sorted(_posting_keys(facts))
             self.db.executemany("INSERT INTO postings VALUES (?, ?)", [(stem, number) for stem in stems])
             for stem in stems:
                 counts[stem] = counts.get(stem, 0) + 1
@@ -196,21 +206,21 @@ class State:
         )
 
     def forget(self, path: str) -> None:
-        """Leave out a file and all that was found of it."""
+        """Remove a file and all results about it."""
         row = self.db.execute("SELECT id FROM documents WHERE path = ?", (path,)).fetchone()
         if row is None:
             return
         document = int(row[0])
-        first, last = document * OF_DOCUMENT, (document + 1) * OF_DOCUMENT - 1
+        first, last = document * STATEMENTS_PER_DOCUMENT, (document + 1) * STATEMENTS_PER_DOCUMENT - 1
         counts: dict[int, int] = {}
         for number, details in self.db.execute(
             "SELECT id, told FROM statements WHERE id BETWEEN ? AND ?", (first, last)
         ):
-            for stem in _posted(json.loads(details)):
+            for stem in _posting_keys(json.loads(details)):
                 self.db.execute("DELETE FROM postings WHERE stem = ? AND statement = ?", (stem, number))
                 counts[stem] = counts.get(stem, 0) + 1
         self._count(counts, -1)
-        # Others may have been measured against it alone.
+        # Other documents may have been measured only against this one.
         self.db.execute(
             "UPDATE documents SET measured = 0 WHERE id IN (SELECT first FROM alike WHERE second = ? "
             "UNION SELECT second FROM alike WHERE first = ?)",
@@ -226,14 +236,14 @@ class State:
         self.db.execute("DELETE FROM documents WHERE id = ?", (document,))
 
     def forget_unseen(self) -> int:
-        """Leave out what this check has not seen; how many files that were."""
+        """Remove the files that this check has not seen; returns their number."""
         gone = [row[0] for row in self.db.execute("SELECT path FROM documents WHERE seen <> ?", (self.seen,))]
         for path in gone:
             self.forget(path)
         return len(gone)
 
     def count(self, condition: str = "1", *values: object) -> int:
-        """How many documents meet a condition in SQL, a constant of ours."""
+        """Number of documents that meet a condition in SQL, which must be a constant in the code."""
         return int(self.db.execute(f"SELECT count(*) FROM documents WHERE {condition}", values).fetchone()[0])  # noqa: S608
 
     def path_of(self, document: int) -> str:
@@ -245,7 +255,7 @@ class State:
         return zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
 
     def _passage(self, document: int) -> Passage:
-        """A document as a passage, its whole text included."""
+        """A document as a passage with its whole text."""
         path, details = self.db.execute("SELECT path, told FROM documents WHERE id = ?", (document,)).fetchone()
         read = json.loads(details)
         item = Evidence.model_validate({"id": path, "text": self.text(document), "source": path, **read["item"]})
@@ -256,9 +266,10 @@ class State:
 
     def statements_of(self, document: int) -> list[StoredStatement]:
         """The sentences of a document that can be compared."""
-        first = document * OF_DOCUMENT
+        first = document * STATEMENTS_PER_DOCUMENT
         rows = self.db.execute(
-            "SELECT id FROM statements WHERE id BETWEEN ? AND ? ORDER BY id", (first, first + OF_DOCUMENT - 1)
+            "SELECT id FROM statements WHERE id BETWEEN ? AND ? ORDER BY id",
+            (first, first + STATEMENTS_PER_DOCUMENT - 1),
         ).fetchall()
         return [self.statement(row[0]) for row in rows]
 
@@ -282,7 +293,7 @@ class State:
         return StoredStatement(number, row[0], row[1], row[2], value, row[3])
 
     def counts_of(self, stems: Iterable[int]) -> dict[int, int]:
-        """In how many statements each stem stands."""
+        """Number of statements that contain each stem."""
         wanted = set(stems)
         missing = [stem for stem in wanted if stem not in self._stems]
         if len(self._stems) > 300_000:
@@ -298,39 +309,39 @@ class State:
         return {stem: self._stems[stem] for stem in wanted}
 
     def rows(self, sql: str, *values: object) -> Iterator[sqlite3.Row]:
-        """Rows of a query, read a few at a time."""
+        """The rows of a query, read a few at a time."""
         cursor = self.db.cursor()
         cursor.row_factory = sqlite3.Row
         yield from cursor.execute(sql, values)
 
 
-def number_of(text: str) -> int:
-    """A text as a number of 63 bits."""
+def text_hash(text: str) -> int:
+    """A hash of a text as a number of 63 bits."""
     import hashlib
 
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
-def number_of_name(name: str) -> int:
-    """A name as a number: whole, since words are kept by their first letters alone and names would be mixed up."""
-    return number_of(f"name:{name}")
+def name_hash(name: str) -> int:
+    """A hash of a whole name: words are stored by their first letters only, which would confuse names."""
+    return text_hash(f"name:{name}")
 
 
-def _posted(facts: Sequence[Any]) -> set[int]:
-    """Under what a sentence is found: its words and its names."""
-    return {number_of(stem) for stem in facts[0]} | {number_of_name(name) for name in facts[3]}
+def _posting_keys(facts: Sequence[Any]) -> set[int]:
+    """The index keys of a sentence: its words and its names."""
+    return {text_hash(stem) for stem in facts[0]} | {name_hash(name) for name in facts[3]}
 
 
-def fold(text: str) -> str:
-    """A sentence by its words alone."""
+def folded_text(text: str) -> str:
+    """A sentence reduced to its words, for comparison."""
     from assay.retrieve import folded_words
 
     return " ".join(folded_words(text))
 
 
-def unwrapped_part(text: str, start: int, length: int) -> str:
-    """A sentence of a text, its ends of lines as spaces."""
+def without_line_breaks(text: str, start: int, length: int) -> str:
+    """A sentence of a text with its line breaks replaced by spaces."""
     return " ".join(text[start : start + length].split("\n"))
 
 
@@ -343,11 +354,11 @@ def _refuse_others(path: Path, *, is_ours: bool) -> None:
         raise InputError(f"{path}: expected the state of `assay corpus check`, got another database; name another")
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open(path: Path) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # it holds the text of the documents
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # private: it contains the text of the documents
         db = sqlite3.connect(path, timeout=0.5)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: the state cannot be opened: {error}") from error

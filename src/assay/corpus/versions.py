@@ -1,7 +1,7 @@
-"""Which documents are versions of one, and which are in force: the rules of a screening, over a whole corpus.
+"""Finds versions of one document and which are in force, with the rules of screening, over a whole corpus.
 
-Documents that can be versions of one another meet by what their metadata and titles name (`assay.guard.keys_of`), by
-wording that they share, and where one says that it replaces another. Each such group is judged by itself.
+Possible versions are found by the names in their metadata and titles (`assay.guard.keys_of`), by wording that they
+share, and by statements that one replaces another. Each such group is judged separately.
 """
 
 from __future__ import annotations
@@ -14,44 +14,44 @@ from dataclasses import replace
 from datetime import date
 from typing import Final
 
-from assay.corpus.duplicates import OF_ONE_TEXT
+from assay.corpus.duplicates import MIN_VERSION_JACCARD
 from assay.corpus.state import State
 from assay.guard import replaced_by, says_that_it_replaces, versions_of
 from assay.retrieve import Passage
 
 FORM: Final = 1
-"""The version of the rules: another one judges all groups again."""
-MOST_OF_ONE: Final = 400
-"""Documents of a group that are checked against each other; a larger one is judged in parts of so many."""
-READ: Final = 20_000
-"""Characters from the beginning of a document by which versions are recognised."""
-CLOSING: Final = 200
-"""Characters of its end: a date of validity may be there."""
-MOST_REPLACED: Final = 20
-"""Documents that are looked at for one that says that it replaces another."""
+"""The version of the rules: with another one all groups are judged again."""
+MAX_GROUP: Final = 400
+"""Documents of a group that are judged together; a larger group is judged in parts of this size."""
+HEAD_LENGTH: Final = 20_000
+"""Characters at the beginning of a document that are used to recognise versions."""
+TAIL_LENGTH: Final = 200
+"""Characters at its end, where a date of validity may be."""
+MAX_REPLACED: Final = 20
+"""Candidates that are considered for a statement that a document replaces another."""
 _BATCH: Final = 200
 
 
-def settle(state: State, as_of: date, progress: Callable[[int], None]) -> int:
-    """Say of each document of which document it is a version, and how it stands to a day.
+def settle_versions(state: State, as_of: date, progress: Callable[[int], None]) -> int:
+    """Determine of which document each is a version, and its standing on a day.
 
     Args:
         state: the corpus.
         as_of: the day.
-        progress: called with how many more documents were settled.
+        progress: called with the number of documents settled since the last call.
 
     Returns:
-        How many groups had to be judged in parts.
+        The number of groups that had to be judged in parts.
     """
     groups = _groups(state)
     grouped = {one for members in groups for one in members}
     in_parts = 0
     done = 0
     for members in groups:
-        in_parts += len(members) > MOST_OF_ONE
-        for at in range(0, len(members), MOST_OF_ONE):
-            part = members[at : at + MOST_OF_ONE]
-            _settle(state, part, as_of)
+        in_parts += len(members) > MAX_GROUP
+        for at in range(0, len(members), MAX_GROUP):
+            part = members[at : at + MAX_GROUP]
+            _settle_group(state, part, as_of)
             done += len(part)
         if done >= _BATCH:
             state.db.commit()
@@ -59,7 +59,7 @@ def settle(state: State, as_of: date, progress: Callable[[int], None]) -> int:
             done = 0
     for (document,) in state.db.execute("SELECT id FROM documents WHERE text IS NOT NULL ORDER BY id").fetchall():
         if document not in grouped:
-            _settle(state, [document], as_of)
+            _settle_group(state, [document], as_of)
             done += 1
             if done >= _BATCH:
                 state.db.commit()
@@ -71,7 +71,7 @@ def settle(state: State, as_of: date, progress: Callable[[int], None]) -> int:
 
 
 def _groups(state: State) -> list[list[int]]:
-    """The documents that may be versions of one another; those that stand alone are left out."""
+    """Groups of documents that may be versions of one another; single documents are left out."""
     roots: dict[int, int] = {}
 
     def root(one: int) -> int:
@@ -99,29 +99,29 @@ def _links(state: State) -> Iterator[tuple[int, int]]:
         if last is not None and last[0] == key:
             yield last[1], document
         last = key, document
-    yield from state.db.execute("SELECT first, second FROM alike WHERE share >= ?", (OF_ONE_TEXT,))
+    yield from state.db.execute("SELECT first, second FROM alike WHERE share >= ?", (MIN_VERSION_JACCARD,))
     for (document,) in state.db.execute("SELECT id FROM documents WHERE replaces = 1 ORDER BY id").fetchall():
-        for other in _named_in(state, document):
+        for other in _replaced_by_document(state, document):
             yield document, other
 
 
-def _named_in(state: State, document: int) -> Iterator[int]:
-    """The documents that one says it replaces, among those whose titles are nearest to what it says."""
+def _replaced_by_document(state: State, document: int) -> Iterator[int]:
+    """The documents that one states it replaces, among those with the most similar titles."""
     item = state.passage(document).item
-    said = replaced_by(item) or ""
-    words = "".join(sign if sign.isalnum() else " " for sign in said).split()[:60]
+    reference = replaced_by(item) or ""
+    words = "".join(sign if sign.isalnum() else " " for sign in reference).split()[:60]
     match = " OR ".join(f'"{word}"' for word in dict.fromkeys(word.lower() for word in words))
     if not match:
         return
     near = state.db.execute(
-        "SELECT rowid FROM titles WHERE titles MATCH ? ORDER BY bm25(titles), rowid LIMIT ?", (match, MOST_REPLACED)
+        "SELECT rowid FROM titles WHERE titles MATCH ? ORDER BY bm25(titles), rowid LIMIT ?", (match, MAX_REPLACED)
     ).fetchall()
     for (other,) in near:
         if other != document and says_that_it_replaces(item, state.passage(other).item):
             yield other
 
 
-def _settle(state: State, members: Sequence[int], as_of: date) -> None:
+def _settle_group(state: State, members: Sequence[int], as_of: date) -> None:
     marks = ",".join("?" * len(members))
     rows = state.db.execute(
         f"SELECT id, path, wording, told, settled FROM documents WHERE id IN ({marks}) ORDER BY path",  # noqa: S608
@@ -156,7 +156,7 @@ def _settle(state: State, members: Sequence[int], as_of: date) -> None:
 def _passages(state: State, documents: Sequence[int]) -> list[Passage]:
     """The documents as they are compared: the beginning and the end of each.
 
-    One that nothing names but its file, under a name that no other has, is known by its wording alone.
+    A document that is named only by its file, with a name that no other has, is recognised only by its wording.
     """
     by_key: dict[str, int] = defaultdict(int)
     keys = {
@@ -166,16 +166,16 @@ def _passages(state: State, documents: Sequence[int]) -> list[Passage]:
     for names in keys.values():
         for name in names:
             by_key[name] += 1
-    made = []
+    passages = []
     for one in documents:
         passage = state.passage(one)
         text = passage.item.text
         changes: dict[str, object] = {}
-        if len(text) > READ + CLOSING:
-            changes["text"] = f"{text[:READ]}\n\n{text[-CLOSING:]}"
+        if len(text) > HEAD_LENGTH + TAIL_LENGTH:
+            changes["text"] = f"{text[:HEAD_LENGTH]}\n\n{text[-TAIL_LENGTH:]}"
         titled = json.loads(state.db.execute("SELECT told FROM documents WHERE id = ?", (one,)).fetchone()[0])["titled"]
-        alone = all(by_key[name] == 1 for name in keys[one])
-        if len(documents) > 1 and not titled and alone and passage.document is None:
+        unique_keys = all(by_key[name] == 1 for name in keys[one])
+        if len(documents) > 1 and not titled and unique_keys and passage.document is None:
             changes |= {"title": None, "source": None}
-        made.append(replace(passage, item=passage.item.model_copy(update=changes)) if changes else passage)
-    return made
+        passages.append(replace(passage, item=passage.item.model_copy(update=changes)) if changes else passage)
+    return passages

@@ -21,8 +21,9 @@ _VERSIONS: Final = frozenset({"version", "docversion", "documentversion", "revis
 def passage_of_file(read: FileText, source: str, name: str) -> dict[str, Any]:
     r"""A file as a passage that `assay.retrieve.read_passages` takes.
 
-    >>> from assay.text.files import read_kind
-    >>> made = passage_of_file(read_kind("---\nowner: HR\n---\n# Leave\nTwo weeks.", ".md"), "leave_v3.md", "leave")
+    >>> from assay.text.files import read_file_text
+    >>> file = read_file_text("---\nowner: HR\n---\n# Leave\nTwo weeks.", ".md")
+    >>> made = passage_of_file(file, "leave_v3.md", "leave")
     >>> made["title"], made["metadata"]
     ('Leave', {'owner': 'HR', 'version': '3'})
 

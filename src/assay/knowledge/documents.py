@@ -1,4 +1,4 @@
-"""Files of a folder as documents: their text, what they say of their version, and pieces of a size to be ranked."""
+"""The files of a folder as documents: title, version and dates, and text pieces of a size that can be ranked."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Final
 
 from assay.errors import InputError
-from assay.text.files import PAGES, TABLES, TEXT, read_fields, read_kind, title_of_name
+from assay.text.files import HTML_ENDINGS, TABLE_ENDINGS, TEXT_ENDINGS, read_fields, read_file_text, title_of_name
 
-ENDINGS: Final = TEXT | PAGES | TABLES
-"""What is read as text."""
-MOST_BYTES: Final = 5_000_000
-"""A larger file is left out."""
-PIECE: Final = 600
-"""Characters of a piece, about a paragraph; what is ranked and shown."""
+ENDINGS: Final = TEXT_ENDINGS | HTML_ENDINGS | TABLE_ENDINGS
+"""The endings of files that are read."""
+MAX_FILE_BYTES: Final = 5_000_000
+"""Bytes; a larger file is left out."""
+PIECE_LENGTH: Final = 600
+"""Characters of a piece, about a paragraph, which is the unit that is ranked and shown."""
 
 _HEADING: Final = re.compile(r"^#{1,6}\s+(?P<title>\S.*?)\s*#*\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file says."""
+    """The content of a file."""
 
     pieces: tuple[str, ...]
     title: str | None = None
@@ -34,15 +34,15 @@ class Document:
 
 
 def read_document(path: Path) -> Document | None:
-    """A file as a document; none where it is too large, no text in UTF-8, or nothing of what its name says.
+    """A file as a document; none where it is too large, not text in UTF-8, or not of the type that its ending names.
 
-    A head between two lines of `---`, or the `meta` elements of a page, may give `title`, `version`,
-    `effective_date`, `expiry_date` and `document_id`, in the spellings of a screening (docs/screen.md).
+    Front matter between two lines of `---`, or the `meta` elements of a page, may give `title`, `version`,
+    `effective_date`, `expiry_date` and `document_id`, in the spellings that docs/screen.md lists.
 
     Raises:
         OSError: it cannot be read.
     """
-    if path.stat().st_size > MOST_BYTES:
+    if path.stat().st_size > MAX_FILE_BYTES:
         return None
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -61,57 +61,57 @@ def document_of(text: str, ending: str = ".md", name: str | None = None) -> Docu
     '3'
 
     Raises:
-        InputError: it is nothing of the kind that its ending says.
+        InputError: it is not of the type that its ending names.
     """
-    read = read_kind(text, ending)
+    read = read_file_text(text, ending)
     fields = read_fields(read.fields)
-    pieces = read.text.split("\n\n") if ending in TABLES else _pieces(read.text)
+    pieces = read.text.split("\n\n") if ending in TABLE_ENDINGS else _pieces(read.text)
     title = read.title or (title_of_name(name) if name else None)
     return Document(tuple(pieces), title, fields.document, fields.version, fields.effective_date, fields.expiry_date)
 
 
 def _pieces(text: str) -> list[str]:
-    """Paragraphs, short ones joined, each under the heading that it stands under."""
-    made: list[str] = []
-    heading, open_ = "", ""
+    """The paragraphs, short ones joined, each after the heading of its section."""
+    pieces: list[str] = []
+    heading, pending = "", ""
     for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
         lines = block.strip("\n").split("\n")
         while lines and (found := _HEADING.match(lines[0])) is not None:
-            if open_:
-                made.append(_under(heading, open_))
-                open_ = ""
+            if pending:
+                pieces.append(_with_heading(heading, pending))
+                pending = ""
             heading = found["title"]
             lines = lines[1:]
         body = "\n".join(lines).strip()
-        for part in _halved(body):
-            if open_ and len(open_) + len(part) > PIECE:
-                made.append(_under(heading, open_))
-                open_ = ""
-            open_ = f"{open_}\n{part}" if open_ else part
-    if open_:
-        made.append(_under(heading, open_))
-    return made
+        for part in _split_paragraph(body):
+            if pending and len(pending) + len(part) > PIECE_LENGTH:
+                pieces.append(_with_heading(heading, pending))
+                pending = ""
+            pending = f"{pending}\n{part}" if pending else part
+    if pending:
+        pieces.append(_with_heading(heading, pending))
+    return pieces
 
 
-def _under(heading: str, body: str) -> str:
+def _with_heading(heading: str, body: str) -> str:
     return f"{heading}\n{body}" if heading else body
 
 
-def _halved(body: str) -> list[str]:
-    """A paragraph in parts of at most `PIECE` characters, cut between sentences where there are any."""
-    if len(body) <= PIECE:
+def _split_paragraph(body: str) -> list[str]:
+    """A paragraph in parts of about `PIECE_LENGTH` characters, cut between sentences; a long sentence is cut too."""
+    if len(body) <= PIECE_LENGTH:
         return [body] if body else []
     from assay.text.sentences import split_sentences
 
     parts: list[str] = []
-    open_ = ""
+    pending = ""
     for one in split_sentences(body):
-        said = body[one.start : one.end]
-        while len(said) > 2 * PIECE:
-            parts.append(said[: 2 * PIECE])
-            said = said[2 * PIECE :]
-        if open_ and len(open_) + len(said) > PIECE:
-            parts.append(open_)
-            open_ = ""
-        open_ = f"{open_} {said}" if open_ else said
-    return [*parts, open_] if open_ else parts
+        sentence = body[one.start : one.end]
+        while len(sentence) > 2 * PIECE_LENGTH:
+            parts.append(sentence[: 2 * PIECE_LENGTH])
+            sentence = sentence[2 * PIECE_LENGTH :]
+        if pending and len(pending) + len(sentence) > PIECE_LENGTH:
+            parts.append(pending)
+            pending = ""
+        pending = f"{pending} {sentence}" if pending else sentence
+    return [*parts, pending] if pending else parts

@@ -1,8 +1,7 @@
-"""The seam to whoever else knows: one question to one source, and what came back.
+"""The interface of external sources: one inquiry to one source, and its answer.
 
-A source gets an `Inquiry` that holds nothing but what its scope lets it see, binds it to a statement, a request or a
-query that the operator wrote, and gives passages. What it may not do is compose a statement from text. See
-docs/knowledge.md.
+A source receives an `Inquiry` with only what its scope allows, binds it to a statement, a request or a query that the
+operator wrote, and returns passages. It must not compose a statement from text. See docs/knowledge.md.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ curated public knowledge bases, and web search."""
 AUTHORITIES: Final[tuple[Authority, ...]] = ("organisation", "database", "api", "public", "web")
 """From the highest to the lowest."""
 Sends = Literal["entities", "terms", "claim"]
-"""How much of a claim a source may see: its names, numbers and dates; its content words besides; or all of it."""
+"""How much of a claim a source may see: its names, numbers and dates; also its content words; or the whole claim."""
 
 
 class Deadline:
-    """A moment until which something has to be done."""
+    """A moment by which something must be done."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """So many seconds from now."""
+        """Set the deadline to `seconds` from now."""
         self._clock = clock
         self._end = clock() + seconds
 
     @property
     def left(self) -> float:
-        """Seconds that are left, 0 or more."""
+        """The seconds left, 0 or more."""
         return max(0.0, self._end - self._clock())
 
     def require(self) -> float:
-        """Seconds that are left.
+        """The seconds left.
 
         Raises:
-            SourceError: none are.
+            SourceError: the deadline has passed.
         """
         left = self.left
         if left <= 0:
@@ -51,27 +50,27 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What is asked about one claim, taken from it by rules (`assay.knowledge.formulating`)."""
+    """What is asked about one claim, derived from it by rules (`assay.knowledge.inquiries`)."""
 
     entities: tuple[str, ...] = ()
-    """Names, identifiers and subjects as the claim has them, the likeliest first."""
+    """Names, identifiers and subjects as written in the claim, the most likely first."""
     numbers: tuple[str, ...] = ()
     """Its numbers as plain decimals, such as `59.99`."""
     years: tuple[int, ...] = ()
     dates: tuple[date, ...] = ()
     terms: tuple[str, ...] = ()
-    """Its content words in order, its predicate among them."""
+    """Its content words in order, including its predicate."""
     claim: str = ""
-    """All of it."""
+    """The whole claim."""
 
     def limited(self, sends: Sends) -> Inquiry:
-        """The part of it that a source may see."""
+        """The part of the inquiry that a source may see."""
         if sends == "claim":
             return self
         return replace(self, claim="", terms=self.terms if sends == "terms" else ())
 
     def as_json(self) -> dict[str, object]:
-        """As a JSON value, without what is empty."""
+        """The inquiry as a JSON value, without empty fields."""
         body = {
             "entities": list(self.entities),
             "numbers": list(self.numbers),
@@ -85,10 +84,10 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of what a source said."""
+    """A passage of a source's answer."""
 
     id: str
-    """Where in the source it stands: a file with a place, a statement with a row, an address."""
+    """Its place in the source: the path of a file, a statement with a row, an address."""
     text: str
     title: str | None = None
     link: str | None = None
@@ -96,80 +95,82 @@ class Passage:
     effective_date: date | None = None
     expiry_date: date | None = None
     credibility: float | None = None
-    """How far whoever wrote it is to be believed, in [0, 1], where a source has pieces of several authors."""
+    """The credibility of its author, in [0, 1], if the source has passages of several authors."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a source said."""
+class SourceAnswer:
+    """The answer of a source to one inquiry."""
 
     passages: tuple[Passage, ...] = ()
     asked: tuple[Mapping[str, object], ...] = ()
-    """Each statement, request or query that was asked, as what the operator calls it with the values that were bound;
-    empty where the inquiry has nothing to ask with."""
+    """Each statement, request or query that was sent, as the operator wrote it, with the values that were bound; empty
+    where the inquiry has no value for a parameter."""
     size: int = 0
-    """Bytes or characters that came back."""
+    """Bytes or characters received."""
     notes: tuple[str, ...] = ()
-    """What was left out of it, as sentences."""
+    """Sentences on what was left out."""
+    partial: bool = False
+    """Whether a part of the source could not be read, so that an answer without passages does not show an absence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is taken from one answer of a source."""
+    """The limits of one answer of a source."""
 
     response_bytes: int = 1_000_000
-    """A larger response is a failure and no answer."""
+    """A larger response is a failure and not an answer."""
     passages: int = 8
-    """Passages that are judged; the first so many."""
+    """The first so many passages are judged."""
     passage_characters: int = 4_000
-    """Characters of one passage; what lies behind is cut off."""
+    """Characters of one passage; the rest is cut off."""
     statements: int = 6
-    """Executions of one statement for one claim, over the values that it can be bound to."""
+    """The most executions of one statement for one claim, with different values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose text may go to a source, and how much of it."""
+    """Whose text may be sent to a source, and how much of it."""
 
     tenants: tuple[str, ...] | None = None
-    """The tenants; none is all of them."""
+    """The tenants whose text may be sent; none allows all."""
     sends: Sends = "entities"
 
     def allows(self, tenant: str) -> bool:
-        """Whether text of a tenant may go there."""
+        """Whether text of a tenant may be sent."""
         return self.tenants is None or tenant in self.tenants
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How a source is treated, whatever its kind."""
+    """The settings of a source that do not depend on its kind."""
 
     name: str
-    """As reports call it."""
+    """Its name in reports."""
     kind: str
     authority: Authority
     latency_s: float
-    """How long an answer is expected to take; a source that would not answer within the budget is not asked."""
+    """Seconds that an answer is expected to take; a source that would not answer within the budget is not asked."""
     timeout_s: float
-    """How long an answer may take."""
+    """Seconds that an answer may take."""
     scope: Scope = field(default_factory=Scope)
     limits: Limits = field(default_factory=Limits)
     authoritative: bool = True
-    """Whether its word counts as ground truth; that of any other is shown and decides nothing."""
+    """Whether its answers count as ground truth; other answers are shown but decide nothing."""
     complete: bool = False
-    """Whether what it does not have is not so."""
+    """Whether a claim is false if the source does not have it."""
     about: frozenset[str] = frozenset()
-    """Stems of which a claim has to have one for the source to be asked; empty for any claim."""
+    """Stems; the source is only asked about claims with at least one of them, or about any claim if empty."""
     cache_s: float = 300.0
-    """Seconds for which an answer is good; 0 keeps none."""
+    """Seconds for which an answer is cached; 0 caches none."""
     per_minute: int | None = None
-    """Questions in a minute at most."""
+    """The most questions per minute."""
     at_once: int = 4
-    """Questions under way at once at most."""
+    """The most questions in progress at once."""
     failures: int = 3
-    """Failures in a row after which it is left alone for a while."""
+    """Consecutive failures after which the source is not asked for `rest_s`."""
     rest_s: float = 30.0
-    """For how long."""
+    """Seconds."""
 
     @property
     def rank(self) -> int:
@@ -178,28 +179,28 @@ class Profile:
 
 
 class Source(Protocol):
-    """Somebody who may know."""
+    """An external source of knowledge."""
 
     @property
     def digest(self) -> str:
-        """Identifies everything that an answer depends on but the source's own content; no secret goes into it."""
+        """Identifies all that an answer depends on except the source's own content; contains no secret."""
         ...
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
-        """What the source has on an inquiry. Called from several threads at once.
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
+        """The source's answer to an inquiry. Called from several threads at once.
 
         Raises:
-            SourceError: it could not be asked, or what it said cannot be used.
+            SourceError: it could not be asked, or its answer cannot be used.
         """
         ...
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         ...
 
 
 def cut(passages: Sequence[Passage], limits: Limits) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
-    """The passages within the limits, and what was left out."""
+    """The passages within the limits, and sentences on what was left out."""
     kept, notes = [], []
     for one in passages[: limits.passages]:
         if len(one.text) > limits.passage_characters:

@@ -1,4 +1,4 @@
-"""What became of one question to one source, as it is judged, recorded and replayed."""
+"""The outcome of one inquiry at one source, as it is judged, recorded and replayed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, Final, Literal
 
 from assay.errors import InputError
-from assay.knowledge.interface import Found, Inquiry, Limits, Passage, Profile, Scope
+from assay.knowledge.interface import Inquiry, Limits, Passage, Profile, Scope, SourceAnswer
 
 FORM: Final = 1
 """The version of the form in which outcomes are recorded."""
@@ -19,37 +19,38 @@ Status = Literal["answered", "nothing", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of it."""
+    """The outcome of one inquiry at one source."""
 
     source: str
+    """The name of the source."""
     status: Status
-    """It said something; it has nothing on it; it could not be asked; it was not asked."""
+    """The source answered; it has nothing on it; it failed; it was not asked."""
     key: str
-    """Names the whole inquiry, whatever of it the source was shown."""
+    """Identifies the whole inquiry, however much of it the source was shown."""
     shown: Mapping[str, object]
-    """What of the inquiry it was shown."""
+    """The part of the inquiry that the source was shown."""
     at: str
-    """When, in ISO 8601 and UTC."""
+    """The time of the question, in ISO 8601 and UTC."""
     elapsed_ms: float
     reason: str | None = None
-    """Why it failed or was not asked, as a sentence."""
-    found: Found = field(default_factory=Found)
+    """A sentence on why it failed, was not asked or has nothing."""
+    found: SourceAnswer = field(default_factory=SourceAnswer)
     age_s: float | None = None
-    """How old the answer is, where it was remembered."""
+    """The age of the answer in seconds, if it came from the cache."""
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 of what came back, as `text` has it; none where nothing did."""
+        """SHA-256 of `text`; none where there is no passage."""
         return hashlib.sha256(self.text.encode()).hexdigest() if self.found.passages else None
 
     @property
     def text(self) -> str:
-        """What came back, a JSON list of passages with sorted keys: what the digest is of."""
+        """The passages as a JSON list with sorted keys, over which the digest is computed."""
         passages = [_passage_json(one) for one in self.found.passages]
         return json.dumps(passages, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
     def as_json(self) -> dict[str, Any]:
-        """As it is recorded."""
+        """The outcome in its recorded form."""
         return {
             "source": self.source,
             "status": self.status,
@@ -68,13 +69,13 @@ class Outcome:
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Outcome:
-        """What was recorded.
+        """The outcome from its recorded form.
 
         Raises:
-            InputError: it is of another form, or what came back is not what the digest says.
+            InputError: it has another form, or the passages do not match the digest.
         """
         try:
-            found = Found(
+            found = SourceAnswer(
                 tuple(_passage(one) for one in body["passages"]),
                 tuple(dict(one) for one in body["asked"]),
                 int(body["size"]),
@@ -99,7 +100,7 @@ class Outcome:
 
 
 def key_of(inquiry: Inquiry) -> str:
-    """Names an inquiry."""
+    """A digest that identifies an inquiry."""
     return hashlib.sha256(json.dumps(inquiry.as_json(), sort_keys=True).encode()).hexdigest()
 
 
@@ -118,7 +119,7 @@ def _passage(body: Mapping[str, Any]) -> Passage:
 
 
 def tape_of(profiles: Sequence[Profile], outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
-    """All that was asked in one check, as a JSON value; none where nothing was."""
+    """The outcomes of one check as a JSON value; none where there are none."""
     if not outcomes:
         return None
     return {
@@ -133,10 +134,10 @@ def _profile_json(one: Profile) -> dict[str, Any]:
 
 
 def profile_from(body: Mapping[str, Any]) -> Profile:
-    """How a recorded source was treated.
+    """The profile of a recorded source.
 
     Raises:
-        InputError: it is of another form.
+        InputError: it has another form.
     """
     try:
         scope = Scope(

@@ -1,4 +1,4 @@
-"""The `knowledge` list of `assay.yaml`: which sources there are, and what may be asked of each (docs/knowledge.md)."""
+"""The `knowledge` list of `assay.yaml`: the sources and what each may be asked (docs/knowledge.md)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assay.errors import PolicyError
-from assay.knowledge.asking import Knowledge
-from assay.knowledge.extracting import Extraction
+from assay.knowledge.extraction import Extraction
 from assay.knowledge.interface import Authority, Limits, Profile, Scope, Sends, Source
+from assay.knowledge.sessions import Knowledge
 from assay.policy import Part, parse_part
 from assay.text.lexicon import find_words
 
 if TYPE_CHECKING:
     from assay.models import PairScorer
 
-MOST_SOURCES: Final = 50
+MAX_SOURCES: Final = 50
 NAME: Final = "knowledge"
 """The part of the file."""
 _VARIABLE: Final = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _HEADER: Final = r"^[A-Za-z0-9-]{1,60}$"
-_LATENCY: Final[Mapping[str, float]] = {
+_EXPECTED_LATENCY: Final[Mapping[str, float]] = {
     "files": 0.05,
     "sql": 0.05,
     "sparql": 0.3,
@@ -33,10 +33,10 @@ _LATENCY: Final[Mapping[str, float]] = {
     "mcp": 0.5,
     "search": 1.0,
 }
-"""Seconds that an answer is expected to take, by kind."""
-_INSIDE: Final = frozenset({"files", "sql"})
-"""Kinds that are the operator's own by nature: what is asked of the others leaves the process, so that whose text may
-go there has to be said."""
+"""By kind, the seconds that an answer is expected to take."""
+_LOCAL_KINDS: Final = frozenset({"files", "sql"})
+"""Kinds that are always the operator's own. Questions to the others leave the process, so their entries must say whose
+text may be sent."""
 
 
 class _Part(BaseModel):
@@ -44,23 +44,23 @@ class _Part(BaseModel):
 
 
 class ScopeSettings(_Part):
-    """Whose text may go to a source, and how much of it."""
+    """Whose text may be sent to a source, and how much of it."""
 
     tenants: tuple[str, ...] | Literal["*"]
     sends: Sends = "entities"
 
 
 class Credential(_Part):
-    """A secret of the environment, and the header that it goes into."""
+    """A secret in the environment, and the header that it is sent in."""
 
     env: str = Field(pattern=_VARIABLE)
     header: str = Field(default="Authorization", pattern=_HEADER)
     scheme: str = Field(default="", pattern=r"^[A-Za-z]*$")
-    """What stands before it, such as `Bearer`."""
+    """The word before it, such as `Bearer`."""
 
 
 class Answer(_Part):
-    """Where in a JSON answer the passages stand."""
+    """Where the passages are in a JSON answer."""
 
     items: str = ""
     fields: dict[str, str] = Field(default_factory=dict)
@@ -70,7 +70,7 @@ class Answer(_Part):
     effective_date: str | None = None
 
     def extraction(self) -> Extraction:
-        """As the reader of answers takes it."""
+        """These settings as an `Extraction`."""
         return Extraction(
             self.items, tuple(self.fields.items()), self.passage, self.title, self.link, self.effective_date
         )
@@ -186,17 +186,17 @@ _ENTRY: Final[TypeAdapter[Entry]] = TypeAdapter(Entry)
 def parse_knowledge(
     text: str, source: str, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None = None
 ) -> Knowledge | None:
-    """The sources that a file in the form of `assay.yaml` lists; none where it lists none.
+    """The sources listed in a file of the form of `assay.yaml`; none where it lists none.
 
     Args:
         text: the content of the file.
-        source: what to call it in errors.
-        folder: where paths in it begin.
-        environ: where credentials are, by the names that the file gives.
+        source: its name in errors.
+        folder: the folder that relative paths in it start from.
+        environ: the environment, which has the credentials by the names in the file.
         scorer: the network that ranks documents.
 
     Raises:
-        PolicyError: something in it is wrong; each fault is a line `source:line:column: expected, got`.
+        PolicyError: the list is invalid; each fault is a line `source:line:column: expected, got`.
         MissingPackageError: a kind of source needs a package that is not installed.
     """
     part = parse_part(text, source, NAME)
@@ -206,9 +206,9 @@ def parse_knowledge(
         part.fault((NAME,), "expected a list of sources, each with name, kind and authority")
         part.raise_faults()
         return None
-    if len(part.value) > MOST_SOURCES:
-        part.fault((NAME,), f"expected at most {MOST_SOURCES} sources, got {len(part.value)}")
-    entries = [_entry(part, at, value) for at, value in enumerate(part.value[:MOST_SOURCES])]
+    if len(part.value) > MAX_SOURCES:
+        part.fault((NAME,), f"expected at most {MAX_SOURCES} sources, got {len(part.value)}")
+    entries = [_entry(part, at, value) for at, value in enumerate(part.value[:MAX_SOURCES])]
     names: set[str] = set()
     for at, entry in enumerate(entries):
         if entry is not None and entry.name in names:
@@ -216,20 +216,20 @@ def parse_knowledge(
         if entry is not None:
             names.add(entry.name)
     part.raise_faults()
-    made: list[tuple[Profile, Source]] = []
+    members: list[tuple[Profile, Source]] = []
     for at, entry in enumerate(entries):
         if entry is None or (isinstance(entry, Search) and not entry.enabled):
             continue
         try:
-            made.append(_made(entry, folder, environ, scorer))
+            members.append(_build(entry, folder, environ, scorer))
         except PolicyError as error:
             part.fault((NAME, at), f"{entry.name}: {error}")
     part.raise_faults()
-    return Knowledge(made)
+    return Knowledge(members)
 
 
 def _entry(part: Part, at: int, value: object) -> Any:
-    """One entry of the list; none where it is wrong, which is noted."""
+    """One entry of the list; none where it is invalid, which is added to the faults."""
     if not isinstance(value, Mapping):
         part.fault((NAME, at), "expected a source with name, kind and authority")
         return None
@@ -237,8 +237,8 @@ def _entry(part: Part, at: int, value: object) -> Any:
         return _ENTRY.validate_python(_plain(value), strict=True)
     except ValidationError as error:
         for fault in error.errors():
-            # A union of kinds puts the kind into the path; a file has no such step.
-            path = tuple(step for step in fault["loc"] if step not in _LATENCY or step == "search")
+            # pydantic puts the kind of a union into the path; the file has no such level.
+            path = tuple(step for step in fault["loc"] if step not in _EXPECTED_LATENCY or step == "search")
             part.fault((NAME, at, *path), f"{'.'.join(map(str, path)) or 'source'}: {_message(fault)}")
     return None
 
@@ -246,9 +246,9 @@ def _entry(part: Part, at: int, value: object) -> Any:
 def _message(fault: Any) -> str:
     match fault["type"]:
         case "union_tag_not_found":
-            return f"expected a kind: {', '.join(sorted(_LATENCY))}"
+            return f"expected a kind: {', '.join(sorted(_EXPECTED_LATENCY))}"
         case "union_tag_invalid":
-            return f"expected one of the kinds {', '.join(sorted(_LATENCY))}, got {fault['ctx']['tag']!r}"
+            return f"expected one of the kinds {', '.join(sorted(_EXPECTED_LATENCY))}, got {fault['ctx']['tag']!r}"
         case "missing":
             return "is required"
         case "extra_forbidden":
@@ -258,7 +258,7 @@ def _message(fault: Any) -> str:
 
 
 def _plain(value: object) -> Any:
-    """Lists as lists below free-form values, tuples stay tuples for pydantic in strict mode."""
+    """A copy of a parsed value in plain dicts and tuples, as pydantic requires in strict mode."""
     if isinstance(value, Mapping):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, tuple):
@@ -266,30 +266,33 @@ def _plain(value: object) -> Any:
     return value
 
 
-def _made(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None) -> tuple[Profile, Source]:
+def _build(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScorer | None) -> tuple[Profile, Source]:
     limits = Limits(response_bytes=entry.response_bytes, passages=entry.passages)
     source = _source(entry, folder, environ, scorer, limits)
     scope = _scope(entry)
     names = source.names
-    needs: Sends = "claim" if "claim" in names else "terms" if "terms" in names else "entities"
+    required: Sends = "claim" if "claim" in names else "terms" if "terms" in names else "entities"
     order: tuple[Sends, ...] = ("entities", "terms", "claim")
-    if order.index(scope.sends) < order.index(needs):
+    if order.index(scope.sends) < order.index(required):
         raise PolicyError(
-            f"it asks with {needs!r}, and its scope lets it see {scope.sends!r}: write `sends: {needs}` if that may be"
+            f"it asks with {required!r}, and its scope lets it see {scope.sends!r}: "
+            f"write `sends: {required}` if that may be"
         )
-    # A search engine names whom it found: what counts of that is said by the credibility of domains.
-    own = entry.authority != "web" or entry.kind == "search" if entry.authoritative is None else entry.authoritative
-    if entry.complete and not own:
+    # A search engine returns results of many authors, whose credibility is set by domain.
+    authoritative = entry.authoritative
+    if authoritative is None:
+        authoritative = entry.authority != "web" or entry.kind == "search"
+    if entry.complete and not authoritative:
         raise PolicyError("only an authoritative source can be complete")
     return Profile(
         name=entry.name,
         kind=entry.kind,
         authority=entry.authority,
-        latency_s=_LATENCY[entry.kind] if entry.latency_s is None else entry.latency_s,
+        latency_s=_EXPECTED_LATENCY[entry.kind] if entry.latency_s is None else entry.latency_s,
         timeout_s=entry.timeout_s,
         scope=scope,
         limits=limits,
-        authoritative=own,
+        authoritative=authoritative,
         complete=entry.complete,
         about=frozenset(word.stem for one in entry.about for word in find_words(one).lexemes),
         cache_s=0.0 if entry.kind == "files" else entry.cache_s,
@@ -302,7 +305,7 @@ def _made(entry: Any, folder: Path, environ: Mapping[str, str], scorer: PairScor
 
 def _scope(entry: Any) -> Scope:
     if entry.scope is None:
-        if entry.kind not in _INSIDE:
+        if entry.kind not in _LOCAL_KINDS:
             raise PolicyError(
                 'expected a scope: whose text may go there (`tenants: "*"` or a list of names), and how much of a '
                 "claim (`sends: entities`, `terms` or `claim`)"
@@ -391,10 +394,13 @@ def _url(entry: Sql, folder: Path, environ: Mapping[str, str]) -> str:
 
 
 def _secret(credential: Credential | None, url: str, environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The header with a secret; it never goes to another machine in the clear."""
+    """The header with a secret, which is never sent to another machine unencrypted."""
     if credential is None:
         return ()
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise PolicyError(f"expected an address such as https://host/path, got {url!r}: {error}") from error
     if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
         raise PolicyError("a credential goes over https alone, or to this machine")
     value = _variable(credential.env, environ)

@@ -1,4 +1,4 @@
-"""Whether a question asks about what was: then versions of a document that hold no more are what it is about."""
+"""Whether a question asks about the past, for which superseded versions of a document are the right evidence."""
 
 import re
 from datetime import date
@@ -19,14 +19,14 @@ _PAST: Final = re.compile(
     r"last\s(?:year|month|quarter|decade|century))\b",
     re.IGNORECASE,
 )
-_WAS: Final = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
+_PAST_TENSE: Final = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
 def asks_about_past(question: str, today: date) -> bool:
-    """Whether a question asks what held before a day.
+    """Whether a question asks what applied before `today`.
 
-    A day that has passed tells it together with a past tense or "as of"; a past tense alone does not: "What was
-    decided on leave?" asks for what holds.
+    A date in the past shows it together with a past tense or "as of". A past tense alone does not: "What was decided on
+    leave?" asks for the current rule.
 
     >>> today = date(2026, 6, 1)
     >>> asks_about_past("How long was leave in 2022?", today), asks_about_past("How long is parental leave?", today)
@@ -38,14 +38,14 @@ def asks_about_past(question: str, today: date) -> bool:
     """
     if _PAST.search(question):
         return True
-    tense = _WAS.search(question) is not None
+    has_past_tense = _PAST_TENSE.search(question) is not None
     for mention in find_dates(question, find_words(question)):
         if mention.year is None:
             continue
-        over = mention.year < today.year or (
+        is_past = mention.year < today.year or (
             mention.year == today.year and mention.month is not None and mention.month < today.month
         )
-        led = question[max(0, mention.start - 12) : mention.start].casefold().rstrip()
-        if over and (tense or led.endswith(("as of", "as at", "back in", "until", "before"))):
+        before_mention = question[max(0, mention.start - 12) : mention.start].casefold().rstrip()
+        if is_past and (has_past_tense or before_mention.endswith(("as of", "as at", "back in", "until", "before"))):
             return True
     return False

@@ -1,16 +1,17 @@
 """A Word document (ECMA-376, WordprocessingML) as text.
 
-It is a ZIP file of XML. Only the parts with text and properties are opened, each is unpacked piece by piece and read by
-expat as it comes, so that a part that unpacks to gigabytes costs a few kilobytes and ends with an error. A document
-type declaration, which no Word document has and which entities would come from, is refused.
+It is a ZIP file of XML. Only the parts with text and properties are opened, each is decompressed piece by piece and
+parsed by expat as it comes, so that a part that decompresses to gigabytes costs a few kilobytes and ends with an error.
+A document type declaration, which no Word document has and which could define entities, is refused.
 
-Text is what the reader sees: inserted text is read and deleted text is not, whatever is tracked. Headers and footers
-are left out.
+The text is what a reader sees: tracked insertions are included and tracked deletions are not. Headers and footers are
+left out.
 """
 
 from __future__ import annotations
 
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -18,20 +19,20 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from xml.parsers import expat
 
-from assay.corpus.formats.files import MOST_CHARACTERS
+from assay.corpus.formats.files import MAX_CHARACTERS
 from assay.errors import InputError
 from assay.text.files import FileText
 
-MOST_XML: Final = 60_000_000
-"""Bytes of one part, unpacked."""
-MOST_PARTS: Final = 5_000
+MAX_PART_BYTES: Final = 60_000_000
+"""Decompressed bytes of one part at most."""
+MAX_PARTS: Final = 5_000
 _CHUNK: Final = 65_536
 _WORD: Final = frozenset(
     {"http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main"}
 )
 _FALLBACK: Final = "Fallback"
-"""What a reader without the newer drawing shows: a copy of the same text."""
-_GONE: Final = frozenset({"del", "moveFrom"})
+"""The element for readers without support for newer drawings: it repeats the same text."""
+_DELETED: Final = frozenset({"del", "moveFrom"})
 _PROPERTIES: Final = {
     "title": "title",
     "created": "created",
@@ -40,7 +41,7 @@ _PROPERTIES: Final = {
     "language": "language",
     "identifier": "document_id",
 }
-"""Core properties as fields. `revision` counts how often it was saved and is no version."""
+"""Core properties and the metadata fields they become. `revision` counts saves and is not a version."""
 
 Start = Callable[[str, str, Mapping[str, str]], None]
 End = Callable[[str, str], None]
@@ -48,38 +49,55 @@ Text = Callable[[str], None]
 
 
 def read_docx(data: bytes) -> FileText:
-    """A Word document as text.
+    """Read a Word document.
 
     Raises:
-        InputError: it is none, is encrypted, or unpacks to too much.
+        InputError: it is not a Word document, is encrypted, or decompresses to too much.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as package:
-            names = {info.filename: info for info in package.infolist()}
-            if len(names) > MOST_PARTS:
-                raise InputError(f"it has more than {MOST_PARTS:,} parts")
-            main = _main_part(package, names)
-            folder = main.rpartition("/")[0]
-            styles = _styles(package, names, f"{folder}/styles.xml" if folder else "styles.xml")
-            body = _Body(styles)
-            _parse(package, names[main], body.start, body.end, body.text)
-            for notes in ("footnotes.xml", "endnotes.xml"):
-                part = f"{folder}/{notes}" if folder else notes
-                if part in names:
-                    _parse(package, names[part], body.start, body.end, body.text)
-            fields = _core(package, names) | _custom(package, names)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError, OSError) as error:
+        body, fields = _read_package(data)
+    except InputError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        KeyError,
+        ValueError,
+        OSError,
+    ) as error:
         old = " (an old or encrypted Word format)" if data.startswith(b"\xd0\xcf\x11\xe0") else ""
         raise InputError(f"it is no Word document that can be read{old}: {type(error).__name__}") from error
     title = fields.pop("title", "").strip() or body.title
     return FileText("\n\n".join(body.blocks), title or None, fields)
 
 
+def _read_package(data: bytes) -> tuple[_Body, dict[str, str]]:
+    """Read the body and the properties of a document."""
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        names = {info.filename: info for info in package.infolist()}
+        if len(names) > MAX_PARTS:
+            raise InputError(f"it has more than {MAX_PARTS:,} parts")
+        main = _main_part(package, names)
+        folder = main.rpartition("/")[0]
+        styles = _styles(package, names, f"{folder}/styles.xml" if folder else "styles.xml")
+        body = _Body(styles)
+        _parse(package, names[main], body.start, body.end, body.text)
+        for notes in ("footnotes.xml", "endnotes.xml"):
+            part = f"{folder}/{notes}" if folder else notes
+            if part in names:
+                _parse(package, names[part], body.start, body.end, body.text)
+        return body, _core(package, names) | _custom(package, names)
+
+
 def _parse(package: zipfile.ZipFile, info: zipfile.ZipInfo, start: Start, end: End, text: Text) -> None:
-    """Reads one part as it is unpacked.
+    """Parse one part while it is decompressed.
 
     Raises:
-        InputError: it is no XML, has a document type, or unpacks to too much.
+        InputError: it is not XML, has a document type declaration, or decompresses to too much.
     """
     reader = expat.ParserCreate(namespace_separator=" ")
     reader.buffer_text = True
@@ -104,8 +122,8 @@ def _parse(package: zipfile.ZipFile, info: zipfile.ZipInfo, start: Start, end: E
         try:
             while chunk := part.read(_CHUNK):
                 seen += len(chunk)
-                if seen > MOST_XML:
-                    raise InputError(f"a part of it unpacks to more than {MOST_XML:,} bytes")
+                if seen > MAX_PART_BYTES:
+                    raise InputError(f"a part of it unpacks to more than {MAX_PART_BYTES:,} bytes")
                 reader.Parse(chunk, False)
             reader.Parse(b"", True)
         except expat.ExpatError as error:
@@ -120,51 +138,51 @@ def _main_part(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo]) -
             found.append(attributes.get("Target", "").lstrip("/"))
 
     if "_rels/.rels" in names:
-        _parse(package, names["_rels/.rels"], start, _nothing, _nothing)
+        _parse(package, names["_rels/.rels"], start, _ignore, _ignore)
     main = next((name for name in (*found, "word/document.xml") if name in names), None)
     if main is None:
         raise InputError("it is a ZIP file without a Word document in it")
     return main
 
 
-def _nothing(*_: object) -> None:
+def _ignore(*_: object) -> None:
     return None
 
 
 def _styles(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo], part: str) -> dict[str, str]:
-    """The names of styles by their ids: ids are in the language of Word, names are not."""
+    """The names of styles by their ids: ids depend on the language of Word, names do not."""
     found: dict[str, str] = {}
-    now = ""
+    current = ""
 
     def start(space: str, local: str, attributes: Mapping[str, str]) -> None:
-        nonlocal now
+        nonlocal current
         if space not in _WORD:
             return
         if local == "style":
-            now = attributes.get("styleId", "")
-        elif local == "name" and now and len(found) < 10_000:
-            found.setdefault(now, attributes.get("val", "").lower())
+            current = attributes.get("styleId", "")
+        elif local == "name" and current and len(found) < 10_000:
+            found.setdefault(current, attributes.get("val", "").lower())
 
     if part in names:
-        _parse(package, names[part], start, _nothing, _nothing)
+        _parse(package, names[part], start, _ignore, _ignore)
     return found
 
 
 def _core(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo]) -> dict[str, str]:
     found: dict[str, str] = {}
-    now: str | None = None
+    current: str | None = None
 
     def start(_: str, local: str, __: Mapping[str, str]) -> None:
-        nonlocal now
-        now = _PROPERTIES.get(local)
+        nonlocal current
+        current = _PROPERTIES.get(local)
 
     def end(*_: str) -> None:
-        nonlocal now
-        now = None
+        nonlocal current
+        current = None
 
     def text(data: str) -> None:
-        if now is not None:
-            found[now] = (found.get(now, "") + data)[:1_000]
+        if current is not None:
+            found[current] = (found.get(current, "") + data)[:1_000]
 
     if "docProps/core.xml" in names:
         _parse(package, names["docProps/core.xml"], start, end, text)
@@ -172,33 +190,33 @@ def _core(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo]) -> dic
 
 
 def _custom(package: zipfile.ZipFile, names: Mapping[str, zipfile.ZipInfo]) -> dict[str, str]:
-    """Properties that an organisation gave: "Version", "Effective date", "Document ID"."""
+    """The custom properties, such as "Version", "Effective date", "Document ID"."""
     found: dict[str, str] = {}
-    now: str | None = None
+    current: str | None = None
 
     def start(_: str, local: str, attributes: Mapping[str, str]) -> None:
-        nonlocal now
+        nonlocal current
         if local == "property":
-            now = attributes.get("name")
+            current = attributes.get("name")
 
     def text(data: str) -> None:
-        if now is not None and len(found) < 100:
-            found[now[:100]] = (found.get(now[:100], "") + data)[:1_000]
+        if current is not None and len(found) < 100:
+            found[current[:100]] = (found.get(current[:100], "") + data)[:1_000]
 
     if "docProps/custom.xml" in names:
-        _parse(package, names["docProps/custom.xml"], start, _nothing, text)
+        _parse(package, names["docProps/custom.xml"], start, _ignore, text)
     return {name: value.strip() for name, value in found.items() if value.strip()}
 
 
 class _Body:
-    """Collects the paragraphs and rows of a document in their order."""
+    """Collects the paragraphs and table rows of a document in order."""
 
     def __init__(self, styles: Mapping[str, str]) -> None:
         self.blocks: list[str] = []
         self.title: str | None = None
         self._styles = styles
         self._open: list[list[str]] = []
-        """The texts of paragraphs; one in a text box stands inside of another."""
+        """The texts of the open paragraphs: one in a text box is nested inside another."""
         self._style: list[str] = []
         self._rows: list[list[str]] = []
         self._skipped = 0
@@ -206,7 +224,7 @@ class _Body:
         self._size = 0
 
     def start(self, space: str, local: str, attributes: Mapping[str, str]) -> None:
-        if self._skipped or local == _FALLBACK or (space in _WORD and local in _GONE):
+        if self._skipped or local == _FALLBACK or (space in _WORD and local in _DELETED):
             self._skipped += 1
         elif space in _WORD:
             self._start(local, attributes)
@@ -238,27 +256,27 @@ class _Body:
             if any(cells):
                 self._keep("| " + " | ".join(" ".join(cell.split()) for cell in cells) + " |")
 
-    def _close(self, said: str, style: str) -> None:
-        if not said:
+    def _close(self, paragraph: str, style: str) -> None:
+        if not paragraph:
             return
         if self._rows and self._rows[-1]:
-            self._rows[-1][-1] = f"{self._rows[-1][-1]} {said}".strip()
+            self._rows[-1][-1] = f"{self._rows[-1][-1]} {paragraph}".strip()
             return
         level = re.fullmatch(r"heading ?([1-6])", style)
         if self.title is None and (style == "title" or (level is not None and level[1] == "1")):
-            self.title = " ".join(said.split())[:300]
+            self.title = " ".join(paragraph.split())[:300]
         mark = "# " if style == "title" else f"{'#' * int(level[1])} " if level is not None else ""
-        self._keep(mark + said)
+        self._keep(mark + paragraph)
 
     def _keep(self, block: str) -> None:
         self._size += len(block) + 2
-        if self._size > MOST_CHARACTERS:
-            raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
+        if self._size > MAX_CHARACTERS:
+            raise InputError(f"it has more than {MAX_CHARACTERS:,} characters; split it")
         self.blocks.append(block)
 
     def text(self, data: str) -> None:
         if self._reads and not self._skipped and self._open:
             self._size += len(data)
-            if self._size > 2 * MOST_CHARACTERS:
-                raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
+            if self._size > 2 * MAX_CHARACTERS:
+                raise InputError(f"it has more than {MAX_CHARACTERS:,} characters; split it")
             self._open[-1].append(data)

@@ -1,7 +1,7 @@
-"""One file as text with what it says of its document; what cannot be read is refused with the reason.
+"""Reads one file as text with its metadata; a file that cannot be read is refused with the reason.
 
-Nothing is guessed: text is UTF-8, or UTF-16 or UTF-32 with a byte order mark, or what an HTML page declares. Only
-regular files are opened, never through a link, and never more of one than its kind may have.
+Encodings are not guessed: text is UTF-8, or UTF-16 or UTF-32 with a byte order mark, or what an HTML page declares.
+Only regular files are opened, never through a link, and never more bytes than the limit of the file type.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Final
 
 from assay.errors import InputError
-from assay.text.files import PAGES, TABLES, TEXT, FileText, read_kind
+from assay.text.files import HTML_ENDINGS, TABLE_ENDINGS, TEXT_ENDINGS, FileText, read_file_text
 
-ENDINGS: Final = TEXT | PAGES | TABLES | {".docx", ".pdf"}
-"""What is read."""
-MOST_TEXT_BYTES: Final = 5_000_000
-"""Bytes of a file that is text."""
-MOST_PACKED_BYTES: Final = 50_000_000
-"""Bytes of a PDF or DOCX."""
-MOST_CHARACTERS: Final = 2_000_000
-"""Characters of a document, about a thousand pages."""
+ENDINGS: Final = TEXT_ENDINGS | HTML_ENDINGS | TABLE_ENDINGS | {".docx", ".pdf"}
+"""The file endings that are read."""
+MAX_TEXT_BYTES: Final = 5_000_000
+"""Bytes of a text file at most."""
+MAX_PACKED_BYTES: Final = 50_000_000
+"""Bytes of a PDF or DOCX file at most."""
+MAX_CHARACTERS: Final = 2_000_000
+"""Characters of a document at most, about a thousand pages."""
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -37,21 +37,21 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def needs_package(ending: str) -> str | None:
-    """What has to be installed to read files of an ending, as a message; none where nothing is missing."""
+    """A message naming the package that is missing for files with an ending; None if none is missing."""
     if ending == ".pdf" and find_spec("pypdf") is None:
         return "reading PDF needs pypdf: pip install 'assay-ai[corpus]', or leave PDF files out with --exclude '*.pdf'"
     return None
 
 
 def read_file(path: Path) -> FileText:
-    """A file as text.
+    """Read a file.
 
     Raises:
         InputError: it cannot be read; the message says why, without naming the file.
     """
     ending = path.suffix.lower()
     packed = ending in {".docx", ".pdf"}
-    data = _bytes_of(path, MOST_PACKED_BYTES if packed else MOST_TEXT_BYTES)
+    data = _read_bytes(path, MAX_PACKED_BYTES if packed else MAX_TEXT_BYTES)
     if ending == ".docx":
         from assay.corpus.formats.docx import read_docx
 
@@ -61,17 +61,17 @@ def read_file(path: Path) -> FileText:
 
         read = read_pdf(data)
     else:
-        read = read_kind(_decoded(data, _declared(data) if ending in PAGES else "utf-8"), ending)
+        read = read_file_text(_decoded(data, _declared_encoding(data) if ending in HTML_ENDINGS else "utf-8"), ending)
     text = _CONTROL.sub(" ", read.text.replace("\r\n", "\n").replace("\r", "\n"))
-    if len(text) > MOST_CHARACTERS:
-        raise InputError(f"it has more than {MOST_CHARACTERS:,} characters; split it")
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"it has more than {MAX_CHARACTERS:,} characters; split it")
     if not text.strip():
         scanned = "; a scanned PDF has pictures only and needs OCR" if ending == ".pdf" else ""
         raise InputError(f"it holds no text{scanned}")
     return FileText(text, read.title, read.fields)
 
 
-def _bytes_of(path: Path, most: int) -> bytes:
+def _read_bytes(path: Path, max_bytes: int) -> bytes:
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags)
@@ -79,9 +79,9 @@ def _bytes_of(path: Path, most: int) -> bytes:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise InputError("it is no regular file")
-            if status.st_size > most:
+            if status.st_size > max_bytes:
                 raise InputError(
-                    f"it has {status.st_size:,} bytes, more than the {most:,} that are read of such a file"
+                    f"it has {status.st_size:,} bytes, more than the {max_bytes:,} that are read of such a file"
                 )
             data = opened.read(status.st_size + 1)
     except OSError as error:
@@ -91,7 +91,7 @@ def _bytes_of(path: Path, most: int) -> bytes:
     return data
 
 
-def _declared(data: bytes) -> str:
+def _declared_encoding(data: bytes) -> str:
     found = _CHARSET.search(data[:2_048])
     try:
         return codecs.lookup(found[1].decode("ascii")).name if found else "utf-8"
@@ -100,9 +100,9 @@ def _declared(data: bytes) -> str:
 
 
 def _decoded(data: bytes, encoding: str = "utf-8") -> str:
-    for mark, marked in _BOMS:
+    for mark, bom_encoding in _BOMS:
         if data.startswith(mark):
-            data, encoding = data[len(mark) :], marked
+            data, encoding = data[len(mark) :], bom_encoding
             break
     else:
         if b"\0" in data:

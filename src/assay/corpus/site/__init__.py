@@ -1,4 +1,4 @@
-"""A corpus on the web: the pages below one address, fetched into a folder of ours and kept up to date."""
+"""A corpus on the web: the pages below one address, fetched into a local folder and kept up to date."""
 
 from typing import TYPE_CHECKING
 

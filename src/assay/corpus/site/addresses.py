@@ -1,7 +1,7 @@
-"""Addresses of a site: written in one way each, and within the part of the site that was named.
+"""Addresses of a site: normalised, and checked against the part of the site that was named.
 
-Only what has the scheme, host and port of the named address and lies below its folder is fetched, whatever links,
-redirects and sitemaps say: documents name addresses, and whoever wrote them must not choose what this machine asks.
+Only addresses with the scheme, host and port of the named address and below its folder are fetched, whatever links,
+redirects and sitemaps say: documents contain addresses, and their authors must not choose what this machine requests.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit, urlunsplit
 
-from assay.corpus.site.limits import LONGEST_ADDRESS
+from assay.corpus.site.limits import MAX_ADDRESS_LENGTH
 from assay.errors import InputError
 
 _PORTS: Final = {"http": 80, "https": 443}
 _ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")
-_PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-"""Signs that mean the same escaped or not (RFC 3986, 2.3)."""
+_UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+"""Characters that mean the same escaped or not (RFC 3986, 2.3)."""
 _PATH_SAFE: Final = "/:@!$&'()*+,;=-._~%"
 _QUERY_SAFE: Final = _PATH_SAFE + "?[]"
 
 
-def normal(address: str, base: str | None = None) -> str | None:
-    """An address in one spelling (RFC 3986, 6.2), without its fragment; none where it is none that can be asked for.
+def normalise_address(address: str, base: str | None = None) -> str | None:
+    """Normalise an address (RFC 3986, 6.2) and drop its fragment; None if it cannot be fetched over HTTP.
 
-    >>> normal("HTTP://Example.COM:80/a/../b%7Ec?x=1#top")
+    >>> normalise_address("HTTP://Example.COM:80/a/../b%7Ec?x=1#top")
     'http://example.com/b~c?x=1'
-    >>> normal("../leave.html", "https://example.com/hr/old/index.html")
+    >>> normalise_address("../leave.html", "https://example.com/hr/old/index.html")
     'https://example.com/hr/leave.html'
-    >>> normal("mailto:hr@example.com", "https://example.com/") is None
+    >>> normalise_address("mailto:hr@example.com", "https://example.com/") is None
     True
 
     Args:
-        address: as it is written, relative to `base` where that is given.
-        base: the address of the page that names it.
+        address: as written, relative to `base` if that is given.
+        base: the address of the page that contains it.
     """
     text = "".join(sign for sign in address.strip() if sign >= " " and sign != "\x7f")
-    if len(text) > LONGEST_ADDRESS:
+    if len(text) > MAX_ADDRESS_LENGTH:
         return None
     try:
         parts = urlsplit(urljoin(base, text) if base is not None else text)
@@ -48,9 +48,9 @@ def normal(address: str, base: str | None = None) -> str | None:
         return None
     if scheme not in _PORTS or host is None or "@" in parts.netloc:
         return None
-    where = host if port in (None, _PORTS[scheme]) else f"{host}:{port}"
-    found = urlunsplit((scheme, where, _path(parts.path), _escaped(parts.query, _QUERY_SAFE), ""))
-    return found if len(found) <= LONGEST_ADDRESS else None
+    netloc = host if port in (None, _PORTS[scheme]) else f"{host}:{port}"
+    found = urlunsplit((scheme, netloc, _path(parts.path), _escaped(parts.query, _QUERY_SAFE), ""))
+    return found if len(found) <= MAX_ADDRESS_LENGTH else None
 
 
 def _host(parts: SplitResult) -> str | None:
@@ -74,33 +74,33 @@ def _path(path: str) -> str:
 
 
 def _escaped(text: str, safe: str) -> str:
-    """A part of an address with every sign escaped that has to be, and none that need not."""
+    """Escape exactly the characters of a part of an address that must be escaped."""
     whole = re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", text)
 
-    def shown(found: re.Match[str]) -> str:
+    def unescaped(found: re.Match[str]) -> str:
         sign = chr(int(found[1], 16))
-        return sign if sign in _PLAIN else found[0].upper()
+        return sign if sign in _UNRESERVED else found[0].upper()
 
-    return quote(_ESCAPE.sub(shown, whole), safe=safe)
+    return quote(_ESCAPE.sub(unescaped, whole), safe=safe)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The part of a site that is looked at."""
+    """The part of a site that is fetched."""
 
     start: str
-    """The address that was named, in one spelling."""
+    """The address that was named, normalised."""
 
     @classmethod
     def of(cls, place: str) -> Scope:
-        """The scope of an address that somebody named.
+        """The scope of an address that the user named.
 
         Raises:
-            InputError: it is no HTTP address, or has a name and password in it.
+            InputError: it is not an HTTP address, or contains a user name and password.
         """
         if "@" in urlsplit(place).netloc:
             raise InputError("an address of a corpus must hold no name and password")
-        known = normal(place)
+        known = normalise_address(place)
         if known is None:
             raise InputError(f"{place[:200]}: expected a folder or an address that begins with https:// or http://")
         return cls(known)
@@ -112,36 +112,36 @@ class Scope:
 
     @property
     def prefix(self) -> str:
-        """The folder of the named address, with `/` at its end: all that is fetched is below it."""
+        """The folder of the named address, with `/` at its end: everything fetched is below it."""
         parts = urlsplit(self.start)
         return urlunsplit((parts.scheme, parts.netloc, parts.path.rpartition("/")[0] + "/", "", ""))
 
-    def has(self, address: str) -> bool:
-        """Whether an address, in one spelling, is of the scope.
+    def contains(self, address: str) -> bool:
+        """Whether a normalised address is within the scope.
 
         >>> scope = Scope.of("https://example.com/hr/index.html")
-        >>> [scope.has(f"https://example.com{path}") for path in ("/hr/leave", "/hr", "/hrx/leave", "/hr/../it")]
+        >>> [scope.contains(f"https://example.com{path}") for path in ("/hr/leave", "/hr", "/hrx/leave", "/hr/../it")]
         [True, False, False, False]
         """
-        return normal(address) == address and address.startswith(self.prefix)
+        return normalise_address(address) == address and address.startswith(self.prefix)
 
-    def below(self, address: str) -> str:
-        """What follows the folder: the name of a page within the corpus.
+    def relative_path(self, address: str) -> str:
+        """The part after the folder: the name of a page within the corpus.
 
-        >>> Scope.of("https://example.com/hr/").below("https://example.com/hr/leave/2024.html")
+        >>> Scope.of("https://example.com/hr/").relative_path("https://example.com/hr/leave/2024.html")
         'leave/2024.html'
         """
         return address.removeprefix(self.prefix)
 
 
 def origin_of(address: str) -> tuple[str, str, int]:
-    """Scheme, host and port of an address in one spelling."""
+    """Scheme, host and port of a normalised address."""
     parts = urlsplit(address)
     return parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme]
 
 
 def is_address(place: str) -> bool:
-    """Whether somebody named an address and no folder.
+    """Whether the user named an address rather than a folder.
 
     >>> [is_address(place) for place in ("https://example.com/docs", "docs", "C:/docs", "file:///docs")]
     [True, False, False, True]

@@ -1,4 +1,4 @@
-"""What fetching a site may cost, and where it may lead."""
+"""Limits on fetching a site."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import Final
 
 from assay.errors import InputError
 
-MOST_REDIRECTS: Final = 5
-"""Redirects one after another that are followed, as RFC 9309 has it for robots.txt."""
-MOST_QUERIES: Final = 100
-"""Addresses that differ in their query alone and are fetched: a calendar has no end."""
-LONGEST_ADDRESS: Final = 2_000
-"""Characters of an address; servers take no longer ones for sure."""
-LONGEST_WAIT: Final = 30.0
-"""Seconds that are waited at most where a server asks for patience (`Retry-After`, `Crawl-delay`)."""
+MAX_REDIRECTS: Final = 5
+"""Consecutive redirects that are followed; the limit of RFC 9309 for robots.txt."""
+MAX_QUERY_VARIANTS: Final = 100
+"""Addresses that differ only in their query and are fetched: a calendar has no end."""
+MAX_ADDRESS_LENGTH: Final = 2_000
+"""Characters of an address; longer ones are not accepted by all servers."""
+MAX_WAIT_S: Final = 30.0
+"""The longest pause in seconds that a server can ask for (`Retry-After`, `Crawl-delay`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteLimits:
-    """How much of a site is fetched."""
+    """How much of a site is fetched, and how fast."""
 
     pages: int = 10_000
-    """Addresses that are asked for."""
+    """Addresses that are requested in one check."""
     megabytes: int = 1_000
-    """Bodies of all answers together, in 10^6 bytes."""
+    """Total size of all response bodies, in 10^6 bytes."""
     seconds: float = 3_600.0
-    """The time for all of it; the next check goes on from there."""
+    """Time limit of one check; the next one continues from there."""
     page_seconds: float = 30.0
-    """The time for one answer, its head and its body."""
+    """Time limit of one response, headers and body."""
     delay: float = 0.0
-    """Seconds between two requests; a longer one in robots.txt is kept."""
+    """Seconds between two requests; a longer delay in robots.txt is respected."""
     allow_private: bool = False
-    """Whether addresses may be of this machine and of private networks."""
+    """Whether servers may be this machine or in private networks."""
     agent: str = field(default="assay")
-    """The name in robots.txt and of the header `User-Agent`."""
+    """The name for robots.txt and the `User-Agent` header."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that nothing meets.
+        """Check the limits.
 
         Raises:
-            InputError: a limit is not positive, or the delay negative.
+            InputError: a limit is not positive, or the delay is negative.
         """
         for name, value in (("pages", self.pages), ("megabytes", self.megabytes), ("seconds", self.seconds)):
             if not value > 0:

@@ -1,4 +1,4 @@
-"""What a page links to, and what a sitemap lists (sitemaps.org, protocol 0.9)."""
+"""The links of a page and the addresses in a sitemap (sitemaps.org, protocol 0.9)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from xml.parsers import expat
 
 from assay.errors import InputError
 
-MOST_LINKS: Final = 5_000
-"""Links of a page that are followed, the first ones."""
-MOST_LISTED: Final = 50_000
-"""Addresses of a sitemap, as its protocol has it."""
-MOST_SITEMAP_BYTES: Final = 52_428_800
-"""Bytes of a sitemap once it is unpacked, as its protocol has it."""
+MAX_LINKS: Final = 5_000
+"""Links of a page that are followed at most: the first ones."""
+MAX_SITEMAP_ADDRESSES: Final = 50_000
+"""Addresses in a sitemap at most, the limit of its protocol."""
+MAX_SITEMAP_BYTES: Final = 52_428_800
+"""Bytes of a decompressed sitemap at most, the limit of its protocol."""
 _LONGEST_TAG: Final = 4_000
 _TAGS: Final = re.compile(r"<(?:a|area|base|link)(?=[\s/])", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(
@@ -29,17 +29,17 @@ _ENDS: Final = {"<!--": "-->", "<script": "</script", "<style": "</style"}
 
 @dataclass(frozen=True, slots=True)
 class PageLinks:
-    """What a page says of other addresses, as it is written there."""
+    """The addresses that a page contains, as written."""
 
     links: tuple[str, ...] = ()
     base: str | None = None
-    """What its links are relative to, where it says so."""
+    """The `href` of its `<base>` element, to which its links are relative."""
     canonical: str | None = None
-    """The address under which the page wants to be known."""
+    """The canonical address that the page declares."""
 
 
 def links_of(page: str) -> PageLinks:
-    """The links of an HTML page. Time is linear in the page, whatever is in it.
+    """Find the links of an HTML page, in time linear in its length, whatever it contains.
 
     >>> found = links_of('<link rel="canonical" href="/a"> <a class=x href="b.html">B</a> <!-- <a href=c> -->')
     >>> found.links, found.canonical
@@ -47,7 +47,7 @@ def links_of(page: str) -> PageLinks:
     """
     links: list[str] = []
     base = canonical = None
-    for tag, attributes in _tags(_shown(page)):
+    for tag, attributes in _tags(_without_hidden(page)):
         address = attributes.get("href", "").strip()
         if not address:
             continue
@@ -56,13 +56,13 @@ def links_of(page: str) -> PageLinks:
         elif tag == "link":
             if canonical is None and "canonical" in attributes.get("rel", "").lower().split():
                 canonical = address
-        elif len(links) < MOST_LINKS and not address.startswith("#"):
+        elif len(links) < MAX_LINKS and not address.startswith("#"):
             links.append(address)
     return PageLinks(tuple(dict.fromkeys(links)), base, canonical)
 
 
-def _shown(page: str) -> str:
-    """A page without comments, scripts and styles."""
+def _without_hidden(page: str) -> str:
+    """Remove comments, scripts and styles from a page."""
     kept, at = [], 0
     folded = page.lower() if len(page.lower()) == len(page) else page
     while (found := _HIDDEN.search(page, at)) is not None:
@@ -90,15 +90,15 @@ def _tags(page: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What a sitemap lists."""
+    """The content of a sitemap."""
 
     pages: tuple[str, ...]
     sitemaps: tuple[str, ...]
-    """Further sitemaps, where it is an index of them."""
+    """Further sitemaps, if it is a sitemap index."""
 
 
 def is_sitemap(data: bytes) -> bool:
-    """Whether an answer is a sitemap: by its root element, packed or not."""
+    """Whether data is a sitemap, recognised by its root element, gzip-compressed or not."""
     head = data[:2_000]
     if data[:2] == b"\x1f\x8b":
         try:
@@ -109,10 +109,10 @@ def is_sitemap(data: bytes) -> bool:
 
 
 def read_sitemap(data: bytes) -> Sitemap:
-    """A sitemap or an index of sitemaps.
+    """Read a sitemap or a sitemap index.
 
     Raises:
-        InputError: it is none, lists or unpacks to too much, or declares a document type, out of which entities grow.
+        InputError: it is neither, lists or decompresses to too much, or declares a document type (entity expansion).
     """
     pages: list[str] = []
     sitemaps: list[str] = []
@@ -131,20 +131,20 @@ def read_sitemap(data: bytes) -> Sitemap:
     def end(_: str) -> None:
         if path[-1:] == ["loc"] and path[-2:-1] in (["url"], ["sitemap"]):
             (pages if path[-2] == "url" else sitemaps).append("".join(text).strip())
-            if len(pages) + len(sitemaps) > MOST_LISTED:
-                raise InputError(f"it lists more than {MOST_LISTED:,} addresses; split it")
+            if len(pages) + len(sitemaps) > MAX_SITEMAP_ADDRESSES:
+                raise InputError(f"it lists more than {MAX_SITEMAP_ADDRESSES:,} addresses; split it")
         path.pop()
 
-    def said(data: str) -> None:
+    def characters(data: str) -> None:
         if path[-1:] == ["loc"] and sum(map(len, text)) < _LONGEST_TAG:
             text.append(data)
 
     reader = expat.ParserCreate(namespace_separator=" ")
     reader.buffer_text = True
     reader.StartDoctypeDeclHandler = refuse
-    reader.StartElementHandler, reader.EndElementHandler, reader.CharacterDataHandler = start, end, said
+    reader.StartElementHandler, reader.EndElementHandler, reader.CharacterDataHandler = start, end, characters
     try:
-        for piece in _unpacked(data):
+        for piece in _decompressed(data):
             reader.Parse(piece, False)
         reader.Parse(b"", True)
     except (expat.ExpatError, zlib.error) as error:
@@ -152,15 +152,15 @@ def read_sitemap(data: bytes) -> Sitemap:
     return Sitemap(tuple(dict.fromkeys(pages)), tuple(dict.fromkeys(sitemaps)))
 
 
-def _unpacked(data: bytes) -> Iterator[bytes]:
+def _decompressed(data: bytes) -> Iterator[bytes]:
     if data[:2] != b"\x1f\x8b":
         yield data
         return
-    packed, left, size = zlib.decompressobj(31), data, 0
-    while left and not packed.eof:
-        piece = packed.decompress(left, 1_000_000)
+    decompressor, remaining, size = zlib.decompressobj(31), data, 0
+    while remaining and not decompressor.eof:
+        piece = decompressor.decompress(remaining, 1_000_000)
         size += len(piece)
-        if size > MOST_SITEMAP_BYTES:
-            raise InputError(f"it unpacks to more than {MOST_SITEMAP_BYTES:,} bytes")
+        if size > MAX_SITEMAP_BYTES:
+            raise InputError(f"it unpacks to more than {MAX_SITEMAP_BYTES:,} bytes")
         yield piece
-        left = packed.unconsumed_tail
+        remaining = decompressor.unconsumed_tail

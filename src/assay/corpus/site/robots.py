@@ -1,4 +1,4 @@
-"""What a site asks of robots (RFC 9309): which paths are left alone, and how long to wait between two requests."""
+"""The rules of a robots.txt (RFC 9309): which paths not to fetch, and how long to wait between two requests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
-MOST_BYTES: Final = 512_000
-"""Bytes of robots.txt that are read; RFC 9309 asks for 500 KiB at least."""
-_MOST_RULES: Final = 10_000
-_LONGEST: Final = 2_000
-_MOST_STARS: Final = 20
+MAX_ROBOTS_BYTES: Final = 512_000
+"""Bytes of robots.txt that are read; RFC 9309 requires at least 500 KiB."""
+_MAX_RULES: Final = 10_000
+_MAX_LINE_LENGTH: Final = 2_000
+_MAX_STARS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class Robots:
     """The rules for one robot."""
 
     rules: tuple[tuple[bool, str], ...] = ()
-    """Whether each allows, and its path with `*` and `$`; the longest one that matches decides."""
+    """Whether each allows, and its path pattern with `*` and `$`; the longest pattern that matches decides."""
     delay: float = 0.0
-    """Seconds between two requests that are asked for."""
+    """Seconds between two requests that the site asks for."""
 
     def allows(self, address: str) -> bool:
-        """Whether an address, in one spelling, may be fetched.
+        """Whether a normalised address may be fetched.
 
         >>> robots = read_robots("User-agent: *\\nDisallow: /drafts\\nAllow: /drafts/final", "assay")
         >>> [robots.allows(f"https://a.example{path}") for path in ("/", "/drafts/1", "/drafts/final/1")]
@@ -37,57 +37,57 @@ class Robots:
         if path == "/robots.txt":
             return True
         found = [(len(pattern), allows) for allows, pattern in self.rules if _matches(pattern, path)]
-        return max(found)[1] if found else True  # of two as long the one that allows wins
+        return max(found)[1] if found else True  # of two patterns of equal length the one that allows wins
 
 
-NOTHING: Final = Robots(rules=((False, "/"),))
-"""What holds where robots.txt cannot be had because the server fails (RFC 9309, 2.3.1.4)."""
+DISALLOW_ALL: Final = Robots(rules=((False, "/"),))
+"""Applies when robots.txt cannot be fetched because of a server error (RFC 9309, 2.3.1.4)."""
 
 
 def read_robots(text: str, agent: str) -> Robots:
-    """The rules of a robots.txt for a robot: those of its own name, else those of `*`.
+    """The rules of a robots.txt for one robot: those under its own name, otherwise those under `*`.
 
     Args:
-        text: the file.
-        agent: the robot's name.
+        text: the content of the file.
+        agent: the name of the robot.
     """
     groups: list[tuple[list[str], list[tuple[bool, str]], list[float]]] = []
-    opened = False
-    for line in text[:MOST_BYTES].splitlines():
+    in_group_head = False
+    for line in text[:MAX_ROBOTS_BYTES].splitlines():
         name, mark, value = line.partition("#")[0].strip().partition(":")
-        name, value = name.strip().lower(), value.strip()[:_LONGEST]
+        name, value = name.strip().lower(), value.strip()[:_MAX_LINE_LENGTH]
         if not mark:
             continue
         if name == "user-agent":
-            if not opened:
+            if not in_group_head:
                 groups.append(([], [], []))
             groups[-1][0].append(value.lower())
-            opened = True
+            in_group_head = True
             continue
-        opened = False
-        if groups and name in {"allow", "disallow"} and value and len(groups[-1][1]) < _MOST_RULES:
+        in_group_head = False
+        if groups and name in {"allow", "disallow"} and value and len(groups[-1][1]) < _MAX_RULES:
             groups[-1][1].append((name == "allow", value))
         elif groups and name == "crawl-delay" and re.fullmatch(r"\d{1,4}(\.\d{1,4})?", value):
             groups[-1][2].append(float(value))
     own = [one for one in groups if agent.lower() in one[0]]
     chosen = own or [one for one in groups if "*" in one[0]]
     rules = tuple(rule for _, group, _ in chosen for rule in group)
-    return Robots(rules[:_MOST_RULES], max((delay for _, _, delays in chosen for delay in delays), default=0.0))
+    return Robots(rules[:_MAX_RULES], max((delay for _, _, delays in chosen for delay in delays), default=0.0))
 
 
 def _matches(pattern: str, path: str) -> bool:
-    return _walk(*_parts(pattern), path)
+    return _follow_in_order(*_pattern_parts(pattern), path)
 
 
 @lru_cache(maxsize=20_000)
-def _parts(pattern: str) -> tuple[tuple[str, ...], str]:
-    """The pieces of a pattern between its stars, and "$" where it has to end there."""
+def _pattern_parts(pattern: str) -> tuple[tuple[str, ...], str]:
+    """The pieces of a pattern between its stars, and "$" if the path must end with the last one."""
     end = "$" if pattern.endswith("$") else ""
-    return tuple(pattern.removesuffix("$").split("*")[: _MOST_STARS + 1]), end
+    return tuple(pattern.removesuffix("$").split("*")[: _MAX_STARS + 1]), end
 
 
-def _walk(pieces: Sequence[str], end: str, path: str) -> bool:
-    """Whether pieces follow each other in a path, the first at its start; linear in the path for each piece."""
+def _follow_in_order(pieces: Sequence[str], end: str, path: str) -> bool:
+    """Whether the pieces occur in order in a path, the first at its start; linear in the path for each piece."""
     if not path.startswith(pieces[0]):
         return False
     at = len(pieces[0])

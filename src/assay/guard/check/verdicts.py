@@ -22,7 +22,7 @@ from assay.guard.conflicts.source_matching import same_subject
 from assay.models import PairScorer
 from assay.schema import ClaimCandidates, EvidenceSpan, External, OutsideWord, Verdict
 from assay.schema.report_parts import ClaimJudgement
-from assay.text.sentences import forbids, place_of, setting_of, split_sentences
+from assay.text.sentences import find_code_name, forbids, parse_setting, split_sentences
 from assay.verify.documents import FieldMatch
 from assay.verify.documents import fields as document_fields
 from assay.verify.exact import ExactFinding, ExactResult, refuting_field, refuting_sentence
@@ -346,9 +346,9 @@ def judged_by_name(job: Job, exact: ExactResult, read: EntailmentResult, signals
 
     A parameter with a value is looked up by its name; the sentence about it must allow the value.
     """
-    setting = setting_of(job.claim)
+    setting = parse_setting(job.claim)
     for item in job.evidence.evidence:
-        place = place_of(setting[0] if setting else job.claim, item.text)
+        place = find_code_name(setting[0] if setting else job.claim, item.text)
         if place is not None and setting:
             sentence = next((s for s in split_sentences(item.text) if s.start <= place[0] < s.end), None)
             if sentence is not None and forbids(setting[1], item.text[sentence.start : sentence.end]):

@@ -8,7 +8,7 @@ never measured counts as unread.
 from collections.abc import Iterable
 from typing import Final
 
-from assay.text.sentences import UNSTATED, language, script_of, votes_of
+from assay.text.sentences import UNSTATED, language, language_votes, script_of
 
 READ: Final = frozenset({"English", "German", "French", "Spanish", "Italian", "Portuguese", "Indonesian"})
 """The languages in which the network was measured to judge better than chance (French with few claims)."""
@@ -63,7 +63,7 @@ def why_unread(claim: str, evidence: frozenset[str], texts: Iterable[str] = ()) 
         return None
     if spoken not in READ:
         return f"it is in {spoken}, which the embedded verifier does not read. A chat model as a judge may."
-    if evidence and spoken not in evidence and votes_of(claim)[spoken] >= SURE_VOTES:
+    if evidence and spoken not in evidence and language_votes(claim)[spoken] >= SURE_VOTES:
         theirs = ", ".join(sorted(evidence))
         return (
             f"it is in {spoken} and the evidence in {theirs}: the embedded verifier does not compare across languages. "

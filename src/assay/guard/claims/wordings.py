@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from assay.guard.claims.context import NOWHERE, claim_in_context
 from assay.schema import EvidenceSpan, Verdict
-from assay.text.rewording import Agreed, agreed_statement, agrees, value_alone
+from assay.text.rewording import AgreedStatement, agreed_statement, agrees, value_alone
 from assay.verify.exact import ExactFinding, ExactResult
 from assay.verify.network import EntailmentResult, Judgement
 
@@ -34,10 +34,10 @@ def wordings(job: Job) -> tuple[Job, ...]:
     if agreed is None:
         return own
     repeated = replace(job, claim=agreed.text, question=None, whole=None, before=None)
-    return (repeated,) if agreed.alone else (*own, repeated)
+    return (repeated,) if agreed.only_agrees else (*own, repeated)
 
 
-def _agreed(job: Job) -> Agreed | None:
+def _agreed(job: Job) -> AgreedStatement | None:
     """The user's statement that the claim of a job repeats."""
     return agreed_statement(job.question, job.claim) if job.question else None
 
@@ -76,8 +76,8 @@ def merged_wordings(job: Job, asked: Sequence[Job], judged: Sequence[Judged]) ->
     agreed = _agreed(job)
     if agreed is None:
         return _without_unfounded_value(job, _merged(job, asked, judged))
-    repeated = _moved(judged[-1], NOWHERE if agreed.at is None else agreed.at, len(job.claim))
-    if agreed.alone:
+    repeated = _moved(judged[-1], NOWHERE if agreed.offset is None else agreed.offset, len(job.claim))
+    if agreed.only_agrees:
         return _without_unfounded_value(job, repeated, repeated.exact)
     return _without_unfounded_value(job, _worse([_merged(job, asked[:-1], judged[:-1]), repeated]))
 

@@ -273,21 +273,21 @@ def _drop_out_of_force(selection: _Selection, versions: Versions, *, keeps_old: 
 
 def _drop_repeated(selection: _Selection, versions: Versions) -> None:
     """Drops passages that another one repeats; of two, the one with more metadata stays."""
-    from assay.retrieve import likenesses
+    from assay.retrieve import similar_pairs
 
     ranked = sorted(selection.left, key=lambda one: (-_details_known(one), -len(one.item.text), one.item.id))
     gone: set[str] = set()
-    for pair in likenesses([one.item.text for one in ranked], INSIDE / 4):
+    for pair in similar_pairs([one.item.text for one in ranked], INSIDE / 4):
         first, second = ranked[pair.first], ranked[pair.second]
         if first.item.id in gone or second.item.id in gone:
             continue
         if versions.of[first.item.id].standing is not versions.of[second.item.id].standing:
             continue
         longer, shorter = sorted((first, second), key=lambda one: -len(one.item.text))
-        if not says_the_same(longer.item.text, shorter.item.text, pair.share, pair.contained):
+        if not says_the_same(longer.item.text, shorter.item.text, pair.jaccard, pair.containment):
             continue
-        drops, stays = (second, first) if pair.share >= NEARLY else (shorter, longer)
-        how = "word for word" if pair.share == 1 else f"nearly so ({pair.contained:.0%} of its wording)"
+        drops, stays = (second, first) if pair.jaccard >= NEARLY else (shorter, longer)
+        how = "word for word" if pair.jaccard == 1 else f"nearly so ({pair.containment:.0%} of its wording)"
         gone.add(drops.item.id)
         selection.drop(drops, DropReason.DUPLICATE, f"{stays.item.id} says the same, {how}.", stays.item.id)
 

@@ -29,10 +29,10 @@ from assay.guard.conflicts.superseded_sources import (
     says_it_is_out,
     says_that_it_replaces,
 )
-from assay.retrieve import Passage, likenesses
+from assay.retrieve import Passage, similar_pairs
 from assay.schema import Evidence, Standing
 from assay.text.dates import find_dates
-from assay.text.files import read_day_of
+from assay.text.files import read_metadata_day
 from assay.text.lexicon import find_words
 
 VERSIONS_OF_ONE: Final = 0.5
@@ -100,7 +100,7 @@ def version_key(text: str | None) -> Key | None:
         return "letter", (ord(letter[1].upper()),)
     numbers = _NUMBERS.fullmatch(stripped)
     if numbers is None:
-        day = read_day_of(stripped) if re.search(r"\d", stripped) else None
+        day = read_metadata_day(stripped) if re.search(r"\d", stripped) else None
         return None if day is None else ("day", (day.year, day.month, day.day))
     parts = [int(part[:18]) for part in re.split(r"[._]", numbers[1])[:6]]
     while len(parts) > 1 and parts[-1] == 0:
@@ -237,7 +237,7 @@ def _by_content(
     group_of = {place: key for key, group in by_key.items() for place in group.places}
     order = [*group_of, *unnamed]
     alone = set(unnamed)
-    for one in likenesses([passages[place].item.text for place in order], VERSIONS_OF_ONE):
+    for one in similar_pairs([passages[place].item.text for place in order], VERSIONS_OF_ONE):
         first, second = order[one.first], order[one.second]
         if second not in alone or second in group_of:
             continue
@@ -250,7 +250,7 @@ def _by_content(
         group_of[second] = key
         inferred.append(
             f"{passages[second].item.id} was taken for the document of {passages[first].item.id}: they share "
-            f"{one.share:.0%} of their wording."
+            f"{one.jaccard:.0%} of their wording."
         )
 
 

@@ -1,1 +1,1 @@
-"""Sources of knowledge, a file a kind: folders, SQL, HTTP, SPARQL, web search, MCP."""
+"""The kinds of sources, one module each: folders, SQL, HTTP, SPARQL, web search, MCP."""

@@ -1,7 +1,7 @@
 """A folder of documents: an index in SQLite FTS5 that follows the files, ranked by BM25 and then by the network.
 
-The index is a file where one is named, else it lives in memory. What is looked for is bound to the statement, each word
-quoted as FTS5 wants it, so that no word of a claim is an operator of the search.
+The index is a file if one is named, and otherwise in memory. The search words are bound to the statement, each quoted
+as FTS5 requires, so that no word of a claim is an operator of the search.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Final
 
 from assay.errors import PolicyError, SourceError, VerifierError
 from assay.knowledge.documents import ENDINGS, read_document
-from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
+from assay.knowledge.interface import Deadline, Inquiry, Limits, Passage, SourceAnswer, cut
 
 if TYPE_CHECKING:
     from assay.models import PairScorer
 
-FORM: Final = 2
+FORM: Final = 3
 """The version of the index's tables."""
-PIECES_OF_ONE: Final = 3
-"""Pieces of one document that are shown at most."""
+MAX_PIECES_PER_DOCUMENT: Final = 3
+"""The most pieces of one document in a passage."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS form (version INTEGER);
 CREATE TABLE IF NOT EXISTS documents (path TEXT PRIMARY KEY, changed INTEGER, size INTEGER, title TEXT,
@@ -53,20 +53,20 @@ _DOCUMENT: Final = "SELECT title, version, effective, expiry FROM documents WHER
 
 @dataclass(frozen=True, slots=True)
 class FilesSettings:
-    """One folder."""
+    """The settings of one folder."""
 
     path: Path
     index: Path | None = None
-    """The file of the index; in memory by default."""
+    """The file of the index; by default it is in memory."""
     refresh_s: float = 2.0
-    """Seconds between two looks at what has changed."""
+    """Seconds between two scans for changes."""
     candidates: int = 12
-    """Pieces that BM25 hands on to the network."""
+    """Pieces that the network ranks, the best by BM25."""
     most_files: int = 20_000
 
 
 class FilesSource:
-    """Asks a folder."""
+    """A folder as a source."""
 
     def __init__(
         self,
@@ -75,13 +75,13 @@ class FilesSource:
         scorer: PairScorer | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take a folder; nothing is read yet.
+        """Use a folder; nothing is read yet.
 
         Args:
             settings: the folder.
-            limits: how much is taken from it.
-            scorer: the network that ranks what BM25 finds; without it the order is that of BM25.
-            clock: seconds from any beginning.
+            limits: the limits of an answer.
+            scorer: the network that ranks what BM25 finds; without it, the order is that of BM25.
+            clock: a monotonic clock, in seconds.
 
         Raises:
             PolicyError: there is no such folder.
@@ -90,60 +90,63 @@ class FilesSource:
             raise PolicyError(f"expected a folder at {str(settings.path)!r}")
         self._settings, self._limits, self._scorer, self._clock = settings, limits or Limits(), scorer, clock
         self._lock = threading.Lock()
-        self._looked: float | None = None
+        self._refreshed_at: float | None = None
         self._pending: list[tuple[str, Path, int, int]] = []
-        self._opened: sqlite3.Connection | None = None
+        self._unread: dict[str, tuple[int, int] | None] = {}
+        """Files and folders that could not be read, with time and size; None to try again with the next scan."""
+        self._connection: sqlite3.Connection | None = None
 
     @property
     def _index(self) -> sqlite3.Connection:
-        """The index; opened with the first question, since a server may fork before it. Whoever asks holds the lock."""
-        if self._opened is None:
+        """The index, opened with the first question, since a server may fork before that. The caller holds the lock."""
+        if self._connection is None:
             place = ":memory:" if self._settings.index is None else self._settings.index
-            self._opened = sqlite3.connect(place, check_same_thread=False, timeout=2.0)
-            _prepare(self._opened)
-        return self._opened
+            self._connection = sqlite3.connect(place, check_same_thread=False, timeout=2.0)
+            _prepare(self._connection)
+        return self._connection
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it looks for: whatever it may see."""
+        """The parameters; a folder is searched for whatever part of the claim it may see."""
         return ("entity",)
 
     @property
     def digest(self) -> str:
-        """Of the folder and of how it is ranked."""
+        """The digest of the folder's path and the ranking settings."""
         s = self._settings
         settings = [str(s.path), s.candidates, None if self._scorer is None else self._scorer.digest]
         return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
-        """The documents that speak of it, each with its best pieces; with one version of a document, its others too.
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
+        """The documents about the inquiry, each with its best pieces; together with other versions of each document.
 
         Raises:
             SourceError: the folder or the index cannot be read, or was not read in time.
         """
         words = _words(inquiry)
         if not words:
-            return Found()
-        # Each word quoted: inside quotes FTS5 knows no operator.
+            return SourceAnswer()
+        # Each word is quoted: FTS5 has no operators inside quotes.
         match = " OR ".join(f'"{word}"' for word in words)
         try:
-            with self._held(deadline):
-                self._follow(deadline)
+            with self._locked(deadline):
+                self._refresh(deadline)
                 rows = self._index.execute(_SEARCH, (match, self._settings.candidates)).fetchall()
+                partial = bool(self._unread)
         except (sqlite3.Error, OSError) as error:
             raise SourceError(f"the folder could not be read: {type(error).__name__}") from error
         ranked = self._ranked(rows, inquiry, words)
         try:
-            with self._held(deadline):
+            with self._locked(deadline):
                 passages = self._passages(ranked, match)
         except sqlite3.Error as error:
             raise SourceError(f"the index could not be read: {type(error).__name__}") from error
         kept, notes = cut(passages, self._limits)
         asked = ({"search": " ".join(words)},)
-        return Found(kept, asked, sum(len(one.text) for one in passages), notes)
+        return SourceAnswer(kept, asked, sum(len(one.text) for one in passages), notes, partial)
 
     @contextmanager
-    def _held(self, deadline: Deadline) -> Iterator[None]:
+    def _locked(self, deadline: Deadline) -> Iterator[None]:
         if not self._lock.acquire(timeout=deadline.require()):
             raise SourceError("it did not answer in time")
         try:
@@ -154,21 +157,21 @@ class FilesSource:
     def _ranked(
         self, rows: list[tuple[str, int, str]], inquiry: Inquiry, words: tuple[str, ...]
     ) -> list[tuple[str, int, str]]:
-        """The pieces by how much they say of the claim, for it or against it."""
+        """The pieces, ranked by how much they support or contradict the claim."""
         if self._scorer is None or len(rows) < 2:
             return rows
         claim = inquiry.claim or " ".join(words)
         try:
-            scores = self._scorer.score([(self._short(body, claim), claim) for _, _, body in rows])
+            scores = self._scorer.score([(self._fitting(body, claim), claim) for _, _, body in rows])
         except VerifierError:
             return rows
-        # A piece that neither entails nor denies the claim keeps the place that BM25 gave it, behind those that do.
-        telling = [round(float(1 - row[1]), 2) for row in scores]
-        order = sorted(range(len(rows)), key=lambda at: (-telling[at], at))
+        # A piece that neither entails nor contradicts the claim keeps its BM25 rank, after those that do.
+        relevance = [round(float(1 - row[1]), 2) for row in scores]
+        order = sorted(range(len(rows)), key=lambda at: (-relevance[at], at))
         return [rows[at] for at in order]
 
-    def _short(self, body: str, claim: str) -> str:
-        """A piece that fits into one reading of the network."""
+    def _fitting(self, body: str, claim: str) -> str:
+        """A piece, shortened until it fits into one pair of the network."""
         assert self._scorer is not None  # noqa: S101 only asked where there is one
         room = self._scorer.max_pair_tokens - self._scorer.count_tokens([claim])[0] - 8
         while room > 0 and body and self._scorer.count_tokens([body])[0] > room:
@@ -176,11 +179,11 @@ class FilesSource:
         return body
 
     def _passages(self, ranked: list[tuple[str, int, str]], match: str) -> list[Passage]:
-        """One passage for each document: its best pieces in their order."""
+        """One passage per document: its best pieces in document order."""
         found: dict[str, dict[int, str]] = {}
         for path, place, body in ranked:
             pieces = found.setdefault(path, {})
-            if len(pieces) < PIECES_OF_ONE:
+            if len(pieces) < MAX_PIECES_PER_DOCUMENT:
                 pieces[place] = body
         for path in list(found)[: self._limits.passages]:
             for (other,) in self._index.execute(_VERSIONS, (path, path)).fetchall():
@@ -202,70 +205,73 @@ class FilesSource:
 
     # Following the files
 
-    def _follow(self, deadline: Deadline) -> None:
-        """Bring the index to what the folder has now. Whoever calls holds the lock.
+    def _refresh(self, deadline: Deadline) -> None:
+        """Update the index to the current content of the folder. The caller holds the lock.
 
-        A large folder takes more than one question: what was read stays, and the rest is read with the next one.
+        A large folder may take more than one question: what has been read stays, and the next question reads the rest.
 
         Raises:
             SourceError: not all of it was read in time.
         """
         now = self._clock()
-        if self._looked is None or now - self._looked >= self._settings.refresh_s:
-            self._looked = now
-            self._compare()
+        if self._refreshed_at is None or now - self._refreshed_at >= self._settings.refresh_s:
+            self._find_changes()
+            self._refreshed_at = now  # only after success, so that the next question does not use a stale index
         while self._pending:
             if deadline.left < 0.05:
                 raise SourceError(f"{len(self._pending):,} changed files are still to be read")
             name, path, changed, size = self._pending.pop()
             self._read(name, path, changed, size)
 
-    def _compare(self) -> None:
-        known = {
+    def _find_changes(self) -> None:
+        known: dict[str, tuple[int, int] | None] = {
             name: (changed, size)
             for name, changed, size in self._index.execute("SELECT path, changed, size FROM documents")
         }
-        there = {name: (path, changed, size) for name, path, changed, size in _files(self._settings)}
+        unlisted: list[str] = []
+        present = {name: (path, changed, size) for name, path, changed, size in _files(self._settings, unlisted)}
         with self._index:
-            for name in known.keys() - there.keys():
+            for name in known.keys() - present.keys():
                 self._forget(name)
+        known.update((name, state) for name, state in self._unread.items() if name in present)
+        self._unread = {name: state for name, state in self._unread.items() if name in present}
+        self._unread.update(dict.fromkeys(unlisted))
         self._pending = [
             (name, path, changed, size)
-            for name, (path, changed, size) in sorted(there.items(), reverse=True)
+            for name, (path, changed, size) in sorted(present.items(), reverse=True)
             if known.get(name) != (changed, size)
         ]
 
     def _read(self, name: str, path: Path, changed: int, size: int) -> None:
         try:
             read = read_document(path)
+        except FileNotFoundError:
+            return  # removed in the meantime: the next scan does not find it
         except OSError:
-            return  # gone or locked since: the next look sees what there is
+            self._unread[name] = None
+            return
+        self._unread.pop(name, None)
         with self._index:
             if self._index.execute(_DOCUMENT, (name,)).fetchone() is not None:
-                self._forget(name)  # a look at all pieces: not for files that are new
+                self._forget(name)  # scans all pieces, so not for new files
+            if read is None:
+                self._unread[name] = (changed, size)
+                return
             self._index.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     name,
                     changed,
                     size,
-                    *(
-                        (None,) * 5
-                        if read is None
-                        else (
-                            read.title,
-                            read.document_id,
-                            read.version,
-                            None if read.effective_date is None else read.effective_date.isoformat(),
-                            None if read.expiry_date is None else read.expiry_date.isoformat(),
-                        )
-                    ),
+                    read.title,
+                    read.document_id,
+                    read.version,
+                    None if read.effective_date is None else read.effective_date.isoformat(),
+                    None if read.expiry_date is None else read.expiry_date.isoformat(),
                 ),
             )
-            for place, body in enumerate(() if read is None else read.pieces):
-                self._index.execute(
-                    "INSERT INTO pieces VALUES (?, ?, ?, ?)", (body, read.title if read else "", name, place)
-                )
+            for place, body in enumerate(read.pieces):
+                self._index.execute("INSERT INTO pieces VALUES (?, ?, ?, ?)", (body, read.title, name, place))
 
     def _forget(self, name: str) -> None:
         self._index.execute("DELETE FROM pieces WHERE path = ?", (name,))
@@ -274,13 +280,13 @@ class FilesSource:
     def close(self) -> None:
         """Close the index."""
         with self._lock:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
 
 def _prepare(index: sqlite3.Connection) -> None:
-    """Make the tables; those of another version are made anew."""
+    """Create the tables; those of another version are emptied."""
     index.executescript(_TABLES)
     with index:
         row = index.execute("SELECT version FROM form").fetchone()
@@ -292,7 +298,7 @@ def _prepare(index: sqlite3.Connection) -> None:
 
 
 def _words(inquiry: Inquiry) -> tuple[str, ...]:
-    """The words that are looked for: of what the source may see, without quotes."""
+    """The search words, from the part of the claim that the source may see, without punctuation."""
     text = inquiry.claim if not inquiry.terms else " ".join(inquiry.terms)
     if not text:
         text = " ".join((*inquiry.entities, *inquiry.numbers, *map(str, inquiry.years)))
@@ -300,16 +306,28 @@ def _words(inquiry: Inquiry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.lower() for word in words))[:24]
 
 
-def _files(settings: FilesSettings) -> Iterator[tuple[str, Path, int, int]]:
-    """The text files of the folder; links that lead out of it and hidden files are left out.
+def _files(settings: FilesSettings, unlisted: list[str]) -> Iterator[tuple[str, Path, int, int]]:
+    """The text files of the folder, without hidden files and links that lead out of it.
+
+    Args:
+        settings: the folder.
+        unlisted: receives the names of folders and files that cannot be looked at.
 
     Raises:
         SourceError: there are too many.
+        OSError: the folder itself cannot be listed; a folder within it that cannot be is left out.
     """
     root = settings.path.resolve()
+
+    def refuse(error: OSError) -> None:
+        if Path(error.filename) == root:
+            raise error
+        if not isinstance(error, FileNotFoundError):
+            unlisted.append(Path(error.filename).relative_to(root).as_posix())
+
     index = None if settings.index is None else settings.index.resolve()
     count = 0
-    for folder, below, names in os.walk(root):
+    for folder, below, names in os.walk(root, onerror=refuse):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
             path = Path(folder, name)
@@ -319,7 +337,9 @@ def _files(settings: FilesSettings) -> Iterator[tuple[str, Path, int, int]]:
                 continue
             try:
                 status = path.stat()
-            except OSError:
+            except OSError as error:
+                if not isinstance(error, FileNotFoundError):
+                    unlisted.append(path.relative_to(root).as_posix())
                 continue
             count += 1
             if count > settings.most_files:

@@ -1,4 +1,4 @@
-"""Any JSON API: a declared request whose places a claim's values fill, and pointers to what its answer says."""
+"""Any JSON API: a declared request with placeholders for a claim's values, and pointers into its answer."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.errors import PolicyError, SourceError
-from assay.knowledge.extracting import Extraction
-from assay.knowledge.formulating import bindings
-from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
-from assay.knowledge.kinds.templates import UrlTemplate, check_tree, filled_tree, parsed_json
+from assay.knowledge.extraction import Extraction
+from assay.knowledge.inquiries import bindings
+from assay.knowledge.interface import Deadline, Inquiry, Limits, Passage, SourceAnswer, cut
+from assay.knowledge.kinds.templates import UrlTemplate, check_tree, fill_tree, parse_json
 from assay.knowledge.kinds.transport import Request, fetch, require_ok
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """One JSON API."""
+    """The settings of one JSON API."""
 
     url: str
-    """With places: `https://api.example/products/{entity}?year={year}`."""
+    """With placeholders: `https://api.example/products/{entity}?year={year}`."""
     method: str = "GET"
     body: Any = None
-    """A JSON value whose texts may have places; sent with POST."""
+    """A JSON value whose texts may have placeholders; sent with POST."""
     headers: tuple[tuple[str, str], ...] = ()
-    """Sent as they are."""
+    """Headers without secrets."""
     credential: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """Headers with secrets; in no digest and no message."""
+    """Headers with secrets, which are in no digest and no message."""
     answer: Extraction = field(default_factory=Extraction)
     missing: tuple[int, ...] = (404,)
-    """Statuses that say that there is no such thing."""
+    """Status codes that mean that the API does not have the thing."""
 
 
 class HttpSource:
-    """Asks a JSON API."""
+    """A JSON API as a source."""
 
     def __init__(self, settings: HttpSettings, limits: Limits | None = None) -> None:
-        """Read the templates.
+        """Parse the templates.
 
         Raises:
-            PolicyError: the address, the body or a pointer cannot be used.
+            PolicyError: the address, the body or a pointer is invalid.
         """
         self._settings, self._limits = settings, limits or Limits()
         self._url = UrlTemplate.parse(settings.url)
@@ -59,13 +59,13 @@ class HttpSource:
 
     @property
     def digest(self) -> str:
-        """Of the request and the pointers."""
+        """The digest of the request and the pointers."""
         s = self._settings
         settings = [s.url, s.method, s.body, s.headers, s.answer.items, s.answer.fields, s.answer.passage, s.missing]
         return hashlib.sha256(json.dumps(settings, default=str).encode()).hexdigest()
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
-        """One request for each value that the places can have, until one has an answer.
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
+        """One request for each value of the placeholders, until one has an answer.
 
         Raises:
             SourceError: it could not be asked.
@@ -75,13 +75,13 @@ class HttpSource:
         size = 0
         for values in bindings(self._names, inquiry, self._limits.statements):
             try:
-                url = self._url.filled(values)
+                url = self._url.fill(values)
             except SourceError:
-                continue  # the value cannot stand in an address; another may
+                continue  # this value is not allowed in an address; another may be
             asked.append({"request": f"{self._settings.method} {self._settings.url}", **values})
             body = None
             if self._settings.body is not None:
-                body = json.dumps(filled_tree(self._settings.body, values), ensure_ascii=True).encode()
+                body = json.dumps(fill_tree(self._settings.body, values), ensure_ascii=True).encode()
             kind = () if body is None else (("Content-Type", "application/json"),)
             request = Request(
                 url, self._settings.method, (*self._settings.headers, *kind, *self._settings.credential), body
@@ -91,15 +91,15 @@ class HttpSource:
             if response.status in self._settings.missing:
                 continue
             require_ok(response)
-            passages += self.read(parsed_json(response.body), url)
+            passages += self.read(parse_json(response.body), url)
             if passages:
                 break
         kept, notes = cut(passages, self._limits)
-        return Found(kept, tuple(asked), size, notes)
+        return SourceAnswer(kept, tuple(asked), size, notes)
 
     def read(self, answer: Any, url: str) -> list[Passage]:
         """The passages of an answer."""
         return self._settings.answer.passages(answer, url)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; no connection is kept open."""

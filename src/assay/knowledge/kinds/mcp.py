@@ -1,6 +1,6 @@
-"""A tool of an MCP server: its arguments are a template, its result is read as text or by pointers.
+"""A tool of an MCP server: its arguments are a template, and its result is read as text or by pointers.
 
-A server on stdio is a process of its own for each question: nothing of one question can reach another.
+A stdio server is a separate process for each question, so that nothing passes from one question to another.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.errors import MissingPackageError, PolicyError, SourceError
-from assay.knowledge.extracting import Extraction
-from assay.knowledge.formulating import bindings
-from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
-from assay.knowledge.kinds.templates import UrlTemplate, check_tree, filled_tree, is_sendable
+from assay.knowledge.extraction import Extraction
+from assay.knowledge.inquiries import bindings
+from assay.knowledge.interface import Deadline, Inquiry, Limits, Passage, SourceAnswer, cut
+from assay.knowledge.kinds.templates import UrlTemplate, check_tree, fill_tree, is_sendable
 
 
 @dataclass(frozen=True, slots=True)
 class McpSettings:
-    """One tool of one server."""
+    """The settings of one tool of one server."""
 
     tool: str
     arguments: Mapping[str, Any]
-    """Texts in it may have places: `{"query": "{terms}"}`."""
+    """Its texts may have placeholders: `{"query": "{terms}"}`."""
     command: tuple[str, ...] = ()
-    """What starts a server on stdio."""
+    """The command that starts a stdio server."""
     url: str | None = None
-    """A server over HTTP, in its place."""
+    """The address of an HTTP server, instead of a command."""
     answer: Extraction | None = None
-    """How structured content is read; the text of the result by default."""
+    """How structured content is read; by default the text of the result is used."""
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """Variables that the process gets beside the harmless ones that it needs to start."""
+    """Variables for the process, in addition to the harmless ones that it needs to start."""
 
 
 class McpSource:
-    """Asks a tool."""
+    """An MCP tool as a source."""
 
     def __init__(self, settings: McpSettings, limits: Limits | None = None) -> None:
-        """Read the template.
+        """Parse the template.
 
         Raises:
             MissingPackageError: the package `mcp` is not installed.
-            PolicyError: neither or both of a command and an address, or a template that cannot be used.
+            PolicyError: neither or both of a command and an address are given, or the template is invalid.
         """
         import importlib.util
 
@@ -68,22 +68,22 @@ class McpSource:
 
     @property
     def digest(self) -> str:
-        """Of the server, the tool and its arguments."""
+        """The digest of the server, the tool and its arguments."""
         s = self._settings
         settings = [s.tool, s.arguments, s.command, s.url, repr(s.answer)]
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
-        """One call for each value that the places can have, until one has an answer.
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
+        """One call for each value of the placeholders, until one has an answer.
 
         Raises:
             SourceError: the server could not be asked, or its tool failed.
         """
         planned = list(bindings(self._names, inquiry, self._limits.statements))
         if not planned:
-            return Found()
+            return SourceAnswer()
 
-        async def within() -> Found:
+        async def within() -> SourceAnswer:
             async with asyncio.timeout(deadline.require()):
                 return await self._ask(planned)
 
@@ -95,10 +95,10 @@ class McpSource:
             raise
         except BaseExceptionGroup as group:
             raise _from_group(group, deadline) from group
-        except Exception as error:
+        except Exception as error:  # code of the package `mcp` and of the server: a failure of the source
             raise SourceError(f"the server could not be asked: {type(error).__name__}") from error
 
-    async def _ask(self, planned: list[dict[str, object]]) -> Found:
+    async def _ask(self, planned: list[dict[str, object]]) -> SourceAnswer:
         from mcp import Client, StdioServerParameters
 
         settings = self._settings
@@ -111,9 +111,9 @@ class McpSource:
         async with Client(server) as client:
             for values in planned:
                 if not all(map(is_sendable, values.values())):
-                    continue  # no request takes it; another value may do
+                    continue  # no request can contain this value; another may be fine
                 asked.append({"tool": settings.tool, **values})
-                result = await client.call_tool(settings.tool, filled_tree(settings.arguments, values))
+                result = await client.call_tool(settings.tool, fill_tree(settings.arguments, values))
                 texts = [one.text for one in result.content if getattr(one, "type", "") == "text"]
                 size += sum(map(len, texts))
                 if result.is_error:
@@ -126,7 +126,7 @@ class McpSource:
                 if passages:
                     break
         kept, notes = cut(passages, self._limits)
-        return Found(kept, tuple(asked), size, notes)
+        return SourceAnswer(kept, tuple(asked), size, notes)
 
     def _read(self, structured: Any, texts: list[str]) -> list[Passage]:
         tool = self._settings.tool
@@ -137,11 +137,11 @@ class McpSource:
         return self._settings.answer.passages(structured, tool)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; no process or connection is kept."""
 
 
 def _from_group(group: BaseExceptionGroup[BaseException], deadline: Deadline) -> SourceError:
-    """The error that a group of tasks ended with."""
+    """The first error of a group of tasks, as a `SourceError`."""
     found: BaseException = group
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]

@@ -1,4 +1,4 @@
-"""A graph behind the SPARQL 1.1 protocol: queries that the operator wrote, with terms for their `$` variables."""
+"""A graph with a SPARQL 1.1 endpoint: queries that the operator wrote, with terms for their `$` variables."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from assay.errors import PolicyError, SourceError
-from assay.knowledge.formulating import bindings
-from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
+from assay.knowledge.inquiries import bindings
+from assay.knowledge.interface import Deadline, Inquiry, Limits, Passage, SourceAnswer, cut
 from assay.knowledge.kinds.sparql_terms import QueryTemplate, TermRules
-from assay.knowledge.kinds.templates import UrlTemplate, parsed_json, worded
+from assay.knowledge.kinds.templates import UrlTemplate, parse_json, render_row
 from assay.knowledge.kinds.transport import Request, fetch, require_ok
 
 _RESULTS: Final = "application/sparql-results+json"
@@ -22,16 +22,16 @@ _NUMBERS: Final = ("integer", "decimal", "double", "float", "int", "long", "gYea
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query."""
+    """One query of the operator."""
 
     sparql: str
     passage: str | None = None
-    """The wording of a result, with the names of its variables in braces."""
+    """The wording of a result, with names of variables in braces."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparqlSettings:
-    """One endpoint."""
+    """The settings of one endpoint."""
 
     endpoint: str
     queries: tuple[Query, ...]
@@ -41,19 +41,19 @@ class SparqlSettings:
 
 
 class SparqlSource:
-    """Asks a SPARQL endpoint."""
+    """A SPARQL endpoint as a source."""
 
     def __init__(self, settings: SparqlSettings, limits: Limits | None = None) -> None:
-        """Read the queries.
+        """Parse the queries.
 
         Raises:
-            PolicyError: the endpoint is no address, or a query cannot be used.
+            PolicyError: the endpoint is not an address, or a query is invalid.
         """
         self._settings, self._limits = settings, limits or Limits()
         address = UrlTemplate.parse(settings.endpoint)
         if address.names:
             raise PolicyError("the address of an endpoint has no places: they belong into the queries")
-        self._url = address.filled({})
+        self._url = address.fill({})
         settings.rules.check()
         self._queries = [(QueryTemplate(one.sparql), one) for one in settings.queries]
         if not self._queries:
@@ -66,13 +66,13 @@ class SparqlSource:
 
     @property
     def digest(self) -> str:
-        """Of the endpoint and the queries."""
+        """The digest of the endpoint and the queries."""
         s = self._settings
         settings = [s.endpoint, [(q.sparql, q.passage) for q in s.queries], s.rules.language, s.rules.iri, s.headers]
         return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
-        """The results of every query, for the first values that give any.
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
+        """The results of every query, each for the first values that give any.
 
         Raises:
             SourceError: the endpoint could not be asked.
@@ -83,9 +83,9 @@ class SparqlSource:
         for number, (template, query) in enumerate(self._queries, start=1):
             for values in bindings(template.names, inquiry, self._limits.statements):
                 try:
-                    text = template.bound(values, self._settings.rules)
+                    text = template.bind(values, self._settings.rules)
                 except SourceError:
-                    continue  # the value makes no term; another may
+                    continue  # this value cannot be a term; another may be
                 asked.append({"query": query.sparql, **values})
                 body = f"query={quote(text, safe='')}".encode()
                 response = fetch(
@@ -105,18 +105,18 @@ class SparqlSource:
                 )
                 size += len(response.body)
                 require_ok(response)
-                rows = _rows(parsed_json(response.body))
+                rows = _rows(parse_json(response.body))
                 passages += [
-                    Passage(f"query {number}, result {at}", worded(query.passage, row), link=_link(row))
+                    Passage(f"query {number}, result {at}", render_row(query.passage, row), link=_link(row))
                     for at, row in enumerate(rows, start=1)
                 ]
                 if rows:
                     break
         kept, notes = cut(passages, self._limits)
-        return Found(kept, tuple(asked), size, notes)
+        return SourceAnswer(kept, tuple(asked), size, notes)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; no connection is kept open."""
 
 
 def _rows(answer: Any) -> list[dict[str, object]]:
@@ -131,7 +131,7 @@ def _rows(answer: Any) -> list[dict[str, object]]:
         return [
             {str(name): _value(term) for name, term in solution.items()} for solution in answer["results"]["bindings"]
         ]
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise SourceError("its answer is not in the JSON form of SPARQL results") from error
 
 

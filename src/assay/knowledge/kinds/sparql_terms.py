@@ -1,9 +1,9 @@
-"""Values as terms of SPARQL: typed literals and IRIs, put in the places of a query's `$` variables.
+"""Values as SPARQL terms, typed literals and IRIs, which replace the `$` variables of a query.
 
-The SPARQL protocol has no bound parameters. What takes their place is done on tokens: a query is cut into strings,
-IRIs, comments and the rest once, when the configuration is read, and only variables of the rest that are written with
-`$` are replaced, each by one whole term. A term cannot be left: values with a backslash or a control character are
-refused, so that no escape, not even `\\uXXXX` (which SPARQL 1.1, 19.2, reads before anything else), can stand in one.
+The SPARQL protocol has no bound parameters. Instead, values are inserted by token: a query is cut into strings, IRIs,
+comments and the rest when the configuration is read, and only `$` variables in the rest are replaced, each by one whole
+term. A value cannot break out of its term: values with a backslash or a control character are refused, so that no
+escape, not even `\\uXXXX` (which SPARQL 1.1, 19.2, decodes before anything else), can occur in one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import quote
 
 from assay.errors import PolicyError, SourceError
-from assay.knowledge.formulating import PARAMETERS
+from assay.knowledge.inquiries import PARAMETERS
 
 _TOKEN: Final = re.compile(
     r"""(?P<long>\"\"\"(?:(?:\"|\"\")?(?:[^\"\\]|\\.))*\"\"\"|'''(?:(?:'|'')?(?:[^'\\]|\\.))*''')"""
@@ -34,7 +34,7 @@ _TYPES: Final = {
     "year": "integer",
     "date": "date",
 }
-_READS: Final = re.compile(
+_READING_QUERY: Final = re.compile(
     r"\s*(?:(?:prefix\s+\S*:\s*<[^>]*>|base\s*<[^>]*>)\s*)*(?:select|ask|construct|describe)\b", re.IGNORECASE
 )
 
@@ -44,12 +44,12 @@ class TermRules:
     """How entities become terms."""
 
     language: str | None = None
-    """The language tag of text; without one it is an `xsd:string`."""
+    """The language tag of text; without one, text is an `xsd:string`."""
     iri: str | None = None
-    """What the IRI of an entity begins with; with one `$entity` is an IRI and no literal."""
+    """The beginning of the IRIs of entities; if set, `$entity` is an IRI and not a literal."""
 
     def check(self) -> None:
-        """Refuse what makes no term.
+        """Validate the rules.
 
         Raises:
             PolicyError: the tag or the beginning of IRIs is malformed.
@@ -64,7 +64,7 @@ def term(name: str, value: object, rules: TermRules) -> str:
     """A value as one term.
 
     Raises:
-        SourceError: it has a backslash or a control character.
+        SourceError: the value has a backslash or a control character.
 
     >>> term("entity", 'The "Aria"', TermRules())
     '"The \\\\"Aria\\\\""^^<http://www.w3.org/2001/XMLSchema#string>'
@@ -87,7 +87,7 @@ class QueryTemplate:
         """Cut a query into tokens.
 
         Raises:
-            PolicyError: it does not read, or has a `$` variable that is no parameter, or none.
+            PolicyError: it is not a reading query, or has no `$` variable or one that is not a parameter.
         """
         self.text = text
         self._pieces: list[tuple[str, str | None]] = []
@@ -104,24 +104,24 @@ class QueryTemplate:
             begin = found.end()
         self._pieces.append((text[begin:], None))
         plain = _TOKEN.sub(lambda one: " " if one["comment"] is not None else one.group(), text)
-        if not _READS.match(plain):
+        if not _READING_QUERY.match(plain):
             raise PolicyError(f"expected a query that reads, SELECT or another, got {text[:60]!r}")
         if len(self._pieces) == 1:
             raise PolicyError("the query has no $ variable for anything of a claim: write $entity or another")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its parameters."""
+        """The parameters of the query."""
         return tuple(dict.fromkeys(name for _, name in self._pieces if name is not None))
 
-    def bound(self, values: Mapping[str, object], rules: TermRules) -> str:
+    def bind(self, values: Mapping[str, object], rules: TermRules) -> str:
         """The query with one term for each of its parameters.
 
         Raises:
-            SourceError: a value makes no term.
+            SourceError: a value cannot be a term.
 
-        >>> QueryTemplate('SELECT ?p { ?s ?p $number } # $number').bound({"number": "5"}, TermRules())
+        >>> QueryTemplate('SELECT ?p { ?s ?p $number } # $number').bind({"number": "5"}, TermRules())
         'SELECT ?p { ?s ?p "5"^^<http://www.w3.org/2001/XMLSchema#decimal> } # $number'
         """
-        made = {name: term(name, values[name], rules) for name in self.names}
-        return "".join(text if name is None else text + made[name] for text, name in self._pieces)
+        terms = {name: term(name, values[name], rules) for name in self.names}
+        return "".join(text if name is None else text + terms[name] for text, name in self._pieces)

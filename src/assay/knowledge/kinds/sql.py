@@ -1,8 +1,8 @@
 """A database: statements that the operator wrote, with named parameters that a claim's values are bound to.
 
-A statement is prepared once and never composed. The connection reads only: SQLite files are opened so and every
-statement is held against a list of what a reading one does; PostgreSQL gets a transaction that is read-only and a time
-limit of its own. The role in the URL should be one that may only read besides.
+A statement is prepared once and never composed. The connection is read-only: SQLite files are opened in that mode and
+an authorizer allows only the actions of a reading statement; PostgreSQL gets a read-only transaction with a time limit
+of its own. In addition, the role in the URL should only have the right to read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.errors import MissingPackageError, PolicyError, SourceError
-from assay.knowledge.formulating import PARAMETERS, bindings
-from assay.knowledge.interface import Deadline, Found, Inquiry, Limits, Passage, cut
-from assay.knowledge.kinds.templates import is_sendable, worded
+from assay.knowledge.inquiries import PARAMETERS, bindings
+from assay.knowledge.interface import Deadline, Inquiry, Limits, Passage, SourceAnswer, cut
+from assay.knowledge.kinds.templates import is_sendable, render_row
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, TextClause
@@ -31,7 +31,7 @@ _ALLOWED: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION}
 )
 _STEPS: Final = 2_000
-"""Instructions of SQLite between two looks at the clock."""
+"""Instructions of SQLite between two checks of the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +40,27 @@ class Statement:
 
     sql: str
     passage: str | None = None
-    """The wording of a row, with the names of its columns in braces."""
+    """The wording of a row, with names of columns in braces."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlSettings:
-    """One database."""
+    """The settings of one database."""
 
     url: str = field(repr=False)
-    """As SQLAlchemy writes it; in no message."""
+    """In SQLAlchemy's form; it is in no message."""
     statements: tuple[Statement, ...]
 
 
 class SqlSource:
-    """Asks a database."""
+    """A database as a source."""
 
     def __init__(self, settings: SqlSettings, limits: Limits | None = None) -> None:
         """Prepare the statements; no connection is made.
 
         Raises:
             MissingPackageError: SQLAlchemy is not installed.
-            PolicyError: the URL is none, or a statement is not one that reads, or has a parameter that is none.
+            PolicyError: the URL is invalid, or a statement does more than read or has an unknown parameter.
         """
         try:
             from sqlalchemy.engine import make_url
@@ -74,7 +74,7 @@ class SqlSource:
         if self._url.get_backend_name() not in {"sqlite", "postgresql"}:
             raise PolicyError(f"expected a database of SQLite or PostgreSQL, got {self._url.get_backend_name()}")
         self._settings, self._limits = settings, limits or Limits()
-        self._prepared = [(_prepared(one.sql), one) for one in settings.statements]
+        self._prepared = [(_prepare(one.sql), one) for one in settings.statements]
         if not self._prepared:
             raise PolicyError("expected at least one statement")
         self._engine_: Engine | None = None
@@ -86,15 +86,15 @@ class SqlSource:
 
     @property
     def digest(self) -> str:
-        """Of the place, without the password, and the statements."""
+        """The digest of the URL without its password, and of the statements."""
         settings = [
             self._url.render_as_string(hide_password=True),
             [(s.sql, s.passage) for s in self._settings.statements],
         ]
         return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
-    def ask(self, inquiry: Inquiry, deadline: Deadline) -> Found:
-        """The rows of every statement, for the first values that give any.
+    def ask(self, inquiry: Inquiry, deadline: Deadline) -> SourceAnswer:
+        """The rows of every statement, each for the first values that give any.
 
         Raises:
             SourceError: the database could not be asked.
@@ -108,12 +108,12 @@ class SqlSource:
                 for number, ((clause, names), statement) in enumerate(self._prepared, start=1):
                     for values in bindings(names, inquiry, self._limits.statements):
                         if not all(isinstance(value, int) or is_sendable(value) for value in values.values()):
-                            continue  # no database takes it; another value may do
+                            continue  # no database accepts this value; another may be fine
                         self._limit(connection, deadline)
                         asked.append({"statement": statement.sql, **values})
                         rows = self._rows(connection, clause, values)
                         passages += [
-                            Passage(f"statement {number}, row {at}", worded(statement.passage, row))
+                            Passage(f"statement {number}, row {at}", render_row(statement.passage, row))
                             for at, row in enumerate(rows, start=1)
                         ]
                         if rows:
@@ -126,7 +126,7 @@ class SqlSource:
         size = sum(len(one.text) for one in passages)
         if size > self._limits.response_bytes:
             raise SourceError(f"it sent more than the {self._limits.response_bytes:,} characters that are allowed")
-        return Found(kept, tuple(asked), size, notes)
+        return SourceAnswer(kept, tuple(asked), size, notes)
 
     def _rows(self, connection: Connection, clause: TextClause, values: Mapping[str, object]) -> list[dict[str, Any]]:
         bound = {name: float(str(value)) if name == "number" else value for name, value in values.items()}
@@ -135,12 +135,12 @@ class SqlSource:
 
     @property
     def engine(self) -> Engine:
-        """What connects; made with the first question."""
+        """The SQLAlchemy engine, created with the first question."""
         if self._engine_ is None:
-            self._engine_ = self._made()
+            self._engine_ = self._create_engine()
         return self._engine_
 
-    def _made(self) -> Engine:
+    def _create_engine(self) -> Engine:
         from sqlalchemy import NullPool, create_engine
 
         if self._url.get_backend_name() != "sqlite":
@@ -151,10 +151,10 @@ class SqlSource:
         address = f"{Path(path).absolute().as_uri()}?mode=ro"
 
         def opened() -> sqlite3.Connection:
-            made = sqlite3.connect(address, uri=True, timeout=1.0, check_same_thread=False)
-            made.execute("PRAGMA query_only=ON")
-            made.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(self._limits.response_bytes, 100_000))
-            return made
+            connection = sqlite3.connect(address, uri=True, timeout=1.0, check_same_thread=False)
+            connection.execute("PRAGMA query_only=ON")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(self._limits.response_bytes, 100_000))
+            return connection
 
         return create_engine("sqlite://", creator=opened, poolclass=NullPool)
 
@@ -164,7 +164,7 @@ class SqlSource:
             if self.engine.dialect.name == "sqlite":
                 raw = connection.connection.driver_connection
                 assert isinstance(raw, sqlite3.Connection)  # noqa: S101 what `_made` made
-                # Not before: SQLAlchemy asks a new connection for its settings.
+                # Not earlier: SQLAlchemy reads the settings of a new connection first.
                 raw.set_authorizer(_reading_only)
                 raw.set_progress_handler(lambda: int(deadline.left <= 0), _STEPS)
             yield connection
@@ -181,16 +181,16 @@ class SqlSource:
             )
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         if self._engine_ is not None:
             self._engine_.dispose()
 
 
-def _prepared(sql: str) -> tuple[TextClause, tuple[str, ...]]:
+def _prepare(sql: str) -> tuple[TextClause, tuple[str, ...]]:
     """A statement with its parameters.
 
     Raises:
-        PolicyError: it is not one statement that reads, or has a parameter that is none, or none at all.
+        PolicyError: it is not a single reading statement, or has no parameter or an unknown one.
     """
     from sqlalchemy import text
 
@@ -215,6 +215,6 @@ def _reading_only(action: int, _first: str | None, second: str | None, *_: str |
 
 
 def _cause(error: BaseException) -> str:
-    """What went wrong in the driver's words, which quote the statement at most and none of the values."""
+    """The driver's message, which may quote the statement but none of the values."""
     origin = getattr(error, "orig", None) or error
     return f"{type(origin).__name__}: {str(origin).splitlines()[0][:160]}" if str(origin) else type(origin).__name__

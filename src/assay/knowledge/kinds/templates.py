@@ -1,7 +1,7 @@
-"""What an operator writes with places for values: addresses, JSON bodies, and the wording of passages.
+"""Templates that an operator writes with placeholders: addresses, JSON bodies and the wording of passages.
 
-A value can change neither the host nor the number of segments of an address, nor the form of a JSON body: each is taken
-apart when the configuration is read, and a value is encoded for the place that it goes to.
+A value can change neither the host nor the number of segments of an address nor the structure of a JSON body: templates
+are parsed when the configuration is read, and each value is encoded for its placeholder.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from assay.errors import PolicyError, SourceError
-from assay.knowledge.formulating import PARAMETERS
+from assay.knowledge.inquiries import PARAMETERS
 
-_PLACE: Final = re.compile(r"\{([^{}]*)\}")
-_WORDED: Final = re.compile(r"\{([^{}:]*)(:,)?\}")
-"""A place in the wording of a passage; `{population:,}` groups the digits of a whole number."""
+_PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
+_FIELD_PLACEHOLDER: Final = re.compile(r"\{([^{}:]*)(:,)?\}")
+"""A placeholder in the wording of a passage; `{population:,}` groups the digits of a whole number."""
 _DOTS: Final = re.compile(r"\.{1,2}")
 _UNSENDABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
-def places_in(text: str, known: frozenset[str] | None = PARAMETERS) -> tuple[str, ...]:
-    """The names of the places of a text, in order.
+def placeholders_in(text: str, known: frozenset[str] | None = PARAMETERS) -> tuple[str, ...]:
+    """The names of the placeholders in a text, in order.
 
     Raises:
-        PolicyError: one is no parameter.
+        PolicyError: one is not a parameter.
 
-    >>> places_in("/v1/{entity}?year={year}")
+    >>> placeholders_in("/v1/{entity}?year={year}")
     ('entity', 'year')
     """
-    found = tuple(dict.fromkeys(_PLACE.findall(text)))
+    found = tuple(dict.fromkeys(_PLACEHOLDER.findall(text)))
     if known is not None and (unknown := [name for name in found if name not in known]):
         raise PolicyError(f"{{{unknown[0]}}} is no parameter; there are {', '.join(sorted(known))}")
     return found
 
 
 def is_sendable(value: object) -> bool:
-    """Whether a value has neither control characters nor halves of surrogate pairs.
+    """Whether a value has neither control characters nor lone surrogates.
 
     >>> is_sendable("Aria 2"), is_sendable("a\\x00b")
     (True, False)
@@ -48,10 +48,10 @@ def is_sendable(value: object) -> bool:
 
 
 def sendable(value: object) -> str:
-    """A value as text that can go into a request.
+    """A value as text that a request can contain.
 
     Raises:
-        SourceError: it has control characters or halves of surrogate pairs.
+        SourceError: it has control characters or lone surrogates.
     """
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)
     if _UNSENDABLE.search(text):
@@ -59,18 +59,18 @@ def sendable(value: object) -> str:
     return text
 
 
-def filled(text: str, values: Mapping[str, object]) -> str:
-    """A text with its places filled, once: braces in a value are no places.
+def fill(text: str, values: Mapping[str, object]) -> str:
+    """A text with its placeholders filled, in one pass: braces in a value are not placeholders.
 
-    >>> filled("about {entity}", {"entity": "{claim}"})
+    >>> fill("about {entity}", {"entity": "{claim}"})
     'about {claim}'
     """
-    return _PLACE.sub(lambda found: sendable(values[found.group(1)]), text)
+    return _PLACEHOLDER.sub(lambda found: sendable(values[found.group(1)]), text)
 
 
 @dataclass(frozen=True, slots=True)
 class UrlTemplate:
-    """An address with places in the segments of its path and in the values of its query."""
+    """An address with placeholders in the segments of its path and in the values of its query."""
 
     base: str
     """Scheme, host and port."""
@@ -79,12 +79,15 @@ class UrlTemplate:
 
     @classmethod
     def parse(cls, text: str) -> UrlTemplate:
-        """Take an address apart.
+        """Parse an address.
 
         Raises:
-            PolicyError: it is none, or has a place where none may be: in its scheme, host, names of its query.
+            PolicyError: it is malformed, or has a placeholder in its scheme, its host or the name of a query parameter.
         """
-        parts = urlsplit(text)
+        try:
+            parts = urlsplit(text)
+        except ValueError as error:
+            raise PolicyError(f"expected an address such as https://host/path, got {text!r}: {error}") from error
         try:
             port = parts.port
         except ValueError as error:
@@ -102,34 +105,35 @@ class UrlTemplate:
                     f"a placeholder belongs in the value of a query parameter, never in its name: {name!r}"
                 )
         for piece in (*parts.path.split("/"), *(value for _, value in query)):
-            places_in(piece)
+            placeholders_in(piece)
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         if not host.isascii():
-            host = host.encode("idna").decode()
+            try:
+                host = host.encode("idna").decode()
+            except UnicodeError as error:
+                raise PolicyError(f"expected the name of a host, got {host[:80]!r}") from error
         base = f"{parts.scheme}://{host}{'' if port is None else f':{port}'}"
         return cls(base, tuple(parts.path.split("/"))[1:], query)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters that it has."""
+        """The parameters of the address."""
         pieces = "".join((*self.segments, *(value for _, value in self.query)))
-        return places_in(pieces)
+        return placeholders_in(pieces)
 
-    def filled(self, values: Mapping[str, object]) -> str:
-        """The address with its places filled, in ASCII.
+    def fill(self, values: Mapping[str, object]) -> str:
+        """The address with its placeholders filled, in ASCII.
 
         Raises:
-            SourceError: a value cannot stand in an address, or would be a step in a path.
+            SourceError: an address cannot contain a value, or it would be a step in a path.
         """
         segments = []
         for one in self.segments:
-            plain = filled(one, values)
+            plain = fill(one, values)
             if "{" in one and (_DOTS.fullmatch(plain) or not plain):
                 raise SourceError("the claim has a name that is a step in a path")
             segments.append(quote(plain, safe=":@!$'()*,;=~" if "{" not in one else ""))
-        query = "&".join(
-            f"{quote(name, safe='')}={quote(filled(value, values), safe='')}" for name, value in self.query
-        )
+        query = "&".join(f"{quote(name, safe='')}={quote(fill(value, values), safe='')}" for name, value in self.query)
         return f"{self.base}/{'/'.join(segments)}{'?' + query if query else ''}"
 
 
@@ -137,14 +141,14 @@ def check_tree(tree: Any) -> tuple[str, ...]:
     """The parameters in the texts of a JSON value.
 
     Raises:
-        PolicyError: a place stands in a key, or is no parameter.
+        PolicyError: a placeholder is in a key, or is not a parameter.
     """
     found: list[str] = []
     for text, is_key in _texts(tree):
         if is_key and "{" in text:
             raise PolicyError(f"a placeholder belongs in a value, never in a key: {text!r}")
         if not is_key:
-            found += places_in(text)
+            found += placeholders_in(text)
     return tuple(dict.fromkeys(found))
 
 
@@ -160,49 +164,49 @@ def _texts(tree: Any) -> Iterator[tuple[str, bool]]:
             yield from _texts(value)
 
 
-def filled_tree(tree: Any, values: Mapping[str, object]) -> Any:
-    """A JSON value with the places of its texts filled; its form stays."""
+def fill_tree(tree: Any, values: Mapping[str, object]) -> Any:
+    """A JSON value with the placeholders in its texts filled; its structure does not change."""
     if isinstance(tree, str):
-        return filled(tree, values)
+        return fill(tree, values)
     if isinstance(tree, Mapping):
-        return {key: filled_tree(value, values) for key, value in tree.items()}
+        return {key: fill_tree(value, values) for key, value in tree.items()}
     if isinstance(tree, list | tuple):
-        return [filled_tree(value, values) for value in tree]
+        return [fill_tree(value, values) for value in tree]
     return tree
 
 
-def worded(template: str | None, row: Mapping[str, object]) -> str:
-    """A row in words: by the template, else as lines of names and values, which the exact tier reads as a record.
+def render_row(template: str | None, row: Mapping[str, object]) -> str:
+    """A row in words: by the template, or as lines of names and values, which the exact tier reads as a record.
 
-    >>> worded("{name} costs EUR {price}.", {"name": "Aria 2", "price": 59})
+    >>> render_row("{name} costs EUR {price}.", {"name": "Aria 2", "price": 59})
     'Aria 2 costs EUR 59.'
-    >>> worded(None, {"name": "Aria 2", "price_eur": 59, "colour": None})
+    >>> render_row(None, {"name": "Aria 2", "price_eur": 59, "colour": None})
     'name: Aria 2\\nprice eur: 59'
-    >>> worded("{town} has {population:,} inhabitants.", {"town": "Ghent", "population": 265000})
+    >>> render_row("{town} has {population:,} inhabitants.", {"town": "Ghent", "population": 265000})
     'Ghent has 265,000 inhabitants.'
     """
-    shown = {name: _shown(value) for name, value in row.items()}
+    shown = {name: _display(value) for name, value in row.items()}
     if template is None:
         return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in shown.items() if value)
-    return _WORDED.sub(
-        lambda found: _in_place(shown.get(found.group(1), ""), grouped=found.group(2) is not None), template
+    return _FIELD_PLACEHOLDER.sub(
+        lambda found: _in_placeholder(shown.get(found.group(1), ""), grouped=found.group(2) is not None), template
     )
 
 
 def fields_in(template: str) -> tuple[str, ...]:
-    """The names of the fields in the wording of a passage.
+    """The names of the fields in a wording.
 
     >>> fields_in("{town} has {population:,} inhabitants.")
     ('town', 'population')
     """
-    return tuple(dict.fromkeys(found[0] for found in _WORDED.findall(template)))
+    return tuple(dict.fromkeys(found[0] for found in _FIELD_PLACEHOLDER.findall(template)))
 
 
-def _in_place(text: str, *, grouped: bool) -> str:
+def _in_placeholder(text: str, *, grouped: bool) -> str:
     return f"{int(text):,}" if grouped and re.fullmatch(r"-?[0-9]{1,30}", text) else text
 
 
-def _shown(value: object) -> str:
+def _display(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -220,10 +224,10 @@ class Pointer:
     """A JSON Pointer (RFC 6901), with `*` for every item of a list or value of an object."""
 
     def __init__(self, text: str) -> None:
-        """Read a pointer.
+        """Parse a pointer.
 
         Raises:
-            PolicyError: it is none.
+            PolicyError: it is malformed.
         """
         if text and not text.startswith("/"):
             raise PolicyError(f"expected a JSON Pointer such as /items/0/name, got {text!r}")
@@ -231,22 +235,22 @@ class Pointer:
         self._steps = tuple(part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:])
 
     def all(self, value: Any) -> list[Any]:
-        """Everything that it points at in a JSON value.
+        """All values in a JSON value that the pointer refers to.
 
         >>> Pointer("/rows/*/n").all({"rows": [{"n": 1}, {"n": 2}, {}]})
         [1, 2]
         """
         found = [value]
         for step in self._steps:
-            found = [after for one in found for after in _stepped(one, step)]
+            found = [after for one in found for after in _step_into(one, step)]
         return found
 
     def first(self, value: Any) -> Any:
-        """The first thing that it points at; none where there is nothing."""
+        """The first value that the pointer refers to; none where there is none."""
         return next(iter(self.all(value)), None)
 
 
-def _stepped(value: Any, step: str) -> Iterator[Any]:
+def _step_into(value: Any, step: str) -> Iterator[Any]:
     if isinstance(value, Mapping):
         if step == "*":
             yield from value.values()
@@ -259,11 +263,11 @@ def _stepped(value: Any, step: str) -> Iterator[Any]:
             yield value[int(step)]
 
 
-def parsed_json(body: bytes) -> Any:
+def parse_json(body: bytes) -> Any:
     """The JSON value of a body.
 
     Raises:
-        SourceError: it is none, or nested too deep.
+        SourceError: it is not JSON in UTF-8, or nested too deeply.
     """
     try:
         return json.loads(body.decode("utf-8"))

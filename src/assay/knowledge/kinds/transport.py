@@ -1,8 +1,8 @@
-"""One HTTP request with a deadline that holds whatever the other side does, and a bound on what it may send.
+"""One HTTP request with a deadline that holds whatever the server does, and a limit on the size of the response.
 
-The standard library's client, since a source needs little of one: no redirect is followed, no proxy is read from the
-environment, no cookie is kept, no compressed body is unpacked. A body that is shorter than announced, longer than
-allowed or not there in time is a failure and never an answer.
+It uses the standard library's client, because a source needs few features: no redirect is followed, no proxy is read
+from the environment, no cookie is kept, no compressed body is unpacked. A body that is shorter than announced, longer
+than allowed or late is a failure and never an answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHUNK = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent."""
+    """An HTTP request."""
 
     url: str
     method: str = "GET"
@@ -34,7 +34,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back."""
+    """An HTTP response."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,22 +42,22 @@ class Response:
     body: bytes
 
 
-def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "application/json") -> Response:
-    """Send a request and read the whole answer.
+def fetch(request: Request, deadline: Deadline, max_bytes: int, *, accept: str = "application/json") -> Response:
+    """Send a request and read the whole response.
 
     Args:
-        request: what to send; its URL was made by `assay.knowledge.kinds.templates` and is ASCII.
-        deadline: until when.
-        most: bytes of the body at most.
-        accept: the media type that is wanted.
+        request: the request; its URL comes from `assay.knowledge.kinds.templates` and is ASCII.
+        deadline: when the response must be complete.
+        max_bytes: the most bytes of the body.
+        accept: the media type to accept.
 
     Raises:
-        SourceError: there was no answer in time, it is larger than allowed, shorter than announced, compressed, or no
-            HTTP; the message names no address and no credential.
+        SourceError: there was no response in time, or it is larger than allowed, shorter than announced, compressed or
+            not HTTP; the message names no address and no credential.
     """
     parts = urlsplit(request.url)
     connection = _connection(parts.scheme, parts.hostname or "", parts.port, deadline)
-    # Timeouts of sockets are for each read: a server that sends a byte a second would never run into one. This ends it.
+    # Socket timeouts apply to each read: a server that sends a byte a second would never hit one. This timer does.
     sockets: list[socket.socket] = []
     watch = threading.Timer(deadline.require(), _cut_off, (connection, sockets))
     watch.daemon = True
@@ -77,10 +77,10 @@ def fetch(request: Request, deadline: Deadline, most: int, *, accept: str = "app
             },
         )
         if connection.sock is not None:
-            sockets.append(connection.sock)  # the connection lets go of it with the head of an answer
+            sockets.append(connection.sock)  # the connection drops its reference once the head is read
         answer = connection.getresponse()
         headers = {name.lower(): value for name, value in answer.getheaders()}
-        return Response(answer.status, headers, _body(answer, headers, deadline, most))
+        return Response(answer.status, headers, _body(answer, headers, deadline, max_bytes))
     except SourceError:
         raise
     except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
@@ -100,35 +100,35 @@ def _connection(scheme: str, host: str, port: int | None, deadline: Deadline) ->
 
 
 def _cut_off(connection: http.client.HTTPConnection, sockets: list[socket.socket]) -> None:
-    """Ends whatever a thread waits for at the socket."""
+    """End whatever a thread is waiting for at the socket."""
     for found in (connection.sock, *sockets):
         if found is not None:
             with contextlib.suppress(OSError):
                 found.shutdown(socket.SHUT_RDWR)
 
 
-def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline: Deadline, most: int) -> bytes:
+def _body(answer: http.client.HTTPResponse, headers: Mapping[str, str], deadline: Deadline, max_bytes: int) -> bytes:
     if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         raise SourceError("it answered with a compressed body, which was not asked for")
-    said = headers.get("content-length", "")
-    if said.isdigit() and int(said) > most:
-        raise SourceError(f"it announced {int(said):,} bytes, and {most:,} are allowed")
+    announced = headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > max_bytes:
+        raise SourceError(f"it announced {int(announced):,} bytes, and {max_bytes:,} are allowed")
     pieces: list[bytes] = []
     size = 0
     while piece := answer.read1(_CHUNK):
         deadline.require()
         size += len(piece)
-        if size > most:
-            raise SourceError(f"it sent more than the {most:,} bytes that are allowed")
+        if size > max_bytes:
+            raise SourceError(f"it sent more than the {max_bytes:,} bytes that are allowed")
         pieces.append(piece)
-    deadline.require()  # a connection that was cut off reads like one that has ended
-    if said.isdigit() and size < int(said):
-        raise SourceError(f"it announced {int(said):,} bytes and sent {size:,}")
+    deadline.require()  # a connection that was cut off looks like one that has ended
+    if announced.isdigit() and size < int(announced):
+        raise SourceError(f"it announced {int(announced):,} bytes and sent {size:,}")
     return b"".join(pieces)
 
 
 def connection_problem(error: Exception) -> str:
-    """What went wrong with a connection, in words for people; nothing that the other side sent."""
+    """A message on what went wrong with a connection, without anything that the server sent."""
     if isinstance(error, ConnectionRefusedError):
         return "it refused the connection"
     if isinstance(error, TimeoutError):
@@ -141,10 +141,10 @@ def connection_problem(error: Exception) -> str:
 
 
 def require_ok(response: Response) -> None:
-    """Refuse an answer that is an error or leads elsewhere.
+    """Refuse a response that is an error or a redirect.
 
     Raises:
-        SourceError: its status is not of the 200s.
+        SourceError: its status is not 2xx.
     """
     if 300 <= response.status < 400:
         raise SourceError(f"it answered {response.status}: redirects are not followed")

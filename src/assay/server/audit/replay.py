@@ -17,7 +17,7 @@ from assay.schema import Evidence, HallucinationReport, Identity
 
 if TYPE_CHECKING:
     from assay.guard import Guard
-    from assay.knowledge import Recorded
+    from assay.knowledge import RecordedKnowledge
     from assay.models.chat import Budget, Replayed
 
 GuardOf = Callable[..., "Guard"]
@@ -248,10 +248,10 @@ def _replayed(tape: Mapping[str, Any]) -> "Replayed":
     return Replayed(tape)
 
 
-def _recorded(tape: Mapping[str, Any]) -> "Recorded":
-    from assay.knowledge import Recorded
+def _recorded(tape: Mapping[str, Any]) -> "RecordedKnowledge":
+    from assay.knowledge import RecordedKnowledge
 
-    return Recorded(tape)
+    return RecordedKnowledge(tape)
 
 
 def _wants_model(policy: Policy) -> bool:

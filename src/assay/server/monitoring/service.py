@@ -140,7 +140,7 @@ class Monitor:
     def _take_in_late(self, tenant: str, state: StoredState) -> None:
         dirty = state.dirty or 0
         if dirty < state.until - self._late_limit():
-            # Too late to advance_charts charts: it counts in rates and is counted here.
+            # Too late to move charts: it counts in rates and is counted here.
             with self._store.reading(tenant) as connection:
                 late_rows = len(read_observations(connection, tenant, dirty, dirty + 1))
             body = {**state.body, "too_late": int(state.body.get("too_late", 0)) + max(1, late_rows)}

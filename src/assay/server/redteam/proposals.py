@@ -2,7 +2,7 @@
 
 `assay.redteam.promotion` decides what is proposed and what a decision requires and does to a case. Its events
 (`ProposalLog.append`) become rows and entries of the audit log here. State and version are checked within the
-transaction, so that of two people who decide_proposal at the same time one is refused.
+transaction, so that of two people who decide at the same time one is refused.
 """
 
 import json
@@ -53,7 +53,7 @@ class StoredProposalLog:
         """The proposal after a decision; none before."""
 
     def take(self, row: ProposedCase, version: int | None) -> None:
-        """Adds a stored proposal to decide_proposal on.
+        """Adds a stored proposal to decide on.
 
         Args:
             row: the row of the proposal.

@@ -17,7 +17,7 @@ from assay.schema import Action, Signal, Verdict
 from assay.store.db import tables
 from assay.store.db.column_values import checked_tenant, micros, moment_at
 from assay.store.db.store import Store, report_bodies
-from assay.text.lexicon import MOST_CHARACTERS, grouped
+from assay.text.lexicon import MOST_CHARACTERS, group_similar
 
 MOST_QUESTIONS: Final = 2_000
 """The most questions that are grouped, the latest ones: more would make the page slow, and older ones matter less."""
@@ -138,7 +138,7 @@ def find_gaps(
     with store.reading(checked_tenant(tenant)) as connection:
         candidates = _unanswered(connection, tenant, since, most + 1)
         questions = candidates[:most]
-        groups = grouped([question.question for question in questions])
+        groups = group_similar([question.question for question in questions])
         page = [
             sorted((questions[place] for place in group), key=lambda one: (one.created, one.run), reverse=True)
             for group in groups[first:][:shown]

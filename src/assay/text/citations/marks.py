@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from assay.text.citations.source_names import Label, Names, is_id_like, name_in, read_label
+from assay.text.citations.source_names import KnownNames, Label, is_id_like, name_in, read_label
 from assay.text.claims.clauses import stands_alone
 from assay.text.lexicon.tokens import tokenise
 from assay.text.sentences.line_structure import blocks
@@ -95,21 +95,21 @@ _LEADING: Final = re.compile(
 )
 
 
-class Page:
-    """A text with what must not be read in it, looked up by position."""
+class MaskedText:
+    """A text with the ranges in which nothing is a citation: code and formulas."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        hidden = [(block.start, block.end) for block in blocks(text) if block.kind == "code"]
-        hidden += [(m.start(), m.end()) for pattern in (_INLINE_CODE, _FORMULA) for m in pattern.finditer(text)]
-        self._hidden = _merge(hidden)
-        self._starts = [start for start, _ in self._hidden]
-        self.references = max((match.end() for match in _HEADING.finditer(text)), default=len(text) + 1)
-        """Where the list of references begins, behind the last heading of that name."""
+        ranges = [(block.start, block.end) for block in blocks(text) if block.kind == "code"]
+        ranges += [(m.start(), m.end()) for pattern in (_INLINE_CODE, _FORMULA) for m in pattern.finditer(text)]
+        self._masked_ranges = _merge(ranges)
+        self._starts = [start for start, _ in self._masked_ranges]
+        self.references_start = max((match.end() for match in _HEADING.finditer(text)), default=len(text) + 1)
+        """Index at which the list of references begins, after the last heading of that kind; past the end if none."""
 
-    def hides(self, at: int) -> bool:
+    def masks(self, at: int) -> bool:
         """Whether the character is in code or a formula."""
-        return _within(self._hidden, self._starts, at)
+        return _within(self._masked_ranges, self._starts, at)
 
     def opens_line(self, at: int) -> bool:
         """Whether only white space and list signs stand before the character in its line."""
@@ -117,26 +117,28 @@ class Page:
         return not before.rpartition("\n")[2].strip(" \t>-*•0123456789.)") and (len(before) < 12 or "\n" in before)
 
     def rest_of_line(self, at: int) -> str:
-        """The line from the character on, at most 400 characters of it."""
+        """The line from the character on, at most 400 characters."""
         return self.text[at : at + 400].partition("\n")[0]
 
 
-def find_marks(text: str, known: Names) -> list[Mark]:
-    """All marks in order, without overlaps."""
-    page = Page(text)
-    bracketed = list(_brackets(page, known))
-    defined = dict(_definitions(page, bracketed, known))
-    notes = {label for label, one in defined.items() if one.note}
+def find_marks(text: str, known: KnownNames) -> list[Mark]:
+    """All marks in a text, in order and without overlaps."""
+    masked = MaskedText(text)
+    bracketed = list(_brackets(masked, known))
+    definitions = dict(_definitions(masked, bracketed, known))
+    note_labels = {label for label, one in definitions.items() if one.is_note}
     marks = [
-        _resolved(mark, defined) for mark in bracketed if mark.kind == "link" or not notes.issuperset(mark.sources)
+        _resolved(mark, definitions)
+        for mark in bracketed
+        if mark.kind == "link" or not note_labels.issuperset(mark.sources)
     ]
-    marks += [*_lenticulars(page), *_parens(page, known), *_superscripts(page, defined, known), *_lines(page, known)]
-    marks += _authorities(page)
-    inside = sorted((definition.start, definition.end) for definition in defined.values())
+    marks += [*_file_search_marks(masked), *_parenthesised(masked, known), *_superscripts(masked, definitions, known)]
+    marks += [*_source_lines(masked, known), *_authorities(masked)]
+    inside = sorted((definition.start, definition.end) for definition in definitions.values())
     starts = [start for start, _ in inside]
     marks = [mark for mark in marks if not _within(inside, starts, mark.start)]
-    marks += _listed(marks, defined)
-    return _disjoint(mark for mark in marks if not page.hides(mark.start))
+    marks += _unused_references(marks, definitions)
+    return _disjoint(mark for mark in marks if not masked.masks(mark.start))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,8 @@ class _Definition:
     start: int
     end: int
     source: str
-    note: bool = False
-    """Whether the label stands for a statement, which is a claim of its own, and for no source."""
+    is_note: bool = False
+    """Whether the label stands for a statement, which is a claim of its own, and not for a source."""
 
 
 def _within(ranges: list[tuple[int, int]], starts: list[int], at: int) -> bool:
@@ -171,25 +173,25 @@ def _disjoint(marks: Iterable[Mark]) -> list[Mark]:
     return kept
 
 
-def _brackets(page: Page, known: Names) -> Iterator[Mark]:
-    text = page.text
+def _brackets(masked: MaskedText, known: KnownNames) -> Iterator[Mark]:
+    text = masked.text
     for match in _BRACKET.finditer(text):
         content, start, end = match[1].strip(), match.start(), match.end()
         if content in _NOT_CITED or text[start - 1 : start] == "\\":
             continue
         target = _link_target(text, start, end)
         if target is not None:
-            mark = _link(text, start, end, content, target, known)
+            mark = _link_mark(text, start, end, content, target, known)
         elif content.startswith("^") and len(content) <= 60 and not content[1:].isspace() and content[1:]:
             mark = Mark(start, end, (content[1:],), "footnote")
         else:
-            mark = _plain(text, start, end, read_label(content, known))
+            mark = _bracket_mark(text, start, end, read_label(content, known))
         if mark is not None:
             yield mark
 
 
 def _link_target(text: str, start: int, end: int) -> re.Match[str] | None:
-    """The address behind `[text](...)`, or behind `[[1]](...)`."""
+    """The address of `[text](...)` or of `[[1]](...)`."""
     if text.startswith("(", end):
         return _TARGET.match(text, end)
     if text.startswith("](", end) and start > 0 and text[start - 1] == "[":
@@ -197,8 +199,8 @@ def _link_target(text: str, start: int, end: int) -> re.Match[str] | None:
     return None
 
 
-def _link(text: str, start: int, end: int, content: str, target: re.Match[str], known: Names) -> Mark | None:
-    """A link is a citation where its text or its address is a source, or where it is written as one."""
+def _link_mark(text: str, start: int, end: int, content: str, target: re.Match[str], known: KnownNames) -> Mark | None:
+    """The mark of a link, which is a citation if its text or address is a source or if it is written like one."""
     address = target[1]
     before = text[start - 1 : start]
     if before == "!":
@@ -210,12 +212,13 @@ def _link(text: str, start: int, end: int, content: str, target: re.Match[str], 
         return Mark(first, target.end(), (content,), "link")
     cited = _LINK_TEXT.fullmatch(content) or is_id_like(content, known) or before in ("^", "(")
     if cited or _CUE_BEFORE.search(text[max(0, start - 20) : start]):
-        shown = address if address.lower().startswith(("http://", "https://", "www.")) else content
-        return Mark(first, target.end(), (shown.removeprefix("^"),), "link")
+        source = address if address.lower().startswith(("http://", "https://", "www.")) else content
+        return Mark(first, target.end(), (source.removeprefix("^"),), "link")
     return None
 
 
-def _plain(text: str, start: int, end: int, label: Label | None) -> Mark | None:
+def _bracket_mark(text: str, start: int, end: int, label: Label | None) -> Mark | None:
+    """The mark of a plain bracket; none where its numbers are an interval, JSON or an index in code."""
     if label is None:
         return None
     before = text[max(0, start - 40) : start]
@@ -230,37 +233,38 @@ def _plain(text: str, start: int, end: int, label: Label | None) -> Mark | None:
     return Mark(start, end, label.sources, "marker", label.location)
 
 
-def _definitions(page: Page, marks: list[Mark], known: Names) -> Iterator[tuple[str, _Definition]]:
-    """Footnotes and entries of the list of references: what a label stands for."""
+def _definitions(masked: MaskedText, marks: list[Mark], known: KnownNames) -> Iterator[tuple[str, _Definition]]:
+    """What each label stands for: the footnotes and the entries of the list of references."""
     for mark in marks:
-        if mark.kind == "link" or len(mark.sources) != 1 or not page.opens_line(mark.start):
+        if mark.kind == "link" or len(mark.sources) != 1 or not masked.opens_line(mark.start):
             continue
-        rest = page.rest_of_line(mark.end)
-        if not rest.startswith(":") and mark.start < page.references:
+        rest = masked.rest_of_line(mark.end)
+        if not rest.startswith(":") and mark.start < masked.references_start:
             continue
         entry = rest.lstrip(": \t")
         if entry.strip():
             label = mark.sources[0]
             source = name_in(entry, known)
-            # A number that is an id keeps its meaning unless the entry names another evidence.
+            # A number that is itself an id keeps that meaning unless the entry names another piece of evidence.
             if known.knows(label) and not known.knows(source):
                 source = label
-            note = not known.knows(source) and mark.start < page.references and _is_statement(entry)
-            yield label, _Definition(mark.start, mark.end + len(rest), source, note)
-        elif mark.start >= page.references:
+            is_note = not known.knows(source) and mark.start < masked.references_start and _is_statement(entry)
+            yield label, _Definition(mark.start, mark.end + len(rest), source, is_note)
+        elif mark.start >= masked.references_start:
             yield mark.sources[0], _Definition(mark.start, mark.end, mark.sources[0])
-    if page.references <= len(page.text):
-        yield from _entries(page, known)
+    if masked.references_start <= len(masked.text):
+        yield from _entries(masked, known)
 
 
 def _is_statement(entry: str) -> bool:
-    """Whether the first sentence behind a label says something by itself, as a note does and no title."""
+    """Whether the first sentence after a label is a complete statement, as in a note but not in a title."""
     first = re.split(r"(?<=[a-z\d%)])[.!?;](?:\s|$)", entry[:200], maxsplit=1)[0]
     return stands_alone(tokenise(first))
 
 
-def _entries(page: Page, known: Names) -> Iterator[tuple[str, _Definition]]:
-    for match in _ENTRY.finditer(page.text, page.references):
+def _entries(masked: MaskedText, known: KnownNames) -> Iterator[tuple[str, _Definition]]:
+    """The entries of the list of references by their number, or by their source where they have none."""
+    for match in _ENTRY.finditer(masked.text, masked.references_start):
         source = name_in(match[2], known)
         label = match[1] or source
         if match[1] and known.knows(label) and not known.knows(source):
@@ -268,28 +272,30 @@ def _entries(page: Page, known: Names) -> Iterator[tuple[str, _Definition]]:
         yield label, _Definition(match.start(2), match.end(2), source)
 
 
-def _resolved(mark: Mark, defined: dict[str, _Definition]) -> Mark:
-    """The mark with the sources that its labels were defined as; the name as defined, else the label."""
-    if mark.kind == "link" or not any(source in defined for source in mark.sources):
+def _resolved(mark: Mark, definitions: dict[str, _Definition]) -> Mark:
+    """The mark with each label replaced by the source that defines it; a label without a definition is kept."""
+    if mark.kind == "link" or not any(source in definitions for source in mark.sources):
         return mark
-    sources = tuple(defined[source].source if source in defined else source for source in mark.sources)
+    sources = tuple(definitions[source].source if source in definitions else source for source in mark.sources)
     return Mark(mark.start, mark.end, sources, mark.kind, mark.location)
 
 
-def _listed(marks: list[Mark], defined: dict[str, _Definition]) -> list[Mark]:
-    """References that no marker in the text uses: they name a source without a statement."""
+def _unused_references(marks: list[Mark], definitions: dict[str, _Definition]) -> list[Mark]:
+    """Marks for references that no marker in the text uses: they name a source without a statement."""
     used = {source for mark in marks for source in mark.sources}
     return [
-        Mark(d.start, d.end, (d.source,), "listed") for d in defined.values() if d.source not in used and not d.note
+        Mark(definition.start, definition.end, (definition.source,), "listed")
+        for definition in definitions.values()
+        if definition.source not in used and not definition.is_note
     ]
 
 
-def _lenticulars(page: Page) -> Iterator[Mark]:
+def _file_search_marks(masked: MaskedText) -> Iterator[Mark]:
     """The marks of OpenAI's file search and of browsing: `【1†source】`, `【4:0†policy.pdf】`, `【3†L10-L12】`."""
-    for match in _LENTICULAR.finditer(page.text):
+    for match in _LENTICULAR.finditer(masked.text):
         inner = _FILE_SEARCH.fullmatch(match[1])
         if inner is None:
-            label = read_label(match[1], Names.of(()))
+            label = read_label(match[1], KnownNames.of(()))
             if label is not None:
                 yield Mark(match.start(), match.end(), label.sources, "marker", label.location)
             continue
@@ -302,26 +308,27 @@ def _lenticulars(page: Page) -> Iterator[Mark]:
             yield Mark(match.start(), match.end(), (name,), "marker", number)
 
 
-def _parens(page: Page, known: Names) -> Iterator[Mark]:
-    for match in _PAREN.finditer(page.text):
+def _parenthesised(masked: MaskedText, known: KnownNames) -> Iterator[Mark]:
+    """Citations in parentheses: authors with a year, known names, and names after a cue such as `Source:`."""
+    for match in _PAREN.finditer(masked.text):
         content = match[1].strip()
-        if page.text[match.start() - 1 : match.start()] == "]":
+        if masked.text[match.start() - 1 : match.start()] == "]":
             continue
         if _ET_AL.fullmatch(content):
             label: Label | None = Label((content,))
         elif known.knows(content):
-            telling = any(c.isdigit() or c in "-_./ " for c in content) and not content.isdigit()
-            label = Label((content,)) if telling else None
+            distinctive = any(c.isdigit() or c in "-_./ " for c in content) and not content.isdigit()
+            label = Label((content,)) if distinctive else None
         else:
-            label = read_label(content, known, loose=True)
-        # `(3)` counts an item; `(Source 3)` cites.
+            label = read_label(content, known, cue_required=True)
+        # `(3)` numbers an item; `(Source 3)` cites.
         if label is not None and (content[:1].isalpha() or not all(source.isdigit() for source in label.sources)):
             yield Mark(match.start(), match.end(), label.sources, "marker", label.location)
 
 
-def _superscripts(page: Page, defined: dict[str, _Definition], known: Names) -> Iterator[Mark]:
-    """Raised numbers behind a word or a full stop; exponents behind digits, letters and units are none."""
-    text = page.text
+def _superscripts(masked: MaskedText, definitions: dict[str, _Definition], known: KnownNames) -> Iterator[Mark]:
+    """Raised numbers after a word or a full stop; after digits, single letters and units they are exponents."""
+    text = masked.text
     for match in _SUPERSCRIPT.finditer(text):
         before = text[max(0, match.start() - 16) : match.start()]
         word = re.search(r"[^\W\d_]{4,}$", before)
@@ -331,13 +338,13 @@ def _superscripts(page: Page, defined: dict[str, _Definition], known: Names) -> 
             continue
         labels = re.split(r"[,˒⁾]", match.group().translate(_DIGITS).replace("⁻", "–"))
         label = read_label(", ".join(part for part in labels if part), known)
-        if label is not None and not all(source in defined and defined[source].note for source in label.sources):
-            yield _resolved(Mark(match.start(), match.end(), label.sources, "footnote"), defined)
+        if label is not None and not all(name in definitions and definitions[name].is_note for name in label.sources):
+            yield _resolved(Mark(match.start(), match.end(), label.sources, "footnote"), definitions)
 
 
-def _lines(page: Page, known: Names) -> Iterator[Mark]:
+def _source_lines(masked: MaskedText, known: KnownNames) -> Iterator[Mark]:
     """A line of its own such as `Source: Leave policy`."""
-    for match in _SOURCE_LINE.finditer(page.text):
+    for match in _SOURCE_LINE.finditer(masked.text):
         entry = match[1].strip().strip("*_").strip()
         if any(sign in entry for sign in "[【"):
             continue  # the brackets in it are read as such
@@ -347,9 +354,9 @@ def _lines(page: Page, known: Names) -> Iterator[Mark]:
             yield Mark(start, match.end(), label.sources, "source_line", label.location)
 
 
-def _authorities(page: Page) -> Iterator[Mark]:
+def _authorities(masked: MaskedText) -> Iterator[Mark]:
     """A named document together with a numbered part of it: `ISO 27001:2022 Section 8.4.3`."""
-    for match in _AUTHORITY.finditer(page.text):
+    for match in _AUTHORITY.finditer(masked.text):
         document = match["doc"] or match["doc2"]
         leading = _LEADING.match(document)
         skipped = leading.end() if leading is not None else 0

@@ -1,13 +1,14 @@
-"""Reads the citation objects of model providers as the citations of the text that they came with.
+"""Reads the citation objects of model providers as citations of the text that they came with.
 
-Read are Anthropic (`char_location`, `page_location`, `content_block_location`, `search_result_location`,
-`web_search_result_location`, alone or inside their text blocks), Cohere (`start`, `end`, `text` with `document_ids` or
-`sources`), OpenAI (`url_citation`, `file_citation`, `container_file_citation`, flat or nested), Gemini
-(`groundingMetadata` or single supports), Google check grounding (`claims` with `citationIndices`), and the cited claims
-of docs/concepts.md#citations (`claim_text` with `citations`, or `source_id` with `source_text`).
+The forms are Anthropic's (`char_location`, `page_location`, `content_block_location`, `search_result_location`,
+`web_search_result_location`, alone or inside text blocks), Cohere's (`start`, `end`, `text` with `document_ids` or
+`sources`), OpenAI's (`url_citation`, `file_citation`, `container_file_citation`, flat or nested), Gemini's
+(`groundingMetadata` or single supports), those of Google check grounding (`claims` with `citationIndices`), and the
+cited claims of docs/concepts.md#citations (`claim_text` with `citations`, or `source_id` with `source_text`).
 
 Google counts bytes of UTF-8, the others characters. Where an object repeats the words of its span, the words decide:
-offsets that fit them as bytes or as UTF-16 units are read so. Counted documents are the evidence in the order given.
+offsets that match them only as bytes or UTF-16 units are read as such. Documents that an object names by index are the
+evidence in the order given.
 """
 
 from bisect import bisect_right
@@ -35,15 +36,15 @@ _NO_CITATION: Final = frozenset(("file_path",))
 def read_citation_objects(
     objects: Iterable[Mapping[str, Any]], output: str, evidence_ids: Sequence[str]
 ) -> list[Citation]:
-    """The citations that the objects stand for, in their order.
+    """The citations that the objects describe, in their order.
 
     Args:
-        objects: the objects as the provider's JSON has them; forms may be mixed.
-        output: the text that they were given with.
-        evidence_ids: the ids of the evidence in the order in which it was given to the model.
+        objects: the objects as in the provider's JSON; forms may be mixed.
+        output: the text that they came with.
+        evidence_ids: the ids of the evidence in the order in which the model received it.
 
     Raises:
-        InputError: an object is of no known form, or its span lies outside of the output or covers other words.
+        InputError: an object has no known form, or its span is outside of the output or covers other words.
 
     >>> [c.source_ids for c in read_citation_objects(
     ...     [{"start": 0, "end": 17, "text": "Leave is 16 weeks", "document_ids": ["hr-2"]}], "Leave is 16 weeks.", [])]
@@ -68,7 +69,7 @@ class _Source:
 
 
 class _Reader:
-    """Reads one object after the other; text blocks move a cursor through the output."""
+    """Reads the objects one by one; text blocks move a cursor through the output."""
 
     def __init__(self, output: str, evidence_ids: Sequence[str]) -> None:
         self.output = output
@@ -79,35 +80,36 @@ class _Reader:
 
     @property
     def sentences(self) -> list[Sentence]:
-        """The sentences of the output, split at the first use."""
+        """The sentences of the output, split at first use."""
         if self._sentences is None:
             self._sentences = split_sentences(self.output)
         return self._sentences
 
     def read(self, item: Mapping[str, Any], what: str) -> list[Citation]:
-        """The citations of one object, by the fields that tell its form."""
+        """The citations of one object, whose fields show its form; `what` names the object in errors."""
         kind = item.get("type")
+        kind = kind if isinstance(kind, str) else ""
         if kind in _NO_CITATION:
             return []
         if kind in _ANTHROPIC:
-            # Alone it does not say where in the output it belongs: it follows nothing.
-            return [self.covering(0, 0, _anthropic(item, self, what), str(kind), whole=True)]
+            # Outside of a text block it has no place in the output, and so no statement.
+            return [self.covering(0, 0, _anthropic(item, self, what), kind, whole=True)]
         if kind in _OPENAI:
-            return [self.openai(item, str(kind), what)]
+            return [self.openai(item, kind, what)]
         if kind == "text" and isinstance(item.get("text"), str):
             return self.text_block(item, what)
-        metadata = _get(item, "groundingMetadata", "grounding_metadata")
+        metadata = _first_value(item, "groundingMetadata", "grounding_metadata")
         if isinstance(metadata, Mapping):
             item = metadata
-        if (supports := _get(item, "groundingSupports", "grounding_supports")) is not None:
-            chunks = _get(item, "groundingChunks", "grounding_chunks") or ()
-            return [c for s in _list(supports, what) for c in self.gemini(s, chunks, what)]
+        if (supports := _first_value(item, "groundingSupports", "grounding_supports")) is not None:
+            chunks = _first_value(item, "groundingChunks", "grounding_chunks") or ()
+            return [c for support in _mappings(supports, what) for c in self.gemini(support, chunks, what)]
         if "segment" in item:
             return self.gemini(item, (), what)
         if isinstance(item.get("claims"), list | tuple):
-            chunks = _get(item, "citedChunks", "cited_chunks") or ()
-            return [c for claim in item["claims"] for c in self.grounding_claim(claim, chunks, what)]
-        if _get(item, "citationIndices", "citation_indices") is not None or "claimText" in item:
+            chunks = _first_value(item, "citedChunks", "cited_chunks") or ()
+            return [c for claim in _mappings(item["claims"], what) for c in self.grounding_claim(claim, chunks, what)]
+        if _first_value(item, "citationIndices", "citation_indices") is not None or "claimText" in item:
             return self.grounding_claim(item, (), what)
         if "document_ids" in item or "sources" in item:
             return self.cohere(item, what)
@@ -119,13 +121,13 @@ class _Reader:
         )
 
     def text_block(self, item: Mapping[str, Any], what: str) -> list[Citation]:
-        """A text block of Anthropic: its citations follow its text."""
+        """The citations of an Anthropic text block, which apply to its text."""
         start = self.output.find(item["text"], self.cursor)
         if start < 0:
             raise InputError(f"the text of {what} does not stand in the output behind character {self.cursor}")
         self.cursor = end = start + len(item["text"])
         found = []
-        for citation in _list(item.get("citations") or (), what):
+        for citation in _mappings(item.get("citations") or (), what):
             kind = str(citation.get("type"))
             if kind not in _ANTHROPIC:
                 raise InputError(f"{what} holds a citation of unknown type {kind!r}; expected {', '.join(_ANTHROPIC)}")
@@ -133,10 +135,10 @@ class _Reader:
         return found
 
     def openai(self, item: Mapping[str, Any], kind: str, what: str) -> Citation:
-        """An annotation of OpenAI: its span is the marker, or the words that it stands for."""
+        """An OpenAI annotation, whose span is the marker or the cited words."""
         nested = item.get(kind)
         inner = {**item, **nested} if isinstance(nested, Mapping) else item
-        names = _texts(inner, "url", "file_id", "filename", "title")
+        names = _name_values(inner, "url", "file_id", "filename", "title")
         source = _Source(names, inner.get("quote") if isinstance(inner.get("quote"), str) else None)
         if not names:
             raise InputError(f"{what} names no source: expected url, file_id, filename or title")
@@ -149,11 +151,11 @@ class _Reader:
         is_marker = words[:1] in ("", "(", "[", "【") or any(name in words for name in names)
         if not is_marker:
             return self.covering(start, end, source, kind)
-        mark = Mark(start, end, (self.named(names),), "object", source.location)
-        return self.finish(attach(self.output, [mark], self.sentences)[0], source, kind)
+        mark = Mark(start, end, (self.preferred_name(names),), "object", source.location)
+        return self.completed(attach(self.output, [mark], self.sentences)[0], source, kind)
 
     def cohere(self, item: Mapping[str, Any], what: str) -> list[Citation]:
-        """A citation of Cohere: a span of the answer and the documents behind it."""
+        """A Cohere citation: a span of the answer with the documents that support it."""
         start, end = self.span(item.get("start"), item.get("end"), item.get("text"), what)
         sources = [_Source((str(name),)) for name in _list(item.get("document_ids") or (), what)]
         for source in _list(item.get("sources") or (), what):
@@ -161,37 +163,39 @@ class _Reader:
             if isinstance(source, Mapping):
                 document = source.get("document")
                 inner = document if isinstance(document, Mapping) else {}
-                names = _texts(source, "id") + _texts(inner, "id", "title", "url")
+                names = _name_values(source, "id") + _name_values(inner, "id", "title", "url")
             sources.append(_Source(tuple(dict.fromkeys(names))))
-        return [self.covering(start, end, source, "cohere") for source in self.require(sources, what)]
+        return [self.covering(start, end, source, "cohere") for source in self.require_named(sources, what)]
 
     def gemini(self, item: Mapping[str, Any], chunks: Sequence[Any], what: str) -> list[Citation]:
-        """A grounding support of Gemini: a segment in bytes, and indices of chunks."""
+        """A Gemini grounding support: a segment in bytes with indices of chunks."""
         segment = item.get("segment")
         if not isinstance(segment, Mapping):
             raise InputError(f"{what} has no segment: expected startIndex, endIndex and text")
-        first = _get(segment, "startIndex", "start_index") or 0
-        start, end = self.byte_span(first, _get(segment, "endIndex", "end_index"), segment.get("text"), what)
-        indices = _list(_get(item, "groundingChunkIndices", "grounding_chunk_indices") or (), what)
-        sources = [self.chunk(chunks, index, what) for index in indices]
+        first = _first_value(segment, "startIndex", "start_index") or 0
+        start, end = self.byte_span(first, _first_value(segment, "endIndex", "end_index"), segment.get("text"), what)
+        indices = _list(_first_value(item, "groundingChunkIndices", "grounding_chunk_indices") or (), what)
+        sources = [self.chunk_source(chunks, index, what) for index in indices]
         return [self.covering(start, end, source, "grounding_support") for source in sources]
 
     def grounding_claim(self, item: Mapping[str, Any], chunks: Sequence[Any], what: str) -> list[Citation]:
-        """A claim of check grounding: positions in bytes, and indices of cited chunks."""
-        first = _get(item, "startPos", "start_pos") or 0
-        text = _get(item, "claimText", "claim_text")
-        start, end = self.byte_span(first, _get(item, "endPos", "end_pos"), text, what)
-        indices = _list(_get(item, "citationIndices", "citation_indices") or (), what)
-        return [self.covering(start, end, self.chunk(chunks, index, what), "grounding_claim") for index in indices]
+        """A claim of Google check grounding: positions in bytes with indices of cited chunks."""
+        first = _first_value(item, "startPos", "start_pos") or 0
+        text = _first_value(item, "claimText", "claim_text")
+        start, end = self.byte_span(first, _first_value(item, "endPos", "end_pos"), text, what)
+        indices = _list(_first_value(item, "citationIndices", "citation_indices") or (), what)
+        return [
+            self.covering(start, end, self.chunk_source(chunks, index, what), "grounding_claim") for index in indices
+        ]
 
     def cited_claim(self, item: Mapping[str, Any], what: str) -> list[Citation]:
         """A cited claim of docs/concepts.md#citations, or one citation of it."""
         claim = item.get("claim_text")
-        citations = _list(item.get("citations") or ((item,) if "source_id" in item else ()), what)
+        citations = _mappings(item.get("citations") or ((item,) if "source_id" in item else ()), what)
         start = self.output.find(claim) if isinstance(claim, str) and claim else -1
         found = []
         for citation in citations:
-            names = _texts(citation, "source_id")
+            names = _name_values(citation, "source_id")
             quote, place = citation.get("source_text"), citation.get("page_or_location")
             source = _Source(names, quote if isinstance(quote, str) else None, None if place is None else str(place))
             if not names:
@@ -199,67 +203,68 @@ class _Reader:
             if start >= 0 and isinstance(claim, str):
                 found.append(self.covering(start, start + len(claim), source, "cited_claim", whole=True))
             else:
-                # Structured answers may phrase the claim outside of the text: then the claim stands for itself.
+                # A structured answer may word the claim differently from the text; then the claim is the statement.
                 without_place = self.covering(0, 0, source, "cited_claim", whole=True)
                 found.append(replace(without_place, cited_text=str(claim or "").strip()))
         return found
 
-    def chunk(self, chunks: Sequence[Any], index: object, what: str) -> _Source:
-        """The source behind an index: the chunk that came along, or the evidence at that position."""
+    def chunk_source(self, chunks: Sequence[Any], index: object, what: str) -> _Source:
+        """The source at an index: the object's own chunk, or else the evidence at that position."""
         if not isinstance(index, int) or isinstance(index, bool):
             raise InputError(f"an index of {what} must be a whole number, got {index!r}")
         chunk = chunks[index] if isinstance(chunks, list | tuple) and 0 <= index < len(chunks) else None
         names: tuple[str, ...] = ()
         quote = None
         if isinstance(chunk, Mapping):
-            inner = _get(chunk, "web", "retrievedContext", "retrieved_context", "maps") or chunk
+            inner = _first_value(chunk, "web", "retrievedContext", "retrieved_context", "maps") or chunk
             if isinstance(inner, Mapping):
-                names = _texts(inner, "source", "uri", "title", "documentName", "document_name")
-                text = _get(inner, "chunkText", "chunk_text")
+                names = _name_values(inner, "source", "uri", "title", "documentName", "document_name")
+                text = _first_value(inner, "chunkText", "chunk_text")
                 quote = text if isinstance(text, str) else None
-        return _Source(names, quote) if names else _Source((self.at(index),), quote)
+        return _Source(names, quote) if names else _Source((self.id_at(index),), quote)
 
-    def at(self, index: object) -> str:
-        """The id of the evidence at a position; a name that no evidence has where there is none."""
+    def id_at(self, index: object) -> str:
+        """The id of the evidence at a position; past the end, a name that no evidence has."""
         if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(self.ids):
             return self.ids[index]
         return f"document {index} (counted from 0)"
 
-    def named(self, names: Sequence[str]) -> str:
-        """The name that is an evidence's id, else the first."""
+    def preferred_name(self, names: Sequence[str]) -> str:
+        """The first name that is the id of a piece of evidence, or else the first name."""
         return next((name for name in names if name in self.ids), names[0])
 
-    def require(self, sources: list[_Source], what: str) -> list[_Source]:
-        """The sources, each with a name."""
+    def require_named(self, sources: list[_Source], what: str) -> list[_Source]:
+        """The sources; raises `InputError` where there is none or one has no name."""
         if not sources or not all(source.names for source in sources):
             raise InputError(f"{what} names no source: expected document_ids, or sources with an id")
         return sources
 
     def span(self, start: object, end: object, text: object, what: str) -> tuple[int, int]:
-        """A span in characters; words that come along decide between characters, UTF-16 units and bytes."""
+        """A span in characters; the object's words, if any, decide between characters, UTF-16 units and bytes."""
         first, last = _bounds(start, end, what)
         if not isinstance(text, str) or self.output[first:last] == text:
             if last > len(self.output):
-                raise InputError(_outside(what, first, last, len(self.output), "characters"))
+                raise InputError(_outside_message(what, first, last, len(self.output), "characters"))
             return first, last
         for encoding in ("utf-16-le", "utf-8"):
             width = 2 if encoding == "utf-16-le" else 1
-            raw = self.output.encode(encoding)
-            if raw[first * width : last * width] == text.encode(encoding):
+            # A provider that counts UTF-16 units may cut a pair in two, and then its words hold half of it.
+            raw = self.output.encode(encoding, "surrogatepass")
+            if raw[first * width : last * width] == text.encode(encoding, "surrogatepass"):
                 prefix = raw[: first * width].decode(encoding, errors="ignore")
                 return len(prefix), len(prefix) + len(text)
         if last > len(self.output):
-            raise InputError(_outside(what, first, last, len(self.output), "characters"))
+            raise InputError(_outside_message(what, first, last, len(self.output), "characters"))
         raise InputError(
             f"{what} covers characters {first} to {last}, which read {self.output[first:last][:60]!r}, but gives its "
             f"words as {text[:60]!r}; pass the output exactly as the model wrote it"
         )
 
     def byte_span(self, start: object, end: object, text: object, what: str) -> tuple[int, int]:
-        """A span in bytes of UTF-8; words that come along are tried as characters where they do not fit as bytes."""
+        """A span in bytes of UTF-8, as characters; read as characters where the object's words do not fit as bytes."""
         first, last = _bounds(start, end, what)
         if self._bytes is None:
-            self._bytes = self.output.encode()
+            self._bytes = self.output.encode("utf-8", "surrogatepass")
         if last <= len(self._bytes):
             try:
                 before, words = self._bytes[:first].decode(), self._bytes[first:last].decode()
@@ -270,11 +275,11 @@ class _Reader:
             if not isinstance(text, str) or words == text:
                 return len(before), len(before) + len(words)
         elif not isinstance(text, str):
-            raise InputError(_outside(what, first, last, len(self._bytes), "bytes of UTF-8"))
+            raise InputError(_outside_message(what, first, last, len(self._bytes), "bytes of UTF-8"))
         return self.span(first, last, text, what)
 
     def covering(self, start: int, end: int, source: _Source, kind: str, *, whole: bool = False) -> Citation:
-        """A citation whose statement is the span, or the sentence around it where the span is only a few words."""
+        """A citation whose statement is the span, or the sentence around a span of only a few words unless `whole`."""
         low, high = start, end
         if not whole and len(self.output[start:end].split()) < SHORTEST_CLAUSE:
             first = bisect_right(self.sentences, start, key=lambda s: s.start) - 1
@@ -282,12 +287,12 @@ class _Reader:
             if first >= 0:
                 low, high = self.sentences[first].start, max(end, self.sentences[last].end)
         text = " ".join(self.output[low:high].split())
-        name = self.named(source.names)
+        name = self.preferred_name(source.names)
         without_place = Citation("", end, end, (name,), (), source.location, low, high, text)
-        return self.finish(without_place, source, kind)
+        return self.completed(without_place, source, kind)
 
-    def finish(self, citation: Citation, source: _Source, kind: str) -> Citation:
-        """The citation with what only the object knows."""
+    def completed(self, citation: Citation, source: _Source, kind: str) -> Citation:
+        """The citation with the kind, quote, location and aliases that the object gives."""
         name = citation.source_ids[0]
         return replace(
             citation,
@@ -303,24 +308,24 @@ def _anthropic(item: Mapping[str, Any], reader: _Reader, what: str) -> _Source:
     unit, first, last = _ANTHROPIC[str(item["type"])]
     start, end = item.get(first), item.get(last)
     location = f"{unit} {start} to {end}" if isinstance(start, int) and isinstance(end, int) else None
-    names = _texts(item, "url", "source", "document_title", "title")
+    names = _name_values(item, "url", "source", "document_title", "title")
     index = item.get("document_index", item.get("search_result_index"))
     if index is not None and item["type"] != "web_search_result_location":
         if not isinstance(index, int) or isinstance(index, bool) or index < 0:
             raise InputError(f"document_index of {what} must be a whole number from 0, got {index!r}")
         # The index is what the API guarantees; titles are free text and need not be unique.
-        names = (reader.at(index),) if index < len(reader.ids) else (*names, reader.at(index))
+        names = (reader.id_at(index),) if index < len(reader.ids) else (*names, reader.id_at(index))
     if not names:
         raise InputError(f"{what} names no source: expected document_index, document_title, source or url")
     quote = item.get("cited_text")
     return _Source(tuple(dict.fromkeys(names)), quote if isinstance(quote, str) else None, location)
 
 
-def _get(item: Mapping[str, Any], *names: str) -> Any:
+def _first_value(item: Mapping[str, Any], *names: str) -> Any:
     return next((item[name] for name in names if item.get(name) is not None), None)
 
 
-def _texts(item: Mapping[str, Any], *names: str) -> tuple[str, ...]:
+def _name_values(item: Mapping[str, Any], *names: str) -> tuple[str, ...]:
     values = (item.get(name) for name in names)
     return tuple(str(v) for v in values if (isinstance(v, str) and v.strip()) or (type(v) is int))
 
@@ -331,6 +336,14 @@ def _list(value: object, what: str) -> Sequence[Any]:
     return sorted(value, key=str) if isinstance(value, set | frozenset) else list(value)
 
 
+def _mappings(value: object, what: str) -> Sequence[Mapping[str, Any]]:
+    items = _list(value, what)
+    for item in items:
+        if not isinstance(item, Mapping):
+            raise InputError(f"{what} must hold a list of mappings here, got {type(item).__name__} in it")
+    return items
+
+
 def _bounds(start: object, end: object, what: str) -> tuple[int, int]:
     if not isinstance(start, int) or not isinstance(end, int) or isinstance(start, bool) or isinstance(end, bool):
         raise InputError(f"{what} must have whole numbers as its span, got {start!r} to {end!r}")
@@ -339,7 +352,7 @@ def _bounds(start: object, end: object, what: str) -> tuple[int, int]:
     return start, end
 
 
-def _outside(what: str, start: int, end: int, length: int, unit: str) -> str:
+def _outside_message(what: str, start: int, end: int, length: int, unit: str) -> str:
     return (
         f"the span of {what} is {start} to {end}, but the output has {length} {unit}; pass the output exactly as the "
         "model wrote it"

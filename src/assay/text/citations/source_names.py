@@ -1,7 +1,7 @@
-"""What counts as the name of a source: known ids, numbers, things that look like ids, files, addresses, authors.
+"""What counts as the name of a source: known ids, numbers, tokens that look like ids, files, addresses, authors.
 
-A bracket in prose is a citation only when every part of what it holds reads as such a name; `[sic]`, `[x]` and
-`[your name]` do not. Precision comes first, because a citation of a source that does not exist withholds an answer.
+A bracket in prose is a citation only if every part of its content reads as such a name; `[sic]`, `[x]` and `[your
+name]` do not. Precision comes first, because an answer that cites a source that does not exist is withheld.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 LARGEST_NUMBER: Final = 999
-"""Numbers above it are taken as years or amounts unless an evidence has them as its id."""
+"""Greater numbers are years or amounts unless a piece of evidence has them as its id."""
 
 LONGEST_RANGE: Final = 50
 """The most sources that one range such as `[1-3]` may name."""
@@ -44,7 +44,7 @@ _CUE: Final = re.compile(
     r"|(?P<weak>see(?: also)?|per|cf\.?|from|in|according to|as stated in))\b\s{0,3}(?P<colon>[:#]|nos?\.)?\s{0,3}",
     re.IGNORECASE,
 )
-_NO_NAMES: Final = frozenset(
+_NOT_NAMES: Final = frozenset(
     (
         "sic",
         "needed",
@@ -83,39 +83,39 @@ _NO_NAMES: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """The names of the sources one has, ready to be looked up."""
+class KnownNames:
+    """The names of the available sources, prepared for lookup."""
 
     exact: frozenset[str]
     folded: frozenset[str]
     shapes: frozenset[str]
-    """How the ids look, letters and digits apart: `hr-2` is `a-9`."""
+    """The patterns of the ids (see `shape`): `a-9` for `hr-2`."""
     phrases: tuple[str, ...]
     """Folded names of several words, longest first."""
 
     @classmethod
-    def of(cls, names: Collection[str]) -> "Names":
-        """Prepares the names."""
+    def of(cls, names: Collection[str]) -> "KnownNames":
+        """Prepares names for lookup."""
         folded = frozenset(fold(name) for name in names)
         shapes = frozenset(s for s in (shape(name) for name in names if len(name) <= 64) if "9" in s and s != "9")
         phrases = tuple(sorted((name for name in folded if " " in name), key=lambda name: (-len(name), name)))
         return cls(frozenset(names), folded, shapes, phrases)
 
     def knows(self, name: str) -> bool:
-        """Whether there is a source of this name; case and white space do not count."""
+        """Whether a source has this name, regardless of case and white space."""
         return name in self.exact or fold(name) in self.folded
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What one marker names."""
+    """The sources that one marker names, with the place in them."""
 
     sources: tuple[str, ...]
     location: str | None = None
 
 
 def fold(name: str) -> str:
-    """The name without case and with single spaces.
+    """The name in folded case and with single spaces.
 
     >>> fold("  Leave\\nPolicy ")
     'leave policy'
@@ -124,7 +124,7 @@ def fold(name: str) -> str:
 
 
 def shape(name: str) -> str:
-    """The pattern of letters and digits in a name.
+    """The name with each run of letters as `a` and each run of digits as `9`.
 
     >>> shape("HR-12b")
     'a-9a'
@@ -132,19 +132,19 @@ def shape(name: str) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", name))
 
 
-def read_label(content: str, known: Names, *, loose: bool = False) -> Label | None:
-    """The sources that the inside of a bracket names; none where it is no citation.
+def read_label(content: str, known: KnownNames, *, cue_required: bool = False) -> Label | None:
+    """The sources that the content of a bracket names; none where it is not a citation.
 
     Args:
-        content: the inside of the bracket.
-        known: the sources there are.
-        loose: whether anything after a cue such as `Source:` is a name; then a bracket without a cue must be known.
+        content: the text inside the bracket.
+        known: the names of the available sources.
+        cue_required: whether a cue such as `Source:` must come first, except before a known name.
 
-    >>> read_label("Source: hr-2, p. 4", Names.of(()))
+    >>> read_label("Source: hr-2, p. 4", KnownNames.of(()))
     Label(sources=('hr-2',), location='p. 4')
-    >>> read_label("1, 3-5", Names.of(())).sources
+    >>> read_label("1, 3-5", KnownNames.of(())).sources
     ('1', '3', '4', '5')
-    >>> read_label("sic", Names.of(())) is None
+    >>> read_label("sic", KnownNames.of(())) is None
     True
     """
     content = content.strip()
@@ -154,20 +154,20 @@ def read_label(content: str, known: Names, *, loose: bool = False) -> Label | No
     if cue is not None and cue.end() < len(content):
         rest = content[cue.end() :].strip()
         if cue["strong"] is not None:
-            return _cued(rest, known, colon=cue["colon"] is not None)
-        found = _parts(rest, known)
+            return _names_after_cue(rest, known, colon=cue["colon"] is not None)
+        found = _joined_names(rest, known)
         return found if found is not None and all(known.knows(name) for name in found.sources) else None
-    if loose:
+    if cue_required:
         return None
     if _AUTHOR_YEAR.fullmatch(content):
         return Label((content,))
-    return _parts(content, known)
+    return _joined_names(content, known)
 
 
-def name_in(text: str, known: Names) -> str:
+def name_in(text: str, known: KnownNames) -> str:
     """The source that a definition or an entry of a reference list names: a known one, an address, or the entry.
 
-    >>> name_in("Leave policy (hr-2), 2024.", Names.of(["hr-2"]))
+    >>> name_in("Leave policy (hr-2), 2024.", KnownNames.of(["hr-2"]))
     'hr-2'
     """
     entry = text.strip().strip("*_").strip()[:300]
@@ -186,10 +186,10 @@ def name_in(text: str, known: Names) -> str:
     return url.group().rstrip(".,;)>") if url is not None else entry.rstrip(".")
 
 
-def is_id_like(name: str, known: Names) -> bool:
+def is_id_like(name: str, known: KnownNames) -> bool:
     """Whether a token looks like the id of a source: `hr-2`, `doc_12`, `policy.pdf`, an address, a UUID.
 
-    >>> [is_id_like(name, Names.of(["S1"])) for name in ["hr-2", "policy.pdf", "S9", "S-", "word"]]
+    >>> [is_id_like(name, KnownNames.of(["S1"])) for name in ["hr-2", "policy.pdf", "S9", "S-", "word"]]
     [True, True, True, False, False]
     """
     if len(name) > 200:
@@ -198,12 +198,12 @@ def is_id_like(name: str, known: Names) -> bool:
     return (shape(name) in known.shapes and len(name) <= 64) or any(pattern.fullmatch(name) for pattern in patterns)
 
 
-def _cued(rest: str, known: Names, *, colon: bool) -> Label | None:
-    """Names after a word such as Source: with a colon anything, else something that reads as a name."""
-    found = _parts(rest, known)
+def _names_after_cue(rest: str, known: KnownNames, *, colon: bool) -> Label | None:
+    """The names after a cue such as `Source`: after a colon anything, otherwise only what reads as a name."""
+    found = _joined_names(rest, known)
     if found is not None:
         return found
-    if fold(rest) in _NO_NAMES or not any(c.isalnum() for c in rest):
+    if fold(rest) in _NOT_NAMES or not any(c.isalnum() for c in rest):
         return None
     located = _WITH_LOCATION.fullmatch(rest)
     name, at = (located["name"], located["at"]) if located is not None else (rest, None)
@@ -212,11 +212,11 @@ def _cued(rest: str, known: Names, *, colon: bool) -> Label | None:
         pieces = [piece.strip() for piece in name.split(";") if piece.strip()]
         return Label(tuple(pieces), at) if pieces else None
     titled = len(words) <= 8 and all(word[0].isupper() or word[0].isdigit() or len(word) <= 3 for word in words)
-    return Label((name,), at) if titled and fold(words[0]) not in _NO_NAMES else None
+    return Label((name,), at) if titled and fold(words[0]) not in _NOT_NAMES else None
 
 
-def _parts(content: str, known: Names) -> Label | None:
-    """Names joined by commas, semicolons or `and`, each with or without a place; none if any part is neither."""
+def _joined_names(content: str, known: KnownNames) -> Label | None:
+    """Names joined by commas, semicolons or `and`, each with or without a place; none if any part is not a name."""
     if known.knows(content):
         return Label((content,))
     sources: list[str] = []
@@ -228,12 +228,12 @@ def _parts(content: str, known: Names) -> Label | None:
         cue = _CUE.match(part)
         if cue is not None and cue["strong"] and cue.end() < len(part):
             part = part[cue.end() :].strip()
-        names = _one(part, known)
+        names = _names_in_part(part, known)
         if names is not None:
             sources.extend(names)
         elif sources and _LOCATION.fullmatch(part):
             location = part
-        elif (located := _located(part, known)) is not None:
+        elif (located := _name_with_location(part, known)) is not None:
             sources.append(located.sources[0])
             location = located.location
         else:
@@ -241,7 +241,8 @@ def _parts(content: str, known: Names) -> Label | None:
     return Label(tuple(dict.fromkeys(sources)), location) if sources else None
 
 
-def _one(part: str, known: Names) -> list[str] | None:
+def _names_in_part(part: str, known: KnownNames) -> list[str] | None:
+    """The name that a part is, or the numbers of a range; none where it is neither."""
     if known.knows(part):
         return [part]
     if "#" in part and not _URL.fullmatch(part):
@@ -257,10 +258,10 @@ def _one(part: str, known: Names) -> list[str] | None:
     return None
 
 
-def _located(part: str, known: Names) -> Label | None:
-    """A name with the place in it: `hr-2 §3.1`, `hr-2:12-15`, `policy.pdf#page=3`."""
+def _name_with_location(part: str, known: KnownNames) -> Label | None:
+    """A name with a place in the source: `hr-2 §3.1`, `hr-2:12-15`, `policy.pdf#page=3`."""
     match = _WITH_LOCATION.fullmatch(part)
-    if match is not None and _one(match["name"].strip(), known) is not None:
+    if match is not None and _names_in_part(match["name"].strip(), known) is not None:
         return Label((match["name"].strip(),), match["at"])
     for sign in "#:":
         name, found, at = part.partition(sign)

@@ -1,4 +1,4 @@
-"""Answers that are no sentence: a bare noun phrase, number or date, read together with the question."""
+"""Answers that are not sentences: a bare noun phrase, number or date, read together with the question."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ from assay.text.sentences.markup import clean
 _MAX_WORDS = 12
 
 
-@lru_cache(maxsize=256)  # asked several times of each claim
+@lru_cache(maxsize=256)  # called several times for each claim
 def is_fragment(text: str) -> bool:
     """Whether the text is one phrase without a verb of its own.
 
@@ -24,6 +24,6 @@ def is_fragment(text: str) -> bool:
     if len(words) > _MAX_WORDS or len(cleaned) > 200:
         return False
     if not cleaned.isascii() and len(words) <= 1 and len(cleaned) > 8:
-        return False  # a script without spaces: no verb can be told
+        return False  # a script without spaces, in which verbs are not recognised
     body = tokens[:-1] if tokens[-1].tag in {".", "!"} else tokens
     return not any(t.tag in {".", "?", ";"} for t in body) and find_verb(body) < 1 and body[0].tag != "AUX"

@@ -1,7 +1,7 @@
 # ruff: noqa: SIM905 word lists read better as running text
-"""A sentence cut into clauses that each have a subject and a verb: coordination, relative clauses and apposition.
+"""Splits a sentence into clauses with a subject and a verb each: coordination, relative clauses and apposition.
 
-Nothing is cut where a cut could change what is said: inside conditions, reports of speech, negated verb groups,
+Nothing is split where that could change the meaning: inside conditions, reported speech, negated verb groups and
 alternatives with `or`, and wherever the second part has no verb that the word list is sure of.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.text.lexicon import verbs
-from assay.text.lexicon.tokens import Token, word
+from assay.text.lexicon.tokens import Token, inserted
 
 MAX_TOKENS = 160
-"""A sentence with more tokens stays whole, so that time stays linear in the length of a hostile text."""
+"""A sentence with more tokens is not split, so that the time stays linear in the length of a hostile text."""
 _CONDITION = frozenset({"if", "when", "unless", "whenever", "whether", "until", "provided", "once", "because"})
 _NEGATION = frozenset({"not", "never", "neither", "nor", "no", "without", "n't"})
 _OBJECT_START = frozenset({"DET", "NUM", "NAME", "PRON", "QUOTE"})
@@ -24,30 +24,30 @@ _CLAUSAL = frozenset(
 _STOP = frozenset({",", ";", ":", "AND", "BUT", "OR"})
 _PLURAL = frozenset({"all", "both", "many", "several", "few", "these", "those"})
 _FREE_RELATIVE = frozenset({"whoever", "whatever", "whichever", "what", "as", "so", "neither", "nor"})
-"""Words that make of a clause's opening a part of a larger one, or a clause that leans on the one before."""
+"""Opening words of a clause that is part of a larger one or depends on the one before."""
 _OPEN_ENDS = frozenset({"AUX", "PREP", "DET", "AND", "OR", "BUT", "SUB"})
-_LEANING = frozenset({"it", "they", "he", "she", "that", "this", "these", "those"})
+_DEPENDENT_PRONOUNS = frozenset({"it", "they", "he", "she", "that", "this", "these", "those"})
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One statement: its words, some of them carried along, and the range of the sentence that it was read from."""
+class Clause:
+    """One statement: its words, some repeated from elsewhere in the sentence, and the range that it was read from."""
 
     tokens: tuple[Token, ...]
     start: int
     end: int
 
 
-def piece(tokens: Sequence[Token], own: Sequence[Token]) -> Piece:
-    """A piece whose place is that of its own tokens."""
+def clause_of(tokens: Sequence[Token], own: Sequence[Token]) -> Clause:
+    """A clause of `tokens` whose range is that of `own`, the tokens that are not repeated from elsewhere."""
     placed = [t for t in own if t.start >= 0]
-    return Piece(tuple(tokens), placed[0].start, placed[-1].end)
+    return Clause(tuple(tokens), placed[0].start, placed[-1].end)
 
 
 def stands_alone(tokens: Sequence[Token]) -> bool:
-    """Whether the words are a sentence of their own: a subject, a finite verb, and nothing left open at either end.
+    """Whether the words are a complete sentence: a subject, a finite verb, and nothing left open at either end.
 
-    What a cut makes is kept only where this holds of every part, so that no rule has to foresee what it does not know.
+    A split is kept only if this holds for every part, so that no rule has to foresee every construction.
     """
     words = [t for t in tokens if t.tag not in {",", ".", "ASIDE"}]
     if len(words) < 3 or words[0].tag in {"SUB", "AND", "OR", "BUT"} or words[0].low in _FREE_RELATIVE:
@@ -58,13 +58,13 @@ def stands_alone(tokens: Sequence[Token]) -> bool:
 
 
 def is_relative(tokens: Sequence[Token], i: int) -> bool:
-    """Whether the word opens a relative clause or a clause of content."""
+    """Whether the word opens a relative clause or a that-clause."""
     low = tokens[i].low
     return tokens[i].tag == "SUB" or (low == "that" and i > 0 and tokens[i - 1].tag not in {"PREP", "AND", "OR"})
 
 
 def _verb_follows(tokens: Sequence[Token], i: int) -> bool:
-    """Whether a surer verb comes in the same stretch, which makes this word a noun or a participle."""
+    """Whether a surer verb follows before the next boundary, which makes this word a noun or a participle."""
     for j in range(i + 1, len(tokens)):
         if tokens[j].tag in _STOP or is_relative(tokens, j):
             return False
@@ -74,7 +74,7 @@ def _verb_follows(tokens: Sequence[Token], i: int) -> bool:
 
 
 def is_finite(tokens: Sequence[Token], i: int) -> bool:
-    """Whether the word at i can be the finite verb of the words before it."""
+    """Whether the word at `i` can be the finite verb of the words before it."""
     token, before = tokens[i], tokens[i - 1]
     if before.low == "to" or before.tag in {"DET", "PREP"}:
         return token.tag == "AUX" and before.low != "to" and before.tag != "PREP"
@@ -96,7 +96,7 @@ def is_finite(tokens: Sequence[Token], i: int) -> bool:
 
 
 def find_verb(tokens: Sequence[Token]) -> int:
-    """The index of the main verb, relative clauses passed over; -1 where the words hold none."""
+    """The index of the main verb, outside of relative clauses; -1 where there is none."""
     pending = 0
     i = 1
     while i < len(tokens):
@@ -113,7 +113,7 @@ def find_verb(tokens: Sequence[Token]) -> int:
 
 
 def subject_of(tokens: Sequence[Token], verb: int) -> list[Token]:
-    """The words before the main verb, adverbs at its side left out."""
+    """The words before the main verb, without the adverbs next to it."""
     end = verb
     while end > 1 and tokens[end - 1].tag in {"ADV", ","}:
         end -= 1
@@ -123,7 +123,7 @@ def subject_of(tokens: Sequence[Token], verb: int) -> list[Token]:
 
 
 @dataclass(frozen=True, slots=True)
-class Verbs:
+class VerbGroup:
     """The verb group of a clause."""
 
     first: int
@@ -134,7 +134,7 @@ class Verbs:
     negated: bool
 
 
-def verb_group(tokens: Sequence[Token], first: int) -> Verbs:
+def verb_group(tokens: Sequence[Token], first: int) -> VerbGroup:
     """The verb group that begins at the finite word."""
     last = first
     negated = tokens[first].low.replace("’", "'").endswith("n't") or tokens[first].low == "cannot"
@@ -153,16 +153,16 @@ def verb_group(tokens: Sequence[Token], first: int) -> Verbs:
                 last = i
             break
         i += 1
-    return Verbs(first, last, be and tokens[last].low in verbs.PARTICIPLE, negated)
+    return VerbGroup(first, last, be and tokens[last].low in verbs.PARTICIPLE, negated)
 
 
-def _past(tokens: Sequence[Token], group: Verbs) -> bool:
+def _past(tokens: Sequence[Token], group: VerbGroup) -> bool:
     low = tokens[group.first].low
     return low in {"was", "were", "had", "did"} or (low in verbs.PAST and tokens[group.first].tag != "AUX")
 
 
-def _carried(tokens: Sequence[Token], group: Verbs, n: int) -> list[Token] | None:
-    """The auxiliaries to repeat before the verb at n; none where the word is no second verb of the subject."""
+def _repeated_auxiliaries(tokens: Sequence[Token], group: VerbGroup, n: int) -> list[Token] | None:
+    """The auxiliaries to repeat before the verb at `n`; none where the word is not a second verb of the subject."""
     token = tokens[n]
     following = tokens[n + 1] if n + 1 < len(tokens) else None
     has_object = following is not None and following.tag in _OBJECT_START
@@ -193,7 +193,7 @@ def _carried(tokens: Sequence[Token], group: Verbs, n: int) -> list[Token] | Non
 
 
 def _agrees(subject: Sequence[Token], verb: Token) -> bool:
-    """Whether the verb's number can be that of the subject, as far as its ending tells."""
+    """Whether the verb can agree in number with the subject, as far as their endings show."""
     last = subject[-1] if subject else verb
     plural = (
         last.low.endswith("s") or last.low in {"we", "you", "they", "people"} or any(t.tag == "AND" for t in subject)
@@ -201,27 +201,27 @@ def _agrees(subject: Sequence[Token], verb: Token) -> bool:
     return plural or last.low == "i" or verb.low not in {"are", "were", "have", "do"}
 
 
-def _another_verb(tokens: Sequence[Token], anchor: int, k: int) -> bool:
-    """Whether the stretch from the last verb to k holds a verb that was not parted, and so perhaps a new subject."""
+def _verb_between(tokens: Sequence[Token], anchor: int, k: int) -> bool:
+    """Whether a verb that was not split off stands between the last verb and `k`, so that a new subject is possible."""
     begin = anchor + 1
     while begin < k and (tokens[begin].tag in {"AUX", "ADV"} and tokens[begin - 1].tag != "VN"):
         begin += 1
     return any(tokens[i].tag in {"AUX", "V"} and tokens[i - 1].low != "to" for i in range(begin, k))
 
 
-def split_verbs(given: Piece) -> list[Piece]:
+def split_verbs(clause: Clause) -> list[Clause]:
     """Verb phrases that share a subject, each with the subject repeated."""
-    tokens = given.tokens
+    tokens = clause.tokens
     verb = find_verb(tokens)
     if verb < 1 or any(t.low in _CONDITION or t.low in {"or", "either", "neither"} for t in tokens):
-        return [given]
+        return [clause]
     group = verb_group(tokens, verb)
     subject = subject_of(tokens, verb)
     cuts: list[tuple[int, int, list[Token]]] = []
     anchor = group.last
     for k in range(group.last + 1, len(tokens) - 1):
         comma = tokens[k].tag == ","
-        if is_relative(tokens, k) or _another_verb(tokens, anchor, k):
+        if is_relative(tokens, k) or _verb_between(tokens, anchor, k):
             break
         if tokens[k].tag not in {"AND", "BUT"} and not comma:
             continue
@@ -229,8 +229,8 @@ def split_verbs(given: Piece) -> list[Piece]:
         while n < len(tokens) - 1 and tokens[n].tag == "ADV":
             n += 1
         if k == group.last + 1 or not _agrees(subject, tokens[n]):
-            continue  # `was born and raised in Oslo`: what follows belongs to both
-        aux = _carried(tokens, group, n)
+            continue  # `was born and raised in Oslo`: the place belongs to both verbs
+        aux = _repeated_auxiliaries(tokens, group, n)
         if aux is None or (comma and (aux or tokens[n].tag not in {"V", "VN", "AUX"} or n + 1 >= len(tokens))):
             continue
         if comma and tokens[n].tag == "VN" and tokens[n + 1].tag not in _OBJECT_START:
@@ -238,7 +238,7 @@ def split_verbs(given: Piece) -> list[Piece]:
         cuts.append((k, k + 1, aux))
         anchor = n
     if not cuts or all(tokens[k].tag == "," for k, _, _ in cuts) or tokens[cuts[-1][0]].tag == ",":
-        return [given]
+        return [clause]
     out = []
     begin, aux = 0, []
     for at, then, following in [*cuts, (len(tokens), len(tokens), [])]:
@@ -247,13 +247,13 @@ def split_verbs(given: Piece) -> list[Piece]:
             own.pop()
         if own:
             first = own if begin == 0 else [*subject, *aux, *own]
-            out.append(piece(first, own))
+            out.append(clause_of(first, own))
         begin, aux = then, following
     return out
 
 
 def _right_clause(tokens: Sequence[Token], k: int, comma: bool) -> bool:
-    """Whether a clause with its own subject begins after the conjunction at k."""
+    """Whether a clause with its own subject begins after the conjunction at `k`."""
     right = tokens[k + 1 :]
     if len(right) < 3 or right[0].tag not in {"PRON", "DET", "NAME", "NUM", "W", "QUOTE", "PREP", "VA"}:
         return False
@@ -272,9 +272,9 @@ def _right_clause(tokens: Sequence[Token], k: int, comma: bool) -> bool:
     return comma or (right[0].tag in {"DET", "NAME"} and right[verb].tag == "AUX")
 
 
-def split_clauses(given: Piece) -> list[Piece]:
-    """Clauses that each have their own subject, parted by `;`, `and`, `but`, `while` or `whereas`."""
-    tokens, whole = given.tokens, [given]
+def split_clauses(clause: Clause) -> list[Clause]:
+    """Clauses with a subject of their own, split at `;`, `and`, `but`, `while` or `whereas`."""
+    tokens, whole = clause.tokens, [clause]
     if any(t.low in _CONDITION for t in tokens):
         return whole
     cuts: list[tuple[int, int]] = []
@@ -305,11 +305,11 @@ def split_clauses(given: Piece) -> list[Piece]:
         own = list(tokens[begin:at])
         while own and own[-1].tag in {",", ";"}:
             own.pop()
-        out.append(piece(own, own))
+        out.append(clause_of(own, own))
         begin = then
-    parted = _resolve_inside(out)
-    # A pronoun that could mean more than one thing says nothing by itself.
-    leans = any(p.tokens[0].low in _LEANING and find_verb(p.tokens) == 1 for p in parted[1:])
+    parted = _resolve_pronouns(out)
+    # A clause with a pronoun that could mean more than one thing is not a statement of its own.
+    leans = any(part.tokens[0].low in _DEPENDENT_PRONOUNS and find_verb(part.tokens) == 1 for part in parted[1:])
     return whole if leans else parted
 
 
@@ -318,7 +318,7 @@ _PLACE_PREPOSITIONS = frozenset({"in", "at", "of", "from", "near", "for", "to", 
 
 
 def has_rival(tokens: Sequence[Token], after: int) -> bool:
-    """Whether another name or person that a pronoun could mean follows from that index on."""
+    """Whether another name or person that a pronoun could refer to occurs from index `after` on."""
     for i in range(after, len(tokens)):
         begins = tokens[i].tag == "NAME" and tokens[i - 1].tag != "NAME"
         if begins and tokens[i - 1].low not in _PLACE_PREPOSITIONS:
@@ -329,28 +329,28 @@ def has_rival(tokens: Sequence[Token], after: int) -> bool:
 
 
 def is_person(subject: Sequence[Token]) -> bool:
-    """Whether `he` or `she` can stand for the words: a bare name, and none that only owns something."""
+    """Whether `he` or `she` can refer to the words: a name alone, without a possessive."""
     named = 0 < len(subject) <= _MAX_NAME and all(t.tag == "NAME" for t in subject)
     return named and not any(t.low.replace("’", "'").endswith(("'s", "s'")) for t in subject)
 
 
-def _resolve_inside(pieces: list[Piece]) -> list[Piece]:
-    """A pronoun that opens a later clause stands for the first clause's subject where that is one plain phrase."""
-    first = pieces[0].tokens
+def _resolve_pronouns(clauses: list[Clause]) -> list[Clause]:
+    """Replaces a pronoun that opens a later clause by the first clause's subject, if that is one plain phrase."""
+    first = clauses[0].tokens
     subject = subject_of(first, find_verb(first))
-    out = pieces[:1]
-    for p in pieces[1:]:
-        low = p.tokens[0].low
+    out = clauses[:1]
+    for part in clauses[1:]:
+        low = part.tokens[0].low
         plain = all(t.tag in {"DET", "NAME", "W", "NUM"} for t in subject) and bool(subject)
         plural = subject[-1].low.endswith("s") if subject else False
         names = is_person(subject) and not has_rival(first, len(subject) + 1)
         fits = (low == "it" and not plural) or (low == "they" and plural) or (low in {"he", "she"} and names)
-        out.append(piece((*subject, *p.tokens[1:]), p.tokens) if plain and fits else p)
+        out.append(clause_of((*subject, *part.tokens[1:]), part.tokens) if plain and fits else part)
     return out
 
 
 def _noun_phrase_before(tokens: Sequence[Token], end: int) -> list[Token]:
-    """The one phrase that ends right before `end`; empty where more than one reading is open."""
+    """The noun phrase that ends right before `end`; empty where more than one reading is possible."""
     begin = end
     while begin > 0 and tokens[begin - 1].tag == "NAME":
         begin -= 1
@@ -369,12 +369,12 @@ def _noun_phrase_before(tokens: Sequence[Token], end: int) -> list[Token]:
         return []  # `the head of the firm, who`: either of two
     found = list(tokens[begin:end])
     if found[0].low in {"a", "an", "the"}:
-        found[0] = word("The", "DET")
+        found[0] = inserted("The", "DET")
     return found
 
 
-def _goes_on(rest: Sequence[Token]) -> bool:
-    """Whether more than lists of things follows inside the clause: another verb, another relative, an alternative."""
+def _continues(rest: Sequence[Token]) -> bool:
+    """Whether more than a list follows inside the clause: another verb, another relative clause, an alternative."""
     for i, token in enumerate(rest[:-1]):
         if token.tag in {"OR", ";", ":"} or (i > 0 and is_relative(rest, i)):
             return True
@@ -389,9 +389,9 @@ def _goes_on(rest: Sequence[Token]) -> bool:
     return False
 
 
-def _trailing(given: Piece) -> list[Piece] | None:
+def _relative_at_end(clause: Clause) -> list[Clause] | None:
     """A relative clause at the end of the sentence."""
-    tokens = given.tokens
+    tokens = clause.tokens
     for i in range(3, len(tokens) - 2):
         if tokens[i - 1].tag != ",":
             continue
@@ -399,17 +399,17 @@ def _trailing(given: Piece) -> list[Piece] | None:
         if tokens[i].low not in {"which", "who"}:
             continue
         head = _noun_phrase_before(tokens, i - 1)
-        if not head or find_verb(tokens[: i - 1]) < 1 or _goes_on(rest):
+        if not head or find_verb(tokens[: i - 1]) < 1 or _continues(rest):
             return None
         if is_finite([head[-1], *rest[1:]], 1) and rest[1].low not in _CLAUSAL:
-            return [piece(tokens[: i - 1], tokens[: i - 1]), piece((*head, *rest[1:]), rest)]
+            return [clause_of(tokens[: i - 1], tokens[: i - 1]), clause_of((*head, *rest[1:]), rest)]
         return None
     return None
 
 
-def _beside_subject(given: Piece) -> list[Piece] | None:
+def _relative_after_subject(clause: Clause) -> list[Clause] | None:
     """A relative clause or an apposition between the subject and its verb."""
-    tokens = given.tokens
+    tokens = clause.tokens
     comma = next((i for i, t in enumerate(tokens[:12]) if t.tag == ","), -1)
     if comma < 1 or comma + 2 >= len(tokens):
         return None
@@ -422,24 +422,24 @@ def _beside_subject(given: Piece) -> list[Piece] | None:
     if close < 0:
         return None
     inner, outer = rest[:close], rest[close + 1 :]
-    if outer[0].tag not in {"AUX", "V", "VN", "VA"} or _goes_on(inner):
+    if outer[0].tag not in {"AUX", "V", "VN", "VA"} or _continues(inner):
         return None
-    main = piece((*head, *outer), (*head, *outer))
+    main = clause_of((*head, *outer), (*head, *outer))
     if inner[0].low in {"which", "who"} and len(inner) > 2 and is_finite([head[-1], *inner[1:]], 1):
-        return [main, piece((*head, *inner[1:]), (*head, *inner))]
+        return [main, clause_of((*head, *inner[1:]), (*head, *inner))]
     if inner[0].low in {"a", "an", "the"} and head[-1].tag == "NAME" and find_verb(inner) < 1:
         past = outer[0].low in verbs.PAST | {"was", "were", "had"}
-        be = word("was" if past else "is", "AUX")
-        return [main, piece((*head, be, *inner), (*head, *inner))]
+        be = inserted("was" if past else "is", "AUX")
+        return [main, clause_of((*head, be, *inner), (*head, *inner))]
     return None
 
 
 _STATIVE = frozenset("known located based owned situated used named called considered headquartered operated".split())
 
 
-def _described(given: Piece) -> list[Piece] | None:
-    """`X is a player who plays for Y`, `X is an actress known for Y`: what X is, and what is said of it besides."""
-    tokens = given.tokens
+def _relative_of_predicate(clause: Clause) -> list[Clause] | None:
+    """`X is a player who plays for Y`, `X is an actress known for Y`: what X is, and the rest as a second statement."""
+    tokens = clause.tokens
     verb = find_verb(tokens)
     if verb < 1 or tokens[verb].low not in {"is", "was", "are", "were"} or verb + 3 >= len(tokens):
         return None
@@ -450,44 +450,44 @@ def _described(given: Piece) -> list[Piece] | None:
         if tokens[i].tag in {",", "PREP", "AND", "OR", ";"}:
             return None
         rest = tokens[i + 1 :]
-        main = piece(tokens[:i], tokens[:i])
+        main = clause_of(tokens[:i], tokens[:i])
         if tokens[i].low in {"who", "which", "that"}:
-            plain = is_finite([tokens[i - 1], *rest], 1) and rest[0].low not in _CLAUSAL and not _goes_on(rest)
-            return [main, piece((*subject, *rest), rest)] if plain else None
-        if tokens[i].low in verbs.PARTICIPLE and tokens[i + 1].tag == "PREP" and not _goes_on(rest):
-            be = tokens[verb] if tokens[i].low in _STATIVE else word("was", "AUX")
-            return [main, piece((*subject, be, *tokens[i:]), tokens[i:])]
+            plain = is_finite([tokens[i - 1], *rest], 1) and rest[0].low not in _CLAUSAL and not _continues(rest)
+            return [main, clause_of((*subject, *rest), rest)] if plain else None
+        if tokens[i].low in verbs.PARTICIPLE and tokens[i + 1].tag == "PREP" and not _continues(rest):
+            be = tokens[verb] if tokens[i].low in _STATIVE else inserted("was", "AUX")
+            return [main, clause_of((*subject, be, *tokens[i:]), tokens[i:])]
     return None
 
 
-_BORN = re.compile(r"\((born|died|founded|established)\s(?:on\s|in\s)?([^();]{4,60})\)")
+_BIRTH_OR_FOUNDING = re.compile(r"\((born|died|founded|established)\s(?:on\s|in\s)?([^();]{4,60})\)")
 
 _DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th)?\b|[A-Z][a-z]{2,8}\.? \d{1,2}\b")
 
 
-def _aside(given: Piece) -> list[Piece] | None:
-    """`X (born 5 May 1960) is ...`: the date as a statement of its own."""
-    tokens = given.tokens
+def _date_in_brackets(clause: Clause) -> list[Clause] | None:
+    """`X (born 5 May 1960) is ...`, split into the statement and one of the date."""
+    tokens = clause.tokens
     i = next((i for i, t in enumerate(tokens[:8]) if t.tag == "ASIDE"), -1)
     if i < 1 or any(t.tag not in {"NAME", "DET", "W", "QUOTE"} for t in tokens[:i]) or i + 1 >= len(tokens):
         return None
-    match = _BORN.fullmatch(tokens[i].text)
+    match = _BIRTH_OR_FOUNDING.fullmatch(tokens[i].text)
     if match is None or find_verb([*tokens[:i], *tokens[i + 1 :]]) != i:
         return None
     when = match.group(2)
     preposition = "on" if _DAY.match(when) else "in"
-    extra = word(f"{match.group(1)} {preposition} {when}")
-    main = Piece((*tokens[:i], *tokens[i + 1 :]), given.start, given.end)
-    return [main, piece((*tokens[:i], word("was", "AUX"), extra), (*tokens[:i], tokens[i]))]
+    extra = inserted(f"{match.group(1)} {preposition} {when}")
+    main = Clause((*tokens[:i], *tokens[i + 1 :]), clause.start, clause.end)
+    return [main, clause_of((*tokens[:i], inserted("was", "AUX"), extra), (*tokens[:i], tokens[i]))]
 
 
-def split_asides(given: Piece) -> list[Piece]:
-    """A birth or founding date in brackets behind a name, parted from what is said of the name."""
-    return _aside(given) or [given]
+def split_asides(clause: Clause) -> list[Clause]:
+    """Splits off a date of birth, death or foundation in brackets after a name."""
+    return _date_in_brackets(clause) or [clause]
 
 
-def split_relatives(given: Piece) -> list[Piece]:
-    """The statement without its relative clause or apposition, and that as a statement of its own."""
-    if any(t.low in _CONDITION for t in given.tokens):
-        return [given]
-    return _beside_subject(given) or _described(given) or _trailing(given) or [given]
+def split_relatives(clause: Clause) -> list[Clause]:
+    """Splits off a relative clause or an apposition as a statement of its own."""
+    if any(t.low in _CONDITION for t in clause.tokens):
+        return [clause]
+    return _relative_after_subject(clause) or _relative_of_predicate(clause) or _relative_at_end(clause) or [clause]

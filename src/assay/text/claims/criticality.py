@@ -3,7 +3,7 @@
 """Whether a claim is critical (docs/concepts.md#claims): a number, a date, a citation, a name, an identifier, a
 commitment.
 
-Light detection on purpose: it decides where more care is due, not what is true.
+The detection is deliberately simple: it decides which claims need more care, not what is true.
 """
 
 import re
@@ -19,9 +19,9 @@ _DATE = re.compile(
     r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b(?:yesterday|today|tomorrow|tonight)\b|\b\d{1,2}:\d{2}\b"
     r"|\b\d{1,2}\s?[ap]\.?m\b|\b(?:last|next|this)\s(?:year|month|week|quarter)\b|\d{1,4}[年月日]"
 )
-_WORDS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|trillion|dozen|half|twice|double[sd]?|triple[sd]?|first|second|third|percent"
+_NUMBER_WORDS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|trillion|dozen|half|twice|double[sd]?|triple[sd]?|first|second|third|percent"
 _NUMBER = re.compile(
-    rf"(?<![\w-])[$€£¥+-]?\d|\b(?:{_WORDS})\b|\d\s?%|[一二两三四五六七八九十百千万亿億]+[周年月日天个個人名元円週間]",
+    rf"(?<![\w-])[$€£¥+-]?\d|\b(?:{_NUMBER_WORDS})\b|\d\s?%|[一二两三四五六七八九十百千万亿億]+[周年月日天个個人名元円週間]",
     re.IGNORECASE,
 )
 _CITATION = re.compile(
@@ -43,7 +43,7 @@ _OPENING_AGENT = re.compile(
     r"said|told|won|lost|scored|defeated|coached|captained|conquered|annexed|invaded|borders)\b"
     r"|is\s(?:the\s|an?\s)?(?:capital|ceo|cto|cfo|author|founder|co-founder|president|chair|chairman|chairwoman|director|son|daughter|wife|husband)\sof\b))"
 )
-"""One capitalised word that opens the claim and does what only people, firms and places do."""
+"""One capitalised word that opens the claim, followed by a verb or role that only people, companies and places have."""
 _COMMON_AGENTS = frozenset(
     """everyone everybody someone somebody anyone anybody nobody everything nothing one two three another others
     management staff police parliament government leadership council court congress senate army labour labor industry
@@ -66,7 +66,7 @@ _COMMITMENT = re.compile(
 
 
 def has_commitment(text: str) -> bool:
-    """Whether the text promises an act of the speaker or says that one was done.
+    """Whether the text promises an action of the speaker or says that one was done.
 
     >>> has_commitment("I have booked your flight."), has_commitment("I have seen it.")
     (True, False)
@@ -75,9 +75,9 @@ def has_commitment(text: str) -> bool:
 
 
 def _opens_with_agent(claim: str) -> bool:
-    """Whether the first word alone is a name. A capital says nothing there, so what the word does has to.
+    """Whether the first word alone is a name, judged by the verb after it since every first word has a capital.
 
-    Sure rather than complete: common nouns without an article are plural or of a few kinds, which are left out.
+    Precise rather than complete: words with endings of plurals and mass nouns, which need no article, are left out.
     """
     match = _OPENING_AGENT.match(claim)
     if match is None:
@@ -95,13 +95,15 @@ def _has_entity(claim: str) -> bool:
 def critical_reasons(claim: str, source: str) -> tuple[str, ...]:
     """Why a claim is critical, in the order of docs/concepts.md#claims; empty where it is not.
 
-    `claim` is its own text, `source` the part of the output that it was read from, citation markers included.
+    Args:
+        claim: the text of the claim.
+        source: the part of the output that it was read from, with citation markers.
 
     >>> critical_reasons("Acme paid $5 in May 2020.", "Acme paid $5 in May 2020 [1].")
     ('number', 'date', 'citation', 'entity')
     """
     undated = _DATE.sub(" ", claim)
-    found = {
+    present = {
         "number": _NUMBER.search(undated) is not None,
         "date": _DATE.search(claim) is not None,
         "citation": _CITATION.search(source) is not None,
@@ -109,4 +111,4 @@ def critical_reasons(claim: str, source: str) -> tuple[str, ...]:
         "identifier": _IDENTIFIER.search(claim) is not None,
         "commitment": has_commitment(claim),
     }
-    return tuple(reason for reason, present in found.items() if present)
+    return tuple(reason for reason, is_present in present.items() if is_present)

@@ -1,14 +1,14 @@
-"""How much a text holds back: a graded signal from phrases that weaken a statement.
+"""How strongly a text is hedged: a graded signal from phrases that weaken a statement.
 
-Each phrase has a weight by how much it takes back. `approximately 5` is still a claim of about five; `I think` or
-`might` leaves open whether it is so at all.
+Each phrase has a weight by how much it weakens. `approximately 5` still claims about five; `I think` or `might` leaves
+open whether the statement is true at all.
 """
 
 import re
 from dataclasses import dataclass
 
 STRONG = 0.5
-"""From this score on a statement is called uncertain."""
+"""The lowest score at which a statement is of the kind uncertain."""
 
 WEIGHTS: dict[str, float] = {
     "i'm not sure": 0.9,
@@ -75,7 +75,7 @@ WEIGHTS: dict[str, float] = {
     "sort of": 0.3,
     "an estimated": 0.12,
 }
-"""Weight of each phrase in (0, 1]: the share of a flat assertion that it takes back. Set by judgement, not fitted."""
+"""Weight of each phrase in (0, 1]: the share of a plain assertion that it takes back. Set by judgement, not fitted."""
 
 _NEEDS_NUMBER = frozenset({"around", "about", "nearly", "almost"})
 _PHRASES = re.compile(
@@ -92,7 +92,7 @@ _MOSTLY = (
     r"in general|as a (?:general )?rule|usually|generally|typically|normally|by and large|on the whole|"
     r"for the most part|in most cases"
 )
-"""How widely something holds: what usually is so is a claim of what is so."""
+"""Phrases for how generally something holds: "it usually is open" claims that it is open."""
 _OPENING = (
     r"(?:i(?:['’]d| would)? (?:think|say|guess|suppose|assume|suspect|believe|reckon)|"
     r"it (?:seems|appears)(?: to me)?(?! to\b)|"
@@ -107,17 +107,17 @@ _REMOVABLE = re.compile(
     rf"(?=\s*(?:[.!?]\s*)?$|,)",
     re.IGNORECASE,
 )
-# Each run of letters or of blanks is tried once, from where it begins: an endless one must not cost its square.
+# Each run of letters or spaces is tried only from its beginning, so that a long one does not take quadratic time.
 _MIGHT = re.compile(r"(?<![\w’'])(?P<subject>[\w’']+)\s+might\s+(?P<verb>be|have|[a-z]+)\b", re.IGNORECASE)
 _SEEMS = re.compile(r"\b(?P<form>seems?|appears?)\s+to\s+(?P<verb>be|have)\b", re.IGNORECASE)
 _PLURAL = frozenset({"i", "you", "we", "they", "these", "those", "all", "both", "people", "children", "men", "women"})
 
 
 def without_hedges(text: str) -> list[tuple[int, int, str]]:
-    """What to put in the place of hedges so that a text says flatly what it says with reserve: (start, end, words).
+    """The replacements that turn a hedged text into plain assertions: (start, end, words to put there).
 
-    Only hedges about whether something is so, whose removal leaves a sentence: "Perhaps it is open", "it seems that it
-    is open", "it might be open". "May" and "could" are left, since they permit as often as they doubt.
+    Only hedges about the truth of the statement whose removal leaves a sentence: "Perhaps it is open", "it seems that
+    it is open", "it might be open". "May" and "could" stay, since they grant permission as often as they express doubt.
 
     >>> text = "Perhaps partners might get 4 weeks, I think."
     >>> for start, end, words in reversed(without_hedges(text)):
@@ -143,7 +143,7 @@ def without_hedges(text: str) -> list[tuple[int, int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Hedge:
-    """One weakening phrase: where it stands and how much it takes back."""
+    """One weakening phrase with its place and weight."""
 
     start: int
     end: int
@@ -154,7 +154,7 @@ class Hedge:
 
 
 def hedges(text: str) -> list[Hedge]:
-    """The weakening phrases of the text in order, none inside another.
+    """The weakening phrases of the text, in order and without overlaps.
 
     >>> [(h.phrase, h.weight) for h in hedges("I think it might be about 5.")]
     [('i think', 0.6), ('might', 0.55), ('about', 0.08)]
@@ -171,9 +171,9 @@ def hedges(text: str) -> list[Hedge]:
 
 
 def hedge_score(text: str) -> float:
-    """How much the wording holds back, in [0, 1]: `1 - product of (1 - weight)` over the phrases found.
+    """How strongly the wording is hedged, in [0, 1]: `1 - product of (1 - weight)` over the weakening phrases.
 
-    The noisy-or of the weights: 0 without a hedge, more with every further one, never above 1.
+    This is the noisy-or of the weights: 0 without a hedge, more with each further one, never above 1.
 
     >>> hedge_score("It is 5."), round(hedge_score("I think it might be 5."), 2)
     (0.0, 0.82)

@@ -1,4 +1,4 @@
-"""What finds claims in a text: rules now, a chat model or anything else in their place later."""
+"""The interface of what extracts claims from a text: rules today, a chat model or anything else later."""
 
 from typing import Protocol
 
@@ -14,8 +14,8 @@ class ClaimExtractor(Protocol):
         ...
 
     def extract(self, text: str, question: str | None = None) -> list[ExtractedClaim]:
-        """All statements of the text in reading order, checkable or not; spans slice back to the text.
+        """All statements of the text in reading order, checkable or not; their spans are slices of the text.
 
-        Every character that is a letter or a digit belongs to some statement's sentence span.
+        Every letter and digit of the text is in the sentence span of some statement.
         """
         ...

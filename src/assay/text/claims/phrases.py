@@ -1,13 +1,13 @@
 # ruff: noqa: SIM905 word lists read better as running text
-"""Statements cut further: listed objects, dates beside agents, purposes, and measured things with their qualities."""
+"""Splits statements further: listed objects, dates and agents of a passive, and amounts with their qualities."""
 
 from collections.abc import Sequence
 
-from assay.text.claims.clauses import Piece, Verbs, find_verb, is_finite, is_relative, piece, verb_group
+from assay.text.claims.clauses import Clause, VerbGroup, clause_of, find_verb, is_finite, is_relative, verb_group
 from assay.text.lexicon import verbs
-from assay.text.lexicon.tokens import Token, word
+from assay.text.lexicon.tokens import Token, inserted
 
-_TOGETHER = frozenset(
+_JOINT_WORDS = frozenset(
     """between both respectively together combine combines combined merge merges merged mix mixes connect connects
     connected link links linked join joins joined compare compares compared separate separates consist consists
     consisted composed comprise comprises comprised equal equals sum total ranges range varies vary either neither
@@ -19,7 +19,6 @@ _TIME = frozenset(
 )
 _UNITS = frozenset("days weeks months hours years day week month hour year".split())
 _GIVING = frozenset("provides provide offers offer grants grant gives give provided offered granted gave".split())
-_CHANGED = frozenset("updated revised amended expanded extended changed modified redesigned adjusted widened".split())
 _KIND_ENDINGS = (
     "tion",
     "sion",
@@ -46,7 +45,7 @@ def _year_like(token: Token) -> bool:
 
 
 def _is_time(tokens: Sequence[Token]) -> bool:
-    """Whether a prepositional phrase names a date: in 2020, on 5 May 2021, in early March."""
+    """Whether a prepositional phrase names a date: `in 2020`, `on 5 May 2021`, `in early March`."""
     rest = [t for t in tokens[1:] if t.tag != ","]
     if not rest or tokens[0].low not in {"in", "on", "since"} or len(rest) > 5:
         return False
@@ -61,7 +60,7 @@ def _has_verb(tokens: Sequence[Token]) -> bool:
 
 
 def _cut_items(tokens: Sequence[Token], begin: int) -> list[list[Token]]:
-    """The parts of a list that runs to the end of the statement; empty where it is none."""
+    """The items of a list that runs to the end of the statement; empty where there is no list."""
     items: list[list[Token]] = [[]]
     joined = False
     for token in tokens[begin:]:
@@ -78,8 +77,8 @@ def _cut_items(tokens: Sequence[Token], begin: int) -> list[list[Token]]:
     return items if joined and items[-1] else []
 
 
-def _head(items: list[list[Token]]) -> int:
-    """How many words of the first part stand before the first item itself."""
+def _head_length(items: list[list[Token]]) -> int:
+    """How many words of the first part precede the first item itself."""
     first, others = items[0], items[1:]
     prepositions = [i for i, t in enumerate(first) if t.tag == "PREP"]
     shared = {t.low for t in first if t.tag == "PREP"}
@@ -91,22 +90,22 @@ def _head(items: list[list[Token]]) -> int:
     return prepositions[-1] + 1
 
 
-def _article(items: list[list[Token]]) -> list[list[Token]]:
-    """The article of the first item repeated before singular nouns that have none."""
+def _with_articles(items: list[list[Token]]) -> list[list[Token]]:
+    """The items, with the first item's article repeated before singular nouns that have none."""
     first = items[0][0].low
     if first not in {"a", "an", "the"} or any(i[0].tag == "DET" for i in items[1:]):
         return items
     out = [items[0]]
     for item in items[1:]:
         article = first if first == "the" else ("an" if item[0].low[0] in "aeiou" else "a")
-        out.append(item if item[-1].low.endswith("s") else [word(article, "DET"), *item])
+        out.append(item if item[-1].low.endswith("s") else [inserted(article, "DET"), *item])
     return out
 
 
-def _alike(items: list[list[Token]]) -> bool:
-    """Whether all items open alike, as those of one list do: what differs may be an apposition or a participle.
+def _open_alike(items: list[list[Token]]) -> bool:
+    """Whether all items open with the same part of speech; one that does not may be an apposition or a participle.
 
-    An article may stand before the first of bare nouns only.
+    Before bare nouns, only the first may have an article.
     """
     openings = [_opening(i[0]) for i in items]
     return len(set(openings)) == 1 or (openings[0] == "DET" and set(openings[1:]) == {"noun"})
@@ -119,7 +118,7 @@ def _opening(first: Token) -> str:
 
 
 def _two_are_parallel(items: list[list[Token]]) -> bool:
-    """Whether two joined phrases are sure to be two things: each has its own article, number or preposition."""
+    """Whether two joined phrases are certainly two things: each has its own article or number."""
     a, b = items
     both_counted = a[0].tag == b[0].tag and a[0].tag in {"NUM", "DET"} and len(a) > 1 and len(b) > 1
     prepositions = [{t.low for t in i if t.tag == "PREP"} for i in items]
@@ -127,7 +126,7 @@ def _two_are_parallel(items: list[list[Token]]) -> bool:
 
 
 def _shared_noun(items: list[list[Token]]) -> list[list[Token]]:
-    """`adoption and surrogacy pathways`: the noun of the second is the noun of the first as well."""
+    """`adoption and surrogacy pathways`: the items with the shared noun repeated; empty where none is shared."""
     a, b = items
     if len(a) != 1 or len(b) != 2 or a[0].tag != "W" or b[0].tag != "W" or not b[1].low.endswith("s"):
         return []
@@ -135,7 +134,7 @@ def _shared_noun(items: list[list[Token]]) -> list[list[Token]]:
     return [[a[0], b[1]], b] if alike else []
 
 
-def _list_begin(tokens: Sequence[Token], group: Verbs) -> int:
+def _list_begin(tokens: Sequence[Token], group: VerbGroup) -> int:
     """Where the objects begin: after the verb, or after `to include` and the like."""
     begin = group.last + 1
     for i in range(begin, len(tokens) - 1):
@@ -146,43 +145,43 @@ def _list_begin(tokens: Sequence[Token], group: Verbs) -> int:
     return begin
 
 
-def split_lists(given: Piece) -> list[Piece]:
-    """One statement for each of the listed objects; subject and verb are carried along."""
-    tokens = given.tokens
+def split_lists(clause: Clause) -> list[Clause]:
+    """One statement for each listed object, with subject and verb repeated."""
+    tokens = clause.tokens
     verb = find_verb(tokens)
-    if verb < 1 or any(t.low in _TOGETHER or t.low.endswith("n't") for t in tokens[verb - 1 :]):
-        return [given]
+    if verb < 1 or any(t.low in _JOINT_WORDS or t.low.endswith("n't") for t in tokens[verb - 1 :]):
+        return [clause]
     group = verb_group(tokens, verb)
     begin = _list_begin(tokens, group)
     if tokens[0].tag == "SUB" or tokens[0].low == "as":
-        return [given]
+        return [clause]
     if group.passive and begin == group.last + 1 and tokens[begin : begin + 1] and tokens[begin].tag != "PREP":
-        return [given]  # `were given the worst mark, the damp and the smell`: what follows says what was given
+        return [clause]  # `were given the worst mark, the damp and the smell`: the list explains the mark
     items = _cut_items(tokens, begin)
     if len(items) < 2 or any(len(i) > _MAX_ITEM or _has_verb(i) for i in items[1:]) or _has_verb(items[0]):
-        return [given]
+        return [clause]
     if any(t.low in verbs.THIRD - verbs.AMBIGUOUS or t.tag == "VN" for i in items[1:] for t in i[:1]):
-        return [given]
-    skip = _head(items)
+        return [clause]
+    skip = _head_length(items)
     head = [*tokens[:begin], *items[0][:skip]]
     items[0] = items[0][skip:]
     if not items[0] or len(items[0]) > _MAX_ITEM or any(i[0].tag == "PREP" for i in items[1:]):
-        return [given]
-    if not _alike(items) or (len(items) == 2 and any(t.tag == "," for t in tokens[begin:])):
-        return [given]  # `, and` before a last phrase of two: rather a clause whose verb the word list lacks
+        return [clause]
+    if not _open_alike(items) or (len(items) == 2 and any(t.tag == "," for t in tokens[begin:])):
+        return [clause]  # `, and` before the second of two: likely a clause whose verb is not in the word list
     if len(items) == 2:
         parted = items if _two_are_parallel(items) else _shared_noun(items)
         if not parted:
-            return [given]
+            return [clause]
     else:
         lone = items[0][0].tag == "DET" and len(items[0]) == 2 and len(items[-1]) > 1 and items[-1][0].tag != "DET"
         if lone:
-            return [given]
-        parted = _article(items)
-    return _carry(given, head, parted)
+            return [clause]
+        parted = _with_articles(items)
+    return _one_per_item(clause, head, parted)
 
 
-def _carry(given: Piece, head: list[Token], items: list[list[Token]]) -> list[Piece]:
+def _one_per_item(clause: Clause, head: list[Token], items: list[list[Token]]) -> list[Clause]:
     tail: list[Token] = []
     for i in range(1, len(items[-1])):
         if items[-1][i].tag == "PREP" and _is_time(items[-1][i:]):
@@ -191,20 +190,20 @@ def _carry(given: Piece, head: list[Token], items: list[list[Token]]) -> list[Pi
     out = []
     for number, item in enumerate(items):
         words = [*head, *item, *(tail if number < len(items) - 1 else [])]
-        found = piece(words, [t for t in item if number == 0 or t not in items[0]] or item)
-        out.append(Piece(found.tokens, given.start, found.end) if number == 0 else found)
+        found = clause_of(words, [t for t in item if number == 0 or t not in items[0]] or item)
+        out.append(Clause(found.tokens, clause.start, found.end) if number == 0 else found)
     return out
 
 
-def split_adjuncts(given: Piece) -> list[Piece]:
-    """`created in 2020 by a team`, `updated in May to include X`: one statement for each of what is next to."""
-    tokens = given.tokens
+def split_adjuncts(clause: Clause) -> list[Clause]:
+    """One statement per adjunct of a passive: `created in 2020 by a team`, `updated in May to include X`."""
+    tokens = clause.tokens
     verb = find_verb(tokens)
     if verb < 1:
-        return [given]
+        return [clause]
     group = verb_group(tokens, verb)
     if not group.passive or group.negated or any(is_relative(tokens, i) for i in range(verb, len(tokens))):
-        return [given]
+        return [clause]
     begin = group.last + 1
     marks = [
         i
@@ -213,14 +212,14 @@ def split_adjuncts(given: Piece) -> list[Piece]:
         or (tokens[i].low == "to" and i + 1 < len(tokens) and tokens[i + 1].low in verbs.BASE)
     ]
     if not marks or marks[0] != begin:
-        return [given]
+        return [clause]
     parts = [list(tokens[a:b]) for a, b in zip(marks, [*marks[1:], len(tokens)], strict=True)]
-    parts = _glue(parts)
-    dated = [p for p in parts if _is_time(p)]
+    parts = _merge_places(parts)
+    dated = [part for part in parts if _is_time(part)]
     if len(parts) < 2 or len(dated) != 1 or len(parts) > 3 or parts[0][0].low == "to":
-        return [given]
-    if not all(_is_time(p) or p[0].low in {"by", "to"} for p in parts):
-        return [given]
+        return [clause]
+    if not all(_is_time(part) or part[0].low in {"by", "to"} for part in parts):
+        return [clause]
     stem = list(tokens[:begin])
     out = []
     for number, part in enumerate(parts):
@@ -228,13 +227,13 @@ def split_adjuncts(given: Piece) -> list[Piece]:
         words = [*stem, *part]
         while words[-1].tag == ",":
             words.pop()
-        found = piece(words, own)
-        out.append(Piece(found.tokens, given.start, found.end) if number == 0 else found)
+        found = clause_of(words, own)
+        out.append(Clause(found.tokens, clause.start, found.end) if number == 0 else found)
     return out
 
 
-def _glue(parts: list[list[Token]]) -> list[list[Token]]:
-    """Place phrases stay with what they follow: only dates, agents and purposes stand alone."""
+def _merge_places(parts: list[list[Token]]) -> list[list[Token]]:
+    """Joins place phrases to what they follow: only dates, agents and purposes are adjuncts of their own."""
     out: list[list[Token]] = []
     for part in parts:
         alone = _is_time(part) or part[0].low in {"by", "to"}
@@ -245,17 +244,17 @@ def _glue(parts: list[list[Token]]) -> list[list[Token]]:
     return out
 
 
-def split_measures(given: Piece) -> list[Piece]:
-    """`provides 16 weeks of fully paid leave for carers`: the amount, the quality, and whom it is for.
+def split_measures(clause: Clause) -> list[Clause]:
+    """`provides 16 weeks of fully paid leave for carers`: the amount, the quality and the beneficiary.
 
-    The statement of whom it is for keeps the amount: an amount given to the wrong group must not pass in halves. That
-    of the quality keeps subject and verb, since `the leave is paid` says of all leave what is said of this one.
+    The statement about the beneficiary keeps the amount, because an amount for the wrong group must not pass in two
+    true halves. The one about the quality keeps subject and verb, since `the leave is paid` would be about all leave.
     """
-    tokens = given.tokens
+    tokens = clause.tokens
     verb = find_verb(tokens)
     for i in range(max(verb, 1), len(tokens) - 3):
         unit = tokens[i].tag == "NUM" and tokens[i + 1].low in _UNITS and tokens[i + 2].low == "of"
-        if not unit or any(t.low in _TOGETHER for t in tokens[verb:]):
+        if not unit or any(t.low in _JOINT_WORDS for t in tokens[verb:]):
             continue
         j = i + 3
         while j < len(tokens) and tokens[j].tag == "ADV":
@@ -263,19 +262,19 @@ def split_measures(given: Piece) -> list[Piece]:
         quality = j < len(tokens) - 1 and (tokens[j].low in verbs.PARTICIPLE or tokens[j].low in {"paid", "unpaid"})
         k = j + 1 if quality else j
         if k >= len(tokens) or tokens[k].tag not in {"W", "VA"} or not quality:
-            return [given]
+            return [clause]
         group = verb_group(tokens, verb)
         at_verb = i - 1 == group.last or (i - 2 == group.last and tokens[i - 1].tag == "PREP")
         tail = list(tokens[k + 1 :])
         if not at_verb:
-            return [given]
+            return [clause]
         if tail and not (tail[0].low == "for" and tokens[verb].low in _GIVING):
-            return [given]
+            return [clause]
         amount = [*tokens[: i + 3], tokens[k]]
-        out = [Piece(tuple(amount), given.start, tokens[k].end)]
+        out = [Clause(tuple(amount), clause.start, tokens[k].end)]
         described = [*tokens[:i], *tokens[i + 3 : k + 1]]
-        out.append(piece(described, tokens[i + 3 : k + 1]))
+        out.append(clause_of(described, tokens[i + 3 : k + 1]))
         if tail:
-            out.append(piece([*amount, *tail], tail))
+            out.append(clause_of([*amount, *tail], tail))
         return out
-    return [given]
+    return [clause]

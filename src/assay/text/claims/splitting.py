@@ -1,11 +1,11 @@
-"""The atomic statements of one clean sentence: clauses, relative clauses, verb phrases, adjuncts and lists parted."""
+"""Splits one clean sentence into atomic statements, stage by stage."""
 
 from collections.abc import Callable
 
 from assay.text.claims.clauses import (
     MAX_TOKENS,
-    Piece,
-    piece,
+    Clause,
+    clause_of,
     split_asides,
     split_clauses,
     split_relatives,
@@ -25,11 +25,11 @@ _STAGES = (
     split_lists,
     split_measures,
 )
-ENDS = frozenset(".!?")
+SENTENCE_ENDS = frozenset(".!?")
 
 
-def split_statement(text: str) -> list[Piece]:
-    """The atomic statements of one clean sentence; the whole of it where nothing can safely be parted.
+def split_statement(text: str) -> list[Clause]:
+    """The atomic statements of one clean sentence; the whole sentence where it cannot be split safely.
 
     >>> from assay.text.lexicon.tokens import render
     >>> [render(p.tokens) for p in split_statement("Acme was founded in 1990 and employs 40 people.")]
@@ -38,22 +38,22 @@ def split_statement(text: str) -> list[Piece]:
     return split_tokens(tokenise(text))
 
 
-def split_tokens(words: list[Token]) -> list[Piece]:
+def split_tokens(words: list[Token]) -> list[Clause]:
     """The atomic statements of a sentence that is already tokenised."""
     tokens = list(words)
-    while tokens and tokens[-1].tag in ENDS:
+    while tokens and tokens[-1].tag in SENTENCE_ENDS:
         tokens.pop()
     if not tokens:
         return []
-    pieces = [piece(tokens, tokens)]
+    clauses = [clause_of(tokens, tokens)]
     if len(tokens) > MAX_TOKENS:
-        return pieces
+        return clauses
     for stage in _STAGES:
-        pieces = [p for given in pieces for p in _parted(stage, given)]
-    return pieces
+        clauses = [part for clause in clauses for part in _split_safely(stage, clause)]
+    return clauses
 
 
-def _parted(stage: Callable[[Piece], list[Piece]], given: Piece) -> list[Piece]:
-    """What the stage makes of a statement; the statement itself where a part of it would be no sentence."""
-    found = stage(given)
-    return found if len(found) == 1 or all(stands_alone(p.tokens) for p in found) else [given]
+def _split_safely(stage: Callable[[Clause], list[Clause]], clause: Clause) -> list[Clause]:
+    """The parts into which the stage splits a clause; the clause itself where a part would not be a sentence."""
+    found = stage(clause)
+    return found if len(found) == 1 or all(stands_alone(part.tokens) for part in found) else [clause]

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from assay.text.dates.informal import informal_dates as informal_dates
     from assay.text.dates.months import MONTH_NAMES as MONTH_NAMES
     from assay.text.dates.months import MONTHS as MONTHS
-    from assay.text.dates.ranges import coordinated as coordinated
-    from assay.text.dates.ranges import holds as holds
-    from assay.text.dates.ranges import spanned as spanned
+    from assay.text.dates.ranges import find_date_lists as find_date_lists
+    from assay.text.dates.ranges import find_date_ranges as find_date_ranges
+    from assay.text.dates.ranges import range_contains as range_contains
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
@@ -24,6 +24,7 @@ else:
             ".detection": ("DateMention", "DateRelation", "find_dates", "relate_dates"),
             ".informal": ("InformalDate", "informal_clocks", "informal_dates"),
             ".months": ("MONTHS", "MONTH_NAMES"),
-            ".ranges": ("coordinated", "holds", "spanned"),
+            ".ranges": ("find_date_lists", "range_contains", "find_date_ranges"),
         },
+        renamed={"coordinated": "find_date_lists", "holds": "range_contains", "spanned": "find_date_ranges"},
     )

@@ -1,6 +1,6 @@
-"""Dates, times of day and parts of the calendar in a text, and how two of them compare.
+"""Finds the dates, times of day and parts of the calendar in a text.
 
-A date is what it states and no more: "January 2024" has a year and a month, "14 March" has no year, "3/4/2020" is
+A date has only the fields that it states: "January 2024" has a year and a month, "14 March" has no year, "3/4/2020" is
 either of two days. Two dates are compared field by field, so a coarser one is compatible with a finer one within it.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import compress
 from operator import itemgetter
 
-from assay.text.dates.clock_times import TRIGGERS, find_clock_words, find_later_clocks
-from assay.text.dates.months import MONTHS
+from assay.text.dates.clock_times import TRIGGERS, find_adjoining_clocks, find_clock_words
+from assay.text.dates.months import DAYS_IN_MONTH, MONTHS
 from assay.text.dates.other_languages import MONTH_FOLDS, other_dates
 from assay.text.dates.values import Bound, DateMention, DateRelation, relate_dates
 from assay.text.lexicon.lexemes import Words, find_words, word_list, word_set
@@ -21,7 +21,6 @@ __all__ = ["Bound", "DateMention", "DateRelation", "find_dates", "relate_dates"]
 _AMBIGUOUS_MONTHS = frozenset({"may", "march", "mar", "jan", "dec", "sep", "jun"})
 _DAY_NAMES = word_list("monday tuesday wednesday thursday friday saturday sunday")
 _WEEKDAYS = {form: n for n, name in enumerate(_DAY_NAMES) for form in (name, f"{name}s")}
-_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _WORD_CENTURIES = {
     word: n
     for n, word in enumerate(
@@ -51,11 +50,11 @@ _CLOCK = re.compile(
     r"(\d{1,2})(?::([0-5]\d)(?::[0-5]\d)?)?\s?([AaPp])(?:[Mm]\b|\.\s?[Mm]\b\.?)|([01]?\d|2[0-4]):([0-5]\d)(?::[0-5]\d)?(?![:\d])"
 )
 _SPAN_REST = re.compile(r"[-–/](?:\d\d)?(\d\d)(?![\d-])")
-"""The rest of a span of two years: "2018–19", "2018-2019"."""
+"""The second half of a range of two years: "2018–19", "2018-2019"."""
 
 _SPAN_MARKS = frozenset("-–/")
 _YEAR_QUARTER = re.compile(r"\s?[-]?Q([1-4])\b")
-_BEFORE_WORDS: dict[str, Bound] = {
+_BOUND_WORDS: dict[str, Bound] = {
     "before": "before",
     "after": "after",
     "since": "since",
@@ -82,10 +81,12 @@ _DATE_MARKS = frozenset("-/.")
 _NOT_A_YEAR = frozenset({"$", "€", "£", "¥", "#", "₹"})
 _EARLIEST_YEAR, _LATEST_YEAR = 1000, 2199
 _FOLD, _DIGIT = itemgetter(0), itemgetter(4)
-"""Fields of a lexeme, taken of all words of a text at once."""
+"""`Lexeme.fold` and `Lexeme.digit`, as fast getters for all words of a text."""
 
 
 class _Reader:
+    """Reads the dates of one text."""
+
     def __init__(self, text: str, words: Words, skip: Sequence[tuple[int, int]], day_first: bool) -> None:
         self.text = text
         self.words = words
@@ -96,46 +97,46 @@ class _Reader:
 
     def read(self) -> list[DateMention]:
         found: list[DateMention] = []
-        done = 0
+        read_to = 0
         starts = self.words.starts
         lexemes = self.words.lexemes
-        for at in self._heads():
-            if starts[at] < done:
+        for at in self._candidate_words():
+            if starts[at] < read_to:
                 continue
-            if self.skips(starts[at]):
+            if self.is_skipped(starts[at]):
                 continue
-            mention = self._digit(at) if lexemes[at].digit else self._word(at)
+            mention = self._from_digits(at) if lexemes[at].digit else self._from_word(at)
             if mention is not None:
                 found.append(mention)
-                done = mention.end
+                read_to = mention.end
         return found
 
-    def skips(self, start: int) -> bool:
-        """Whether a character is of what is left to others."""
+    def is_skipped(self, start: int) -> bool:
+        """Whether a character is in one of the spans to skip."""
         at = bisect_left(self.skip_starts, start + 1)
         return at > 0 and self.skip[at - 1][1] > start
 
-    def _heads(self) -> list[int]:
-        """The words at which a date may begin."""
+    def _candidate_words(self) -> list[int]:
+        """Indices of the words with which a date may begin."""
         lexemes = self.words.lexemes
         digits = list(compress(range(len(lexemes)), map(_DIGIT, lexemes)))
-        if _TRIGGERS.isdisjoint(self.folds):
+        if _DATE_WORDS.isdisjoint(self.folds):
             return digits
-        return sorted({*digits, *[at for at, folded in enumerate(self.folds) if folded in _TRIGGERS]})
+        return sorted({*digits, *[at for at, folded in enumerate(self.folds) if folded in _DATE_WORDS]})
 
     def _bound(self, at: int) -> Bound:
-        """The bound that the one or two words before word `at` set."""
+        """The bound set by the one or two words before word `at`."""
         for back in (1, 2):
             if at - back < 0:
                 break
             word = self.folds[at - back]
-            if word in _BEFORE_WORDS:
-                return _BEFORE_WORDS[word]
+            if word in _BOUND_WORDS:
+                return _BOUND_WORDS[word]
             if word not in {"the", "early", "late", "mid", "year"}:
                 break
         return "exact"
 
-    def _digit(self, at: int) -> DateMention | None:
+    def _from_digits(self, at: int) -> DateMention | None:
         text, start = self.text, self.words.starts[at]
         bound = self._bound(at)
         before = text[start - 1] if start else " "
@@ -149,7 +150,7 @@ class _Reader:
                 year = 1900 + int(short.group(1))
                 return DateMention(start - 1, short.end(), year, year + 9, bound=bound)
         if text[start : self.words.ends[at]].isdecimal():
-            return self._plain(at, bound)
+            return self._digits_only(at, bound)
         clock = _CLOCK.match(text, start)
         if clock:
             return _clock(clock, bound)
@@ -169,8 +170,8 @@ class _Reader:
                 return mention
         return self._day_month(at, bound) or self._year(at, bound)
 
-    def _plain(self, at: int, bound: Bound) -> DateMention | None:
-        """A date that begins with digits alone: their number and the next character leave few forms to try."""
+    def _digits_only(self, at: int, bound: Bound) -> DateMention | None:
+        """A date whose first word is only digits: their number and the next character leave few forms to try."""
         text, start, end = self.text, self.words.starts[at], self.words.ends[at]
         follower = text[end : end + 1]
         if end - start <= 2:
@@ -186,7 +187,7 @@ class _Reader:
     def _iso(self, match: re.Match[str], bound: Bound) -> DateMention | None:
         year, month = int(match.group(1)), int(match.group(3))
         day = int(match.group(4)) if match.group(4) else None
-        if not 1 <= month <= 12 or (day is not None and not 1 <= day <= _DAYS[month - 1]):
+        if not 1 <= month <= 12 or (day is not None and not 1 <= day <= DAYS_IN_MONTH[month - 1]):
             return None
         if day is None and (
             match.group(2) != "-" or len(match.group(3)) != 2 or not _EARLIEST_YEAR <= year <= _LATEST_YEAR
@@ -203,7 +204,7 @@ class _Reader:
             year += 2000 if year < 50 else 1900
         day_first = self.day_first or match.group(2) == "."
         readings = [(second, first), (first, second)] if day_first else [(first, second), (second, first)]
-        valid = [(m, d) for m, d in readings if 1 <= m <= 12 and 1 <= d <= _DAYS[m - 1]]
+        valid = [(m, d) for m, d in readings if 1 <= m <= 12 and 1 <= d <= DAYS_IN_MONTH[m - 1]]
         if not valid:
             return None
         month, day = valid[0]
@@ -228,7 +229,7 @@ class _Reader:
             return None
         month = MONTHS.get(self.folds[next_word])
         day = int(digits)
-        if month is None or not 1 <= day <= _DAYS[month - 1] or not self.words.lexemes[next_word].capital:
+        if month is None or not 1 <= day <= DAYS_IN_MONTH[month - 1] or not self.words.lexemes[next_word].capital:
             return None
         end = self.words.ends[next_word]
         year = _AFTER_MONTH_YEAR.match(text, end)
@@ -266,7 +267,7 @@ class _Reader:
         return at > 0 and self.folds[at - 1] == "the" and not (at > 1 and self.folds[at - 2] in {"early", "late"})
 
     def _reads_as_year(self, at: int) -> bool:
-        """Whether a bare four-digit number is a year rather than a count, judged by its neighbours."""
+        """Whether a bare four-digit number is a year rather than a count, judged by the words around it."""
         text, end = self.text, self.words.ends[at]
         follower = text[end : end + 1]
         if follower and follower in "%°$€£+":
@@ -290,21 +291,21 @@ class _Reader:
         following = self.folds[at + 1] if at + 1 < len(self.folds) else ""
         return following in {"and", "to"} or self.words.ends[at] == len(self.text.rstrip(".!? "))
 
-    def _word(self, at: int) -> DateMention | None:
+    def _from_word(self, at: int) -> DateMention | None:
         text, start, end = self.text, self.words.starts[at], self.words.ends[at]
         folded, capital = self.folds[at], self.words.lexemes[at].capital
         bound = self._bound(at)
         if folded[0] == "q" or folded.startswith("fy"):
             return self._fiscal(start, bound)
         if folded in _WORD_CENTURIES:
-            return self._spelled(at, bound)
+            return self._from_ordinal_word(at, bound)
         if not capital:
             return None
         if folded in _WEEKDAYS:
             return DateMention(start, end, weekday=_WEEKDAYS[folded], bound=bound)
         month = MONTHS[folded]
         day = _AFTER_MONTH_DAY.match(text, end)
-        if day and 1 <= int(day.group(1)) <= _DAYS[month - 1]:
+        if day and 1 <= int(day.group(1)) <= DAYS_IN_MONTH[month - 1]:
             year = int(day.group(2)) if day.group(2) else None
             return DateMention(start, day.end(), year, month=month, day=int(day.group(1)), bound=bound)
         in_year = _AFTER_MONTH_YEAR.match(text, end)
@@ -324,7 +325,7 @@ class _Reader:
         fiscal = re.compile(r"FY\s?(\d{4})\b").match(self.text, start)
         return DateMention(start, fiscal.end(), int(fiscal.group(1)), bound=bound) if fiscal else None
 
-    def _spelled(self, at: int, bound: Bound) -> DateMention | None:
+    def _from_ordinal_word(self, at: int, bound: Bound) -> DateMention | None:
         """ "nineteenth century" and "third quarter of 2020"."""
         if at + 1 >= len(self.folds):
             return None
@@ -340,7 +341,7 @@ class _Reader:
         return None
 
 
-_TRIGGERS = (
+_DATE_WORDS = (
     frozenset(_WEEKDAYS)
     | frozenset(MONTHS)
     | frozenset(_WORD_CENTURIES)
@@ -361,8 +362,8 @@ def _clock(match: re.Match[str], bound: Bound) -> DateMention | None:
         hour = hour % 12 + (12 if match.group(3) in "Pp" else 0)
         return DateMention(match.start(), match.end(), minute=60 * hour + minute, bound=bound)
     hour, minute = int(match.group(4)), int(match.group(5))
-    sure = hour > 12 or hour == 0 or match.group(4).startswith("0")
-    return DateMention(match.start(), match.end(), minute=60 * (hour % 24) + minute, half_day=sure, bound=bound)
+    half_day = hour > 12 or hour == 0 or match.group(4).startswith("0")
+    return DateMention(match.start(), match.end(), minute=60 * (hour % 24) + minute, half_day=half_day, bound=bound)
 
 
 def find_dates(
@@ -370,25 +371,33 @@ def find_dates(
 ) -> tuple[DateMention, ...]:
     """The dates and times of day of a text in reading order.
 
-    `day_first` decides how 3/4/2020 is read first; the other reading is kept.
+    Args:
+        text: the text.
+        words: its words, if the caller has split it already.
+        skip: half-open character ranges in which no date begins.
+        day_first: whether 3/4/2020 is 3 April rather than 4 March; the other reading is kept in `DateMention.other`.
 
     >>> [(d.year, d.month, d.day) for d in find_dates("From 14 March 2020 until January 2024.")]
     [(2020, 3, 14), (2024, 1, None)]
     """
     reader = _Reader(text, words if words is not None else find_words(text), skip, day_first)
     found = reader.read()
-    named = not MONTH_FOLDS.isdisjoint(reader.folds)
-    other = [one for one in other_dates(text) if not reader.skips(one.start)] if named else []
-    if other:  # a year alone was read inside of them
-        apart = [one for one in found if all(one.end <= o.start or o.end <= one.start for o in other)]
-        found = sorted([*apart, *other], key=lambda m: m.start)
-    said = [*find_later_clocks(text), *(() if TRIGGERS.isdisjoint(reader.folds) else find_clock_words(text))]
-    return tuple(_with_words(found, [one for one in said if not reader.skips(one.start)]) if said else found)
+    has_month_name = not MONTH_FOLDS.isdisjoint(reader.folds)
+    other_language_dates = (
+        [one for one in other_dates(text) if not reader.is_skipped(one.start)] if has_month_name else []
+    )
+    if other_language_dates:  # their years were also read as dates of their own
+        disjoint = [one for one in found if all(one.end <= o.start or o.end <= one.start for o in other_language_dates)]
+        found = sorted([*disjoint, *other_language_dates], key=lambda m: m.start)
+    clock_times = [*find_adjoining_clocks(text), *(() if TRIGGERS.isdisjoint(reader.folds) else find_clock_words(text))]
+    return tuple(
+        _add_disjoint(found, [one for one in clock_times if not reader.is_skipped(one.start)]) if clock_times else found
+    )
 
 
-def _with_words(found: list[DateMention], said: Sequence[DateMention]) -> list[DateMention]:
-    """The mentions with those times in words that overlap none of them, the longer one first where two overlap."""
-    for one in sorted(said, key=lambda m: m.start - m.end):
+def _add_disjoint(found: list[DateMention], clock_times: Sequence[DateMention]) -> list[DateMention]:
+    """The mentions with the clock times that overlap none of them; of two that overlap, the longer one is added."""
+    for one in sorted(clock_times, key=lambda m: m.start - m.end):
         if all(one.end <= other.start or other.end <= one.start for other in found):
             found.append(one)
     return sorted(found, key=lambda m: m.start)

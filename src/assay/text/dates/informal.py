@@ -1,7 +1,7 @@
-"""Dates as people type them to an agent: without capitals, without spaces, without a year, without a month.
+"""Dates as people type them to an agent: without capitals, spaces, a year or a month.
 
-For arguments of tool calls only. More is read than by `find_dates`, because a date that is read wrongly lets through no
-more than a call with a day that somebody nearly wrote, while one that is not read has an honest call refused.
+Only for arguments of tool calls. This reads more than `find_dates`, because a date that is misread only lets through a
+call with a day that the user nearly wrote, while a date that is not read blocks an honest call.
 """
 
 import re
@@ -33,7 +33,7 @@ _CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[.:h]?(\d{2})?\s{0,2}([ap])\.?\s?m\
 
 
 class InformalDate(NamedTuple):
-    """What a text says of a day, as far as it says it."""
+    """A date with the fields that the text states."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class InformalDate(NamedTuple):
 
 
 def informal_dates(low: str) -> Iterator[InformalDate]:
-    """The dates of a text in lower case, the forms that say most first; a day may be found in several forms.
+    """The dates of a text in lower case, by form, the most complete form first; a date may be found in several.
 
     >>> [(d.year, d.month, d.day) for d in informal_dates("on the 10th of march 2023")][0]
     (2023, 3, 10)
@@ -56,7 +56,7 @@ def informal_dates(low: str) -> Iterator[InformalDate]:
 
 
 def informal_clocks(low: str) -> Iterator[tuple[int, int, int]]:
-    """Times of day with a dot, an h or nothing between hours and minutes: place, and minutes since midnight.
+    """Times of day with a dot, an h or nothing between hours and minutes, as start, end and minutes since midnight.
 
     >>> [minute for _, _, minute in informal_clocks("from 11.00 a.m. to 3pm")]
     [660, 900]

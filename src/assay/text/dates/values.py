@@ -1,4 +1,4 @@
-"""What a date is once it is read, and how a claim's date stands to one of the evidence."""
+"""A date as a value, and how a claim's date relates to one of the evidence."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -16,10 +16,10 @@ class DateMention:
     year: int | None = None
     """Negative before the common era (1 BC is -1)."""
     last_year: int | None = None
-    """Where it covers several years (a decade, a century), the last of them."""
+    """The last year, if it covers several (a decade, a century)."""
     month: int | None = None
     last_month: int | None = None
-    """Where it covers several months (a quarter), the last of them."""
+    """The last month, if it covers several (a quarter)."""
     day: int | None = None
     weekday: int | None = None
     """0 is Monday."""
@@ -33,21 +33,21 @@ class DateMention:
 
 
 class DateRelation(Enum):
-    """How a claim's date stands to one of the evidence."""
+    """How a claim's date relates to one of the evidence."""
 
     SAME = "same"
-    """Everything that the claim states, the evidence states too, or it follows."""
+    """The evidence states all that the claim states, or the claim follows from it."""
     COMPATIBLE = "compatible"
     """Nothing differs, but the claim states more than the evidence."""
     DIFFERENT = "different"
     ORDER = "order"
-    """The claim's before or after is against the evidence."""
+    """The claim's "before" or "after" contradicts the evidence."""
     INCOMPARABLE = "incomparable"
     """No field in common."""
 
 
 def relate_dates(claim: DateMention, evidence: DateMention) -> DateRelation:
-    """How a claim's date stands to one of the evidence.
+    """How a claim's date relates to one of the evidence.
 
     >>> from assay.text.dates.detection import find_dates
     >>> relate_dates(find_dates("in 2024")[0], find_dates("on 2 January 2024")[0])
@@ -67,9 +67,9 @@ def relate_dates(claim: DateMention, evidence: DateMention) -> DateRelation:
         return _relate_ordered(claim, evidence)
     if _agree(claim, evidence, (claim.month, claim.day), (evidence.month, evidence.day)):
         return DateRelation.SAME if _covers(claim, evidence) else DateRelation.COMPATIBLE
-    for mine in filter(None, ((claim.month, claim.day), claim.other)):
+    for own in filter(None, ((claim.month, claim.day), claim.other)):
         for other in filter(None, ((evidence.month, evidence.day), evidence.other)):
-            if _agree(claim, evidence, mine, other):
+            if _agree(claim, evidence, own, other):
                 return DateRelation.COMPATIBLE if not _covers(claim, evidence) else DateRelation.SAME
     if "about" in (claim.bound, evidence.bound) and not finer and abs((claim.year or 0) - (evidence.year or 0)) <= 3:
         return DateRelation.COMPATIBLE
@@ -86,13 +86,18 @@ def _relate_clocks(claim: DateMention, evidence: DateMention) -> DateRelation:
         return DateRelation.SAME
     if not (claim.half_day and evidence.half_day) and claim.minute % 720 == evidence.minute % 720:
         return DateRelation.COMPATIBLE
-    if evidence.bound == "exact" and claim.half_day and evidence.half_day and _keeps(claim, evidence.minute):
+    if (
+        evidence.bound == "exact"
+        and claim.half_day
+        and evidence.half_day
+        and _is_on_stated_side(claim, evidence.minute)
+    ):
         return DateRelation.COMPATIBLE
     return DateRelation.DIFFERENT
 
 
-def _keeps(claim: DateMention, minute: int) -> bool:
-    """Whether a time of day lies on the side that a claim names: what closes at 9:30 pm closes before 10 pm."""
+def _is_on_stated_side(claim: DateMention, minute: int) -> bool:
+    """Whether a time of day is on the side that the claim states: what closes at 9:30 pm closes before 10 pm."""
     stated = claim.minute or 0
     return (claim.bound == "before" and minute < stated) or (claim.bound == "after" and minute > stated)
 
@@ -103,7 +108,7 @@ def _agree(
     ours: tuple[int | None, int | None],
     theirs: tuple[int | None, int | None],
 ) -> bool:
-    """Whether every field that both state agrees, with the given readings of month and day."""
+    """Whether all fields that both state agree, with the given readings of month and day."""
     years = _overlap(claim.year, claim.last_year, evidence.year, evidence.last_year)
     if not years or not _overlap(ours[0], claim.last_month, theirs[0], evidence.last_month):
         return False
@@ -113,14 +118,14 @@ def _agree(
 
 
 def _overlap(first: int | None, last: int | None, other_first: int | None, other_last: int | None) -> bool:
-    """Whether two ranges share a value; an unstated one shares all."""
+    """Whether two ranges share a value; one that is not stated overlaps any."""
     if first is None or other_first is None:
         return True
     return (last or first) >= other_first and (other_last or other_first) >= first
 
 
 def _covers(claim: DateMention, evidence: DateMention) -> bool:
-    """Whether the evidence states everything that the claim does, and as finely."""
+    """Whether the evidence states everything that the claim does, in at least the same detail."""
     if (
         (claim.year is not None and evidence.year is None)
         or (claim.month is not None and evidence.month is None)
@@ -137,7 +142,7 @@ def _covers(claim: DateMention, evidence: DateMention) -> bool:
     return claim.month is None or evidence.last_month is None or claim.last_month is not None
 
 
-def _key(mention: DateMention, last: bool) -> tuple[int, int, int]:
+def _sort_key(mention: DateMention, last: bool) -> tuple[int, int, int]:
     year = mention.year or 0
     if last:
         return (mention.last_year or year, mention.last_month or mention.month or 12, mention.day or 31)
@@ -145,8 +150,8 @@ def _key(mention: DateMention, last: bool) -> tuple[int, int, int]:
 
 
 def _relate_ordered(claim: DateMention, evidence: DateMention) -> DateRelation:
-    c_first, c_last = _key(claim, False), _key(claim, True)
-    e_first, e_last = _key(evidence, False), _key(evidence, True)
+    c_first, c_last = _sort_key(claim, False), _sort_key(claim, True)
+    e_first, e_last = _sort_key(evidence, False), _sort_key(evidence, True)
     if claim.bound == evidence.bound:
         if _agree(claim, evidence, (claim.month, claim.day), (evidence.month, evidence.day)):
             return DateRelation.SAME if _covers(claim, evidence) else DateRelation.COMPATIBLE

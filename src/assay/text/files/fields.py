@@ -1,7 +1,7 @@
-"""What the metadata of a document say of it: its name, its version, from when until when it holds.
+"""The metadata of a document: its name, its version and the days between which it is in force.
 
-Names of fields differ from one framework to the next: `effective_date`, `validFrom`, `doc_version`, `file_name`. They
-are compared without case and marks. Nothing here is guessed: a value that cannot be read is reported, not passed over.
+Field names differ between frameworks (`effective_date`, `validFrom`, `doc_version`, `file_name`), so they are compared
+without case and punctuation. Nothing is guessed: a date that cannot be read is reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _names(names: str) -> tuple[str, ...]:
 DOCUMENT: Final = _names(
     "documentid docid documentref documentkey parentdocumentid parentdocid refdocid policyid articleid"
 )
-"""Fields that name the document, without case and marks, the surest first."""
+"""Folded names of the fields that name the document, the most reliable first."""
 VERSION: Final = _names(
     "version documentversion docversion versionnumber versionno versionid revision revisionnumber rev edition release"
 )
@@ -33,9 +33,9 @@ EFFECTIVE: Final = _names(
     "published issuedate issuedat dateissued lastmodified lastmodifieddate lastmodifiedat modified modifiedat moddate "
     "updated updatedat lastupdated dateupdated revisiondate documentdate date"
 )
-"""From when a passage holds. Those from `published` on say when it was written: they order versions, and a passage of a
-later day is not taken to be out of force for it."""
-_STRICT: Final = frozenset(EFFECTIVE[: EFFECTIVE.index("publisheddate")])
+"""Fields for the day from which a passage is in force. Those from `publisheddate` on give the day on which it was
+written: that orders versions, but a later day does not mean that the passage is not in force yet."""
+_VALIDITY_NAMES: Final = frozenset(EFFECTIVE[: EFFECTIVE.index("publisheddate")])
 EXPIRY: Final = _names(
     "expirydate expirationdate expiry expires expireson expiresat expired expireddate validuntil validto validtodate "
     "validthrough validitystop validityend effectiveto effectiveuntil enddate inforceuntil dateexpires sunsetdate "
@@ -44,11 +44,10 @@ EXPIRY: Final = _names(
 TITLE: Final = _names("title documenttitle doctitle documentname docname heading header name")
 SOURCE: Final = _names("source filename filepath path url uri sourceurl link file sourcefile")
 LANGUAGE: Final = _names("language lang locale languagecode")
-CHUNK: Final = _names("id chunkid nodeid passageid pointid uuid docid documentid sourceid")
 _KEY: Final = re.compile(r"[^a-z0-9]+")
 _PDF_DATE: Final = re.compile(r"D?:?((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{2,6}.*)?")
-_SECONDS: Final = (0, 253_402_300_799)
-"""Unix times of the years that a date can have."""
+_UNIX_TIMES: Final = (0, 253_402_300_799)
+"""The Unix times, in seconds, that a `date` can hold."""
 _FROM_MILLISECONDS: Final = 100_000_000_000
 _LANGUAGES: Final = {
     "en": "English",
@@ -83,38 +82,38 @@ _LANGUAGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FileFields:
-    """What metadata say of a document; what they do not say is none."""
+    """The metadata of a document; a field that they do not have is none."""
 
     document: str | None = None
-    """Its name among documents, all of whose versions share it."""
+    """The name of the document, which all of its versions share."""
     title: str | None = None
     source: str | None = None
     version: str | None = None
     effective_date: date | None = None
-    """From when it holds."""
+    """The first day on which it is in force."""
     written: date | None = None
-    """When it was published or changed last, where nothing says from when it holds: it orders versions."""
+    """When it was published or last changed, if no field gives the effective date: it orders versions."""
     expiry_date: date | None = None
     language: str | None = None
-    """As `assay.text.sentences` calls it."""
+    """Its name in `assay.text.sentences`, such as `German`."""
     unread: tuple[str, ...] = ()
-    """Of each date that cannot be read, what it says: `effectivedate '03/04/2025' is no date that can be read`."""
+    """A message for each date that cannot be read: `effectivedate '03/04/2025' is no date that can be read`."""
 
 
 def folded_name(name: object) -> str:
-    """The name of a field without case and marks."""
+    """The name of a field in folded case, without anything but letters and digits of ASCII."""
     return _KEY.sub("", str(name).casefold())
 
 
 def read_fields(fields: Mapping[str, Any]) -> FileFields:
-    """What metadata say, whatever their spelling.
+    """The metadata of a document, whatever the spelling of their names.
 
     >>> found = read_fields({"Doc-Version": 3, "valid until": "30 June 2024", "validFrom": "03/04/2024"})
     >>> found.version, found.expiry_date, found.unread
     ('3', datetime.date(2024, 6, 30), ("validfrom '03/04/2024' is no date that can be read",))
 
     Args:
-        fields: by name; of two names that are the same without case and marks the first one counts.
+        fields: values by name; of two names that fold to the same one, the first counts.
     """
     flat: dict[str, Any] = {}
     for key, value in fields.items():
@@ -130,8 +129,8 @@ def read_fields(fields: Mapping[str, Any]) -> FileFields:
         title=_text(flat, TITLE),
         source=_text(flat, SOURCE),
         version=(str(version).strip()[:100] or None) if _is_plain(version) else None,
-        effective_date=day if name in _STRICT else None,
-        written=None if name in _STRICT else day,
+        effective_date=day if name in _VALIDITY_NAMES else None,
+        written=None if name in _VALIDITY_NAMES else day,
         expiry_date=until,
         language=_language(_first(flat, LANGUAGE)),
         unread=tuple(unread),
@@ -151,8 +150,8 @@ def _language(code: object) -> str | None:
     if not isinstance(code, str):
         return None
     found = _LANGUAGES.get(re.split(r"[-_]", code.casefold())[0])
-    named = code.strip().title()
-    return found or (named if named in set(_LANGUAGES.values()) else None)
+    front_title = code.strip().title()
+    return found or (front_title if front_title in set(_LANGUAGES.values()) else None)
 
 
 def _first(flat: Mapping[str, Any], names: Sequence[str]) -> Any:
@@ -160,28 +159,28 @@ def _first(flat: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _first_day(flat: Mapping[str, Any], names: Sequence[str], unread: list[str]) -> tuple[str | None, date | None]:
-    """The first field of some names that holds a date; of those that hold something else it is reported."""
+    """The first of some fields that holds a date; validity dates that cannot be read are added to `unread`."""
     for name in names:
         value = flat.get(name)
         if value in (None, "") or isinstance(value, bool):
             continue
-        day = read_day_of(value)
+        day = read_metadata_day(value)
         if day is not None:
             return name, day
-        if name in _STRICT or name in EXPIRY:
+        if name in _VALIDITY_NAMES or name in EXPIRY:
             unread.append(f"{name} {str(value)[:40]!r} is no date that can be read")
     return None, None
 
 
-def read_day_of(value: object) -> date | None:
-    """The day that a value of metadata names; none where it names none.
+def read_metadata_day(value: object) -> date | None:
+    """The day that a metadata value names; none where it names none.
 
-    Read are dates, times, ISO 8601, seconds and milliseconds since 1970, the form of PDF, and dates in words. Of a
-    date such as 03/04/2024, whose parts may be either way round, none is read: it would be a guess.
+    Dates, times, ISO 8601, seconds and milliseconds since 1970, the PDF form and dates in words are read. A date such
+    as 03/04/2024 is not, since day and month may be in either order.
 
-    >>> read_day_of("2024-06-30T12:00:00Z"), read_day_of("30 June 2024"), read_day_of("D:20240630101500+02'00'")
-    (datetime.date(2024, 6, 30), datetime.date(2024, 6, 30), datetime.date(2024, 6, 30))
-    >>> read_day_of(1719705600), read_day_of("03/04/2024"), read_day_of("31/12/2024")
+    >>> [read_metadata_day(value).isoformat() for value in ("2024-06-30T12:00:00Z", "30 June 2024", 1719705600)]
+    ['2024-06-30', '2024-06-30', '2024-06-30']
+    >>> read_metadata_day("D:20240630101500+02'00'"), read_metadata_day("03/04/2024"), read_metadata_day("31/12/2024")
     (datetime.date(2024, 6, 30), None, datetime.date(2024, 12, 31))
     """
     if isinstance(value, datetime):
@@ -189,27 +188,27 @@ def read_day_of(value: object) -> date | None:
     if isinstance(value, date):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _unix_day(float(value))
+        return _unix_day(value)
     if not isinstance(value, str):
         return None
     text = value.strip()[:100]
     try:
         return datetime.fromisoformat(text.replace("Z", "+00:00") if text.endswith("Z") else text).date()
     except ValueError:
-        pass  # the other forms follow
+        pass  # not ISO 8601: the other forms are tried
     pdf = _PDF_DATE.fullmatch(text)
     if pdf is not None:
-        return _made(*(int(part) for part in pdf.groups()))
+        return _date_or_none(*(int(part) for part in pdf.groups()))
     if re.fullmatch(r"\d{9,13}(?:\.\d+)?", text):
         return _unix_day(float(text))
     found = [one for one in find_dates(text, find_words(text)) if one.year is not None]
     if len(found) != 1 or found[0].other is not None or found[0].last_year is not None:
         return None
     mention = found[0]
-    return _made(mention.year or 0, mention.month or 1, mention.day or 1)
+    return _date_or_none(mention.year or 0, mention.month or 1, mention.day or 1)
 
 
-def _made(year: int, month: int, day: int) -> date | None:
+def _date_or_none(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:
@@ -217,7 +216,7 @@ def _made(year: int, month: int, day: int) -> date | None:
 
 
 def _unix_day(value: float) -> date | None:
-    seconds = value / 1000 if value >= _FROM_MILLISECONDS else value
-    if not 100_000_000 <= seconds <= _SECONDS[1]:
+    if not 100_000_000 <= value <= _UNIX_TIMES[1] * 1000:
         return None
+    seconds = value / 1000 if value >= _FROM_MILLISECONDS else value
     return datetime.fromtimestamp(seconds, UTC).date()

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from assay.text.lexicon.names import find_names as find_names
     from assay.text.lexicon.other_negations import GRAMMARS as GRAMMARS
     from assay.text.lexicon.other_negations import Grammar as Grammar
-    from assay.text.lexicon.other_negations import Spelled as Spelled
-    from assay.text.lexicon.other_negations import spelled as spelled
+    from assay.text.lexicon.other_negations import NegationReading as NegationReading
+    from assay.text.lexicon.other_negations import read_negations as read_negations
     from assay.text.lexicon.polarity import NEGATIONS as NEGATIONS
     from assay.text.lexicon.polarity import POLARITY_CUES as POLARITY_CUES
     from assay.text.lexicon.polarity import Condition as Condition
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.text.lexicon.polarity import find_conditions as find_conditions
     from assay.text.lexicon.polarity import find_negations as find_negations
     from assay.text.lexicon.similarity import MOST_CHARACTERS as MOST_CHARACTERS
-    from assay.text.lexicon.similarity import grouped as grouped
+    from assay.text.lexicon.similarity import group_similar as group_similar
     from assay.text.lexicon.synonyms import GENERIC_NOUNS as GENERIC_NOUNS
     from assay.text.lexicon.synonyms import LIGHT_VERBS as LIGHT_VERBS
     from assay.text.lexicon.synonyms import PRONOUNS as PRONOUNS
@@ -65,11 +65,12 @@ else:
                 "word_set",
             ),
             ".names": ("Name", "find_acronyms", "find_names"),
-            ".other_negations": ("GRAMMARS", "Grammar", "Spelled", "spelled"),
+            ".other_negations": ("GRAMMARS", "Grammar", "NegationReading", "read_negations"),
             ".polarity": ("Condition", "NEGATIONS", "Negation", "POLARITY_CUES", "find_conditions", "find_negations"),
-            ".similarity": ("MOST_CHARACTERS", "grouped"),
+            ".similarity": ("MOST_CHARACTERS", "group_similar"),
             ".synonyms": ("GENERIC_NOUNS", "LIGHT_VERBS", "PRONOUNS", "SYNONYMS"),
             ".tokens": ("NUMBER_WORDS", "Token", "render", "tokenise"),
             ".verbs": ("MODAL", "PARTICIPLE", "SAYING"),
         },
+        renamed={"Spelled": "NegationReading", "grouped": "group_similar", "spelled": "read_negations"},
     )

@@ -1,6 +1,6 @@
-"""Words that cannot both be true of one thing: antonyms and directions.
+"""Words that cannot both be true of the same thing: antonyms and directions.
 
-The list is short on purpose: each pair is opposite in nearly every context. Words are compared by their stems.
+The list is deliberately short: each pair is opposite in nearly every context. Words are compared by their stems.
 """
 
 from assay.text.lexicon.lexemes import stem
@@ -61,7 +61,7 @@ longer shorter; older younger; faster slower; earlier later; above below; over u
 stronger weaker; warmer colder; hotter colder; cheaper dearer; heavier lighter; taller shorter; wider narrower;
 ahead behind; exceed lag; buy sell; lend borrow; send receive; north south; east west; left right; front back
 """
-"""Opposites that say the same of two things which changed places; rising and falling, giving and keeping do not."""
+"""Opposites that mean the same once the two things they relate are swapped; rising and falling are not such a pair."""
 
 
 def _pairs(table: str) -> dict[str, frozenset[str]]:
@@ -83,11 +83,11 @@ OPPOSITES: dict[str, frozenset[str]] = _pairs(_OPPOSITES.strip())
 """Stems of other antonyms."""
 
 CONVERSES: dict[str, frozenset[str]] = _pairs(_CONVERSES.strip())
-"""Stems of words that relate two things, each with those that relate the same two the other way about."""
+"""Stems of words that relate two things, each with the stems that relate the same two in reverse order."""
 
 
 def opposites(stemmed: str) -> frozenset[str]:
-    """All stems that stand against this one, of either table.
+    """All opposites of a stem, from both tables.
 
     >>> opposites("up") >= {"down"}
     True

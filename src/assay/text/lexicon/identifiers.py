@@ -1,7 +1,7 @@
 """Identifiers in a text: addresses, paths, versions, codes and numbered references, each in a normal form.
 
-Only tokens that hold a digit, an at sign, a slash, a backslash or an underscore are looked at, each once, so the cost
-is linear in the text whatever it holds.
+Only tokens that contain a digit, an at sign, a slash, a backslash, an underscore or "www." are examined, each once, so
+the cost is linear in the length of any text.
 """
 
 import re
@@ -14,11 +14,11 @@ from assay.text.lexicon.lexemes import word_list
 IdentifierKind = Literal["email", "url", "uuid", "path", "version", "code", "isbn", "ip", "phone", "hash", "reference"]
 
 _TRIGGER = re.compile(r"[\d@/\\_w](?:(?<!w)|(?<=w)ww\.)")
-"""A digit, a mark that only identifiers have, or "www."; begun by one class, so that the search skips all else fast."""
+"""A digit, a sign that only identifiers have, or "www."; one leading character class keeps the search fast."""
 
 _RUN = re.compile(r"\S+")
-_LONGEST = 2048
-"""A run of characters without white space longer than this is no identifier (also the limit of URLs in practice)."""
+_MAX_LENGTH = 2048
+"""Characters; a longer run without white space is not an identifier (in practice also the limit of URLs)."""
 
 _OPENERS = "([{<\"'“‘«`*,;|="
 _CLOSERS = ")]}>\"'”’»`*,;:.!?|=…"
@@ -75,7 +75,7 @@ _DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?(?:T[\d:.]+(?:Z|[+
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """An identifier as written and in the form in which two are compared."""
+    """An identifier, as written and in its normal form."""
 
     start: int
     end: int
@@ -84,7 +84,7 @@ class Identifier:
     key: str
     """The normal form; two identifiers name the same thing when their keys are equal."""
     label: str = ""
-    """Of a reference, the word that it numbers, such as `article`."""
+    """The word that a reference numbers, such as `article`."""
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
@@ -142,25 +142,25 @@ def _version_key(version: str) -> str:
 
 
 def _candidates(text: str) -> Iterator[tuple[int, int]]:
-    """The white-space-free runs that hold a trigger character."""
-    done = 0
+    """The runs without white space that contain a trigger character."""
+    read_to = 0
     for match in _TRIGGER.finditer(text):
         at = match.start()
-        if at < done:
+        if at < read_to:
             continue
-        start = max(done, at - _LONGEST, text.rfind(" ", max(done, at - _LONGEST), at) + 1)
+        start = max(read_to, at - _MAX_LENGTH, text.rfind(" ", max(read_to, at - _MAX_LENGTH), at) + 1)
         if start < at:
             head = text[start:at].split()
             start = at if not head or text[at - 1].isspace() else at - len(head[-1])
         run = _RUN.match(text, at)
         end = run.end() if run else at + 1
-        done = end
-        if end - start <= _LONGEST:
+        read_to = end
+        if end - start <= _MAX_LENGTH:
             yield _trim(text, start, end)
 
 
 def find_identifiers(text: str) -> tuple[Identifier, ...]:
-    """The identifiers of a text in reading order, none overlapping another.
+    """The identifiers of a text in reading order, without overlaps.
 
     >>> [(i.kind, i.key) for i in find_identifiers("See ABC-123, v2.1.3 and Article 17.")]
     [('code', 'abc-123'), ('version', '2.1.3'), ('reference', 'article 17')]
@@ -177,21 +177,21 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
         if kind is not None:
             found.append(Identifier(start, end, kind[0], token, kind[1]))
         elif token.count("/") == 1:
-            for part_start, part in _halves(start, token):
+            for part_start, part in _around_slash(start, token):
                 part_kind = _classify(part) if part else None
                 if part_kind is not None and part_kind[0] == "code":
                     found.append(Identifier(part_start, part_start + len(part), "code", part, part_kind[1]))
     return tuple(found)
 
 
-def _halves(start: int, token: str) -> Iterator[tuple[int, str]]:
+def _around_slash(start: int, token: str) -> Iterator[tuple[int, str]]:
     left, _, right = token.partition("/")
     yield start, left
     yield start + len(left) + 1, right
 
 
 def _reference(text: str, start: int, end: int) -> Identifier | None:
-    """The number at `start` with the label before it, as in "Article 17"; none where no label is there."""
+    """The number at `start` with the label before it, as in "Article 17"; none where it has no label."""
     left = text[max(0, start - 14) : start].rstrip(" #\u00a0")
     word = "§" if left.endswith("§") else left.split(" ")[-1].lstrip("([").lower()
     label = _LABELS.get(word)

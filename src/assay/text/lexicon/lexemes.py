@@ -1,8 +1,8 @@
-"""Words of a text with their positions, folded and stemmed: what the lexical parts of the exact tier compare.
+"""The words of a text with their positions, folded and stemmed, as the lexical checks of the exact tier compare them.
 
 A word is a run of letters and digits with combining marks and inner apostrophes; each ideograph or kana is a word of
-its own. Folding takes away case and diacritics. The stemmer is a small suffix stripper made for equality of inflected
-forms ("received", "receives", "receiving"), not for linguistics; it never merges a word with its opposite.
+its own. Folding removes case and diacritics. The stemmer is a small suffix stripper that makes inflected forms equal
+("received", "receives", "receiving"), not a linguistic one; it never merges a word with its opposite.
 """
 
 import re
@@ -43,7 +43,7 @@ STOP_WORDS = word_set(
     weren't won't can't couldn't shouldn't wouldn't haven't hasn't hadn't mustn't it's that's there's he's she's
     they're we're you're i'm i've according around approximately nearly almost roughly least up etc via s t"""
 )
-"""Function words: never content, so never part of a recall or of a number's context."""
+"""Function words, which are never content and so never part of a recall or of a number's context."""
 
 LIGHT_WORDS = word_set(
     """get give make take use provide include receive entitle say state show tell report mention call name know
@@ -52,7 +52,7 @@ LIGHT_WORDS = word_set(
     much various different certain new first last next own old total overall current currently document source
     text article passage accord fact information detail"""
 )
-"""Words that carry little by themselves; they weigh `LIGHT_WEIGHT` of a content word."""
+"""Words with little meaning of their own; each counts as `LIGHT_WEIGHT` of a content word."""
 
 LIGHT_WEIGHT = 0.35
 
@@ -141,16 +141,16 @@ _IRREGULAR = {
     for form in forms.split()
 }
 
-_SHORTEST_STEMMED = 4
+_MIN_STEMMED = 4
 _MAX_STEMMED = 64
-"""Longer words are left alone: no inflected word is that long, and hostile text may hold words of megabytes."""
+"""Characters; longer words are not stemmed or cached, since a hostile text may contain words of megabytes."""
 
 
 class Lexeme(NamedTuple):
-    """What is known of one word form, whatever text it is in."""
+    """What is known of one word form, independently of the text."""
 
     fold: str
-    """The form without case and diacritics, the apostrophe straight and a possessive taken off."""
+    """The form without case and diacritics, with a straight apostrophe and without a possessive."""
     stem: str
     """The fold without inflection."""
     weight: float
@@ -163,7 +163,7 @@ class Lexeme(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a text in reading order; the three sequences have equal length."""
+    """The words of a text in reading order, as three sequences of equal length."""
 
     starts: tuple[int, ...]
     ends: tuple[int, ...]
@@ -218,7 +218,7 @@ def stem(folded: str) -> str:
     irregular = _IRREGULAR.get(folded)
     if irregular is not None:
         folded = irregular
-    if len(folded) < _SHORTEST_STEMMED or len(folded) > _MAX_STEMMED:
+    if len(folded) < _MIN_STEMMED or len(folded) > _MAX_STEMMED:
         return folded
     stripped = _strip_inflection(folded)
     return stripped[:-1] if stripped.endswith("e") and len(stripped) > 3 else stripped
@@ -229,16 +229,16 @@ _LIGHT_STEMS = frozenset(stem(word) for word in LIGHT_WORDS)
 
 def lexeme(form: str) -> Lexeme:
     """The lexeme of a word form as written."""
-    return _remembered(form) if len(form) <= _MAX_STEMMED else _lexeme(form)
+    return _cached_lexeme(form) if len(form) <= _MAX_STEMMED else _make_lexeme(form)
 
 
 @lru_cache(maxsize=1 << 16)
-def _remembered(form: str) -> Lexeme:
-    """Forms of a bounded length only: a hostile text must not fill the memory with endless words."""
-    return _lexeme(form)
+def _cached_lexeme(form: str) -> Lexeme:
+    """The lexeme of a form of bounded length, so that a hostile text cannot fill the cache with endless words."""
+    return _make_lexeme(form)
 
 
-def _lexeme(form: str) -> Lexeme:
+def _make_lexeme(form: str) -> Lexeme:
     folded = fold(form)
     folded = folded.removesuffix("'s")
     if not folded or folded in STOP_WORDS:
@@ -255,7 +255,7 @@ def find_words(text: str) -> Words:
     >>> [w.stem for w in find_words("Partners received 2 weeks’ leave.").lexemes]
     ['partner', 'receiv', '2', 'week', 'leav']
     """
-    return _kept_words(text) if len(text) <= _LONGEST_KEPT else _read_words(text)
+    return _cached_words(text) if len(text) <= _MAX_CACHED_TEXT else _read_words(text)
 
 
 def _read_words(text: str) -> Words:
@@ -266,13 +266,13 @@ def _read_words(text: str) -> Words:
     return Words(
         starts,
         ends,
-        tuple([_remembered(text[a:b]) if b - a <= _MAX_STEMMED else _lexeme(text[a:b]) for a, b in spans]),
+        tuple([_cached_lexeme(text[a:b]) if b - a <= _MAX_STEMMED else _make_lexeme(text[a:b]) for a, b in spans]),
     )
 
 
-_LONGEST_KEPT = 600
-"""Characters of a text whose words are remembered: a claim's are asked for by everything that reads it."""
-_kept_words = lru_cache(maxsize=1_024)(_read_words)
+_MAX_CACHED_TEXT = 600
+"""Characters; the words of texts up to this length are cached, because every check asks for those of the claim."""
+_cached_words = lru_cache(maxsize=1_024)(_read_words)
 
 
 def content_stems(lexemes: Sequence[Lexeme]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Names in a text: runs of capitalised words, with initials, particles and acronyms."""
+"""The names in a text: runs of capitalised words, with initials, particles and acronyms."""
 
 from dataclasses import dataclass
 from itertools import compress
@@ -18,9 +18,9 @@ _NOT_NAMES = word_set(
     mondays tuesdays wednesdays thursdays fridays saturdays sundays
     """
 )
-_LONGEST = 8
+_MAX_WORDS = 8
 _CAPITAL = itemgetter(3)
-"""Whether a lexeme has a capital, taken of all words of a text at once."""
+"""`Lexeme.capital`, as a fast getter for all words of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Name:
     first: int
     last: int
     keys: tuple[str, ...]
-    """The folded words of the name that identify it: particles, initials and titles left out."""
+    """The folded words that identify the name, without particles, initials and titles."""
     sure: bool
-    """False for a single word at the start of a sentence, capitalised perhaps for that alone."""
+    """False for a single word at the start of a sentence, which may be capitalised only for that reason."""
     acronym: bool
     """Whether it is one word of capitals."""
 
@@ -67,7 +67,7 @@ def find_names(text: str, words: Words | None = None) -> tuple[Name, ...]:
         ):
             at += 1
             continue
-        last = _run(text, words, at)
+        last = _name_end(text, words, at)
         name = _name(text, words, at, last)
         if name is not None:
             found.append(name)
@@ -80,12 +80,12 @@ def _all_capitals(text: str, words: Words, at: int) -> bool:
     return len(form) >= 2 and form.isupper() and form.isalpha() and len(form) <= 6
 
 
-def _run(text: str, words: Words, first: int) -> int:
+def _name_end(text: str, words: Words, first: int) -> int:
     """The index after the last word of the name that begins at `first`."""
     lexemes = words.lexemes
     last = first + 1
     at = first + 1
-    while at < len(lexemes) and at - first < _LONGEST:
+    while at < len(lexemes) and at - first < _MAX_WORDS:
         gap = text[words.ends[at - 1] : words.starts[at]]
         initial = words.ends[at - 1] - words.starts[at - 1] == 1 or lexemes[at - 1].fold in _TITLES
         if not (gap in {" ", "-", "\u00a0", "'", "’"} or (gap == ". " and initial) or (gap in {".", " & "})):
@@ -124,9 +124,9 @@ def _name(text: str, words: Words, first: int, last: int) -> Name | None:
 
 
 def find_acronyms(text: str, words: Words) -> dict[str, int]:
-    """The acronyms that runs of capitalised words give, with the index of the run's first word.
+    """The acronyms of runs of capitalised words, each with the index of the run's first word.
 
-    Particles within a run may count or not: both forms are given.
+    Both the form with the particles' letters and the one without are included.
 
     >>> text = "the World Health Organization"
     >>> find_acronyms(text, find_words(text))
@@ -134,24 +134,26 @@ def find_acronyms(text: str, words: Words) -> dict[str, int]:
     """
     lexemes = words.lexemes
     capitals = list(compress(range(len(lexemes)), map(_CAPITAL, lexemes)))
-    made: dict[str, int] = {}
+    acronyms: dict[str, int] = {}
     at = 0
     while at < len(capitals):
         first = last = capitals[at]
         at += 1
         if not lexemes[first].weight:
             continue
-        while at < len(capitals) and capitals[at] - first < _LONGEST and _joined(text, words, last, capitals[at]):
+        while (
+            at < len(capitals) and capitals[at] - first < _MAX_WORDS and _in_one_name(text, words, last, capitals[at])
+        ):
             last = capitals[at]
             at += 1
         if last > first:
             letters = [(w.fold[:1], w.capital) for w in lexemes[first : last + 1]]
-            made.setdefault("".join(letter for letter, _ in letters), first)
-            made.setdefault("".join(letter for letter, capital in letters if capital), first)
-    return made
+            acronyms.setdefault("".join(letter for letter, _ in letters), first)
+            acronyms.setdefault("".join(letter for letter, capital in letters if capital), first)
+    return acronyms
 
 
-def _joined(text: str, words: Words, last: int, following: int) -> bool:
+def _in_one_name(text: str, words: Words, last: int, following: int) -> bool:
     """Whether two capitalised words belong to one name: side by side, or with particles between them."""
     if following - last > 3 or any(words.lexemes[i].fold not in _PARTICLES for i in range(last + 1, following)):
         return False

@@ -1,5 +1,5 @@
-"""Negations of German, French, Spanish, Italian and Portuguese, and the words that tell nothing when two sentences are
-compared but for one."""
+"""Negations of German, French, Spanish, Italian and Portuguese, and the words to ignore when two sentences are compared
+apart from a negation."""
 
 import re
 from collections.abc import Mapping
@@ -13,24 +13,24 @@ _WORD: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What of one language a comparison by rules has to know; words in lower case as they are written."""
+    """The words of one language that a comparison by rules needs, in lower case as they are written."""
 
     negations: frozenset[str]
-    """Words that negate their clause by themselves; of two in one sentence nothing is said."""
+    """Words that negate their clause by themselves; a sentence with two of them is not judged."""
     paired: frozenset[str]
-    """Words that negate only together with one of `openers`, and of which nothing is said without it."""
+    """Words that negate only together with one of `openers`; a sentence with one alone is not judged."""
     openers: frozenset[str]
-    """What a paired word needs: "ne" in French, which negates nothing alone, and "non" in Italian, which does."""
-    undone: frozenset[str]
-    """Words that, behind a negation, leave nothing negated: "nicht nur", "no solo"."""
+    """What a paired word needs: "ne" in French, which negates nothing by itself, and "non" in Italian, which does."""
+    cancelling: frozenset[str]
+    """Words that cancel a negation right before them: "nicht nur", "no solo"."""
     articles: frozenset[str]
-    """Words that may differ between two sentences that say the same."""
+    """Words that may differ between two sentences of the same meaning."""
     conditions: frozenset[str]
-    """Words that open what a statement depends on, that compare, or that say whose opinion it is."""
+    """Words that open a condition, compare, or attribute the statement to someone."""
 
 
 _MORE: Final = frozenset({"plus"})
-"""A paired word that without its opener compares."""
+"""A paired word that compares where it has no opener."""
 
 GRAMMARS: Final[Mapping[str, Grammar]] = {
     "German": Grammar(
@@ -90,24 +90,24 @@ GRAMMARS: Final[Mapping[str, Grammar]] = {
         ),
     ),
 }
-"""By the name of the language, as `assay.text.sentences.language` gives it."""
+"""By the name of the language in `assay.text.sentences.language`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
-    """A sentence as its words without negations and articles, and what negates."""
+class NegationReading:
+    """The words of a sentence without negations and articles, with its negating words."""
 
     content: tuple[str, ...]
     cues: tuple[tuple[int, int], ...]
-    """The characters of each negating word."""
+    """The character range of each negating word."""
     unsure: bool
-    """Whether something is said on a condition or against something else, or a negation leaves nothing negated."""
+    """Whether the statement is conditional, compared or attributed, or its negation is cancelled or ambiguous."""
 
 
-def spelled(sentence: str, grammar: Grammar) -> Spelled:
-    """Reads a sentence by the grammar of its language.
+def read_negations(sentence: str, grammar: Grammar) -> NegationReading:
+    """Reads the negations of a sentence by the grammar of its language.
 
-    >>> found = spelled("Der Urlaub wird nicht bezahlt.", GRAMMARS["German"])
+    >>> found = read_negations("Der Urlaub wird nicht bezahlt.", GRAMMARS["German"])
     >>> found.content, found.cues
     (('urlaub', 'wird', 'bezahlt'), ((16, 21),))
     """
@@ -115,18 +115,18 @@ def spelled(sentence: str, grammar: Grammar) -> Spelled:
     words = [match.group().lower() for match in matches]
     openers = [at for at, word in enumerate(words) if word in grammar.openers]
     paired = [at for at, word in enumerate(words) if word in grammar.paired]
-    alone = [at for at, word in enumerate(words) if word in grammar.negations]
-    by_itself = "non" in grammar.openers
-    silent = grammar.negations | grammar.paired | grammar.articles | grammar.openers
-    cues = sorted([*alone, *(paired if openers else ()), *(openers if by_itself else ())])
-    return Spelled(
-        tuple(word for word in words if word not in silent or (word in _MORE and not openers)),
+    unpaired = [at for at, word in enumerate(words) if word in grammar.negations]
+    opener_negates = "non" in grammar.openers
+    ignored = grammar.negations | grammar.paired | grammar.articles | grammar.openers
+    cues = sorted([*unpaired, *(paired if openers else ()), *(openers if opener_negates else ())])
+    return NegationReading(
+        tuple(word for word in words if word not in ignored or (word in _MORE and not openers)),
         tuple(matches[at].span() for at in cues),
         not grammar.conditions.isdisjoint(words)
-        or any(not grammar.undone.isdisjoint(words[at + 1 : at + 2]) for at in cues)
-        or len(alone) > 1
+        or any(not grammar.cancelling.isdisjoint(words[at + 1 : at + 2]) for at in cues)
+        or len(unpaired) > 1
         or len(openers) > 1
         or len(paired) > 1
-        or bool(openers and not cues)  # "ne ... que" limits
+        or bool(openers and not cues)  # "ne ... que" restricts
         or any(not openers and words[at] not in _MORE for at in paired),  # "jamais construit", "mai registrato"
     )

@@ -1,4 +1,4 @@
-"""Negation, conditions and the order of names around a verb, as far as words alone show them."""
+"""Negations and conditions, as far as words alone show them."""
 
 import re
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ _CLAUSE_BREAKS = ",;:.!?()—–\n"
 _CONJUNCTIONS = word_set(
     """and but while whereas although though because when if unless which who that yet however or"""
 )
-_SCOPE_WORDS = 3
+_MAX_SCOPE_WORDS = 3
 _NOT_NEGATING_AFTER_NOT = frozenset({"only", "just", "merely", "least", "more", "less", "fewer"})
 _NOT_NEGATING_AFTER_NO = frozenset(
     {"doubt", "matter", "later", "earlier", "sooner", "more", "less", "fewer", "but", "1", "2", "3", "4", "5"}
 )
 _FALSE_VALUES = frozenset({"false", "no"})
 _VALUE_GAP = re.compile(r"[\"']?\s?[:=]\s?[\"']?")
-"""What stands between a key and its value: `overdue": false`."""
+"""The text between a key and its value: `overdue": false`."""
 
-_LONGEST_KEY = 4
+_MAX_KEY_WORDS = 4
 
 
 _CONDITION_CUES: tuple[tuple[tuple[str, ...], float], ...] = (
@@ -59,9 +59,9 @@ _CONDITION_CUES: tuple[tuple[tuple[str, ...], float], ...] = (
     (("if",), 0.55),
     (("pending",), 0.6),
 )
-"""Words that begin a condition, each with how surely leaving it out changes the meaning."""
+"""Words that begin a condition, each with the probability that leaving the condition out changes the meaning."""
 
-_CONDITION_WORDS = 14
+_MAX_CONDITION_WORDS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,10 @@ class Condition:
     first: int
     last: int
     strength: float
-    """How surely leaving it out changes the meaning, 0 to 1."""
+    """The probability that leaving it out changes the meaning, in [0, 1]; set by judgement."""
 
 
-def _breaks(text: str, words: Words, at: int) -> bool:
+def _clause_ends(text: str, words: Words, at: int) -> bool:
     """Whether a clause ends between word `at` and the one before it."""
     gap = text[words.ends[at - 1] : words.starts[at]]
     return any(c in _CLAUSE_BREAKS for c in gap) if len(gap) != 1 else gap in _CLAUSE_BREAKS
@@ -117,8 +117,8 @@ def find_negations(text: str, words: Words) -> tuple[Negation, ...]:
             continue
         scope: list[int] = []
         here = at + 1
-        while here < len(lexemes) and len(scope) < _SCOPE_WORDS and here - at <= 8:
-            if _breaks(text, words, here) or (lexemes[here].fold in _CONJUNCTIONS and scope):
+        while here < len(lexemes) and len(scope) < _MAX_SCOPE_WORDS and here - at <= 8:
+            if _clause_ends(text, words, here) or (lexemes[here].fold in _CONJUNCTIONS and scope):
                 break
             if lexemes[here].weight and lexemes[here].fold != "longer":
                 scope.append(here)
@@ -128,10 +128,10 @@ def find_negations(text: str, words: Words) -> tuple[Negation, ...]:
 
 
 def _key_before(text: str, words: Words, at: int) -> tuple[int, ...]:
-    """The content words of the key of which the word at `at` is the value, nearest first."""
+    """The content words of the key whose value is the word at `at`, nearest first."""
     scope: list[int] = []
     here = at - 1
-    while here >= 0 and at - here <= _LONGEST_KEY:
+    while here >= 0 and at - here <= _MAX_KEY_WORDS:
         if words.lexemes[here].weight:
             scope.append(here)
         if not here or text[words.ends[here - 1] : words.starts[here]] not in {" ", "_", "-"}:
@@ -158,7 +158,7 @@ def find_conditions(text: str, words: Words) -> tuple[Condition, ...]:
             at += 1
             continue
         last = at + 1
-        while last < len(folds) and last - at < _CONDITION_WORDS and not _breaks(text, words, last):
+        while last < len(folds) and last - at < _MAX_CONDITION_WORDS and not _clause_ends(text, words, last):
             last += 1
         found.append(Condition(at, last, strength))
         at = last
@@ -177,4 +177,4 @@ def _condition_at(folds: list[str], at: int) -> float | None:
 
 _CONDITION_HEADS = frozenset(cue[0] for cue, _ in _CONDITION_CUES)
 POLARITY_CUES = NEGATIONS | FAILURES | _CONDITION_HEADS | _FALSE_VALUES
-"""A text with none of these folded words has neither a negation nor a condition."""
+"""A text without any of these folded words has neither a negation nor a condition."""

@@ -1,6 +1,6 @@
-"""Words that mean the same in the sentences that answers and evidence are made of.
+"""Words with the same meaning in the sentences of answers and evidence.
 
-The list is short on purpose: it serves to see that two numbers are about one thing, never to support a claim.
+The list is deliberately short: it serves to see that two numbers are about the same thing, never to support a claim.
 """
 
 from assay.text.lexicon.lexemes import stem, word_set
@@ -21,27 +21,27 @@ terminate cancel end
 """
 
 
-def _read(groups: str) -> dict[str, frozenset[str]]:
+def _parse_groups(groups: str) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for group in groups.replace("\n", " ").split(";"):
         stems = {stem(word) for word in group.split()}
-        for own in stems:
-            found.setdefault(own, set()).update(stems - {own})
-    return {own: frozenset(others) for own, others in found.items()}
+        for word in stems:
+            found.setdefault(word, set()).update(stems - {word})
+    return {word: frozenset(others) for word, others in found.items()}
 
 
-SYNONYMS: dict[str, frozenset[str]] = _read(_GROUPS)
-"""Stems with the stems that may stand for them."""
+SYNONYMS: dict[str, frozenset[str]] = _parse_groups(_GROUPS)
+"""Stems, each with the stems that may replace it."""
 
 GENERIC_NOUNS = word_set(
     """model system company policy product service tool app application platform device firm organisation organization
     plan program programme course drug study trial team club library package api server agency authority software
     medication medicine vaccine treatment machine phone laptop car hotel school university museum project contract"""
 )
-"""Nouns that, after an article, stand for a name given before: "the model"."""
+"""Nouns that, after an article, refer to a name mentioned before: "the model"."""
 
 PRONOUNS = word_set("it they she he this these we you")
-"""Pronouns that stand for a subject given before."""
+"""Pronouns that refer to a subject mentioned before."""
 
 LIGHT_VERBS = frozenset(
     stem(word)
@@ -50,4 +50,4 @@ LIGHT_VERBS = frozenset(
         given gets got come go make"""
     )
 )
-"""Stems of verbs that say nothing of what a number is about."""
+"""Stems of verbs that say nothing about what a number counts."""

@@ -1,7 +1,7 @@
 # ruff: noqa: SIM905 word lists read better as running text
-"""Words of one sentence, with offsets and a coarse tag from closed word lists.
+"""The words of one sentence, with offsets and a coarse tag from closed word lists.
 
-Quotations and bracketed asides are one token each, so that no rule looks for structure inside of them.
+Quotations and bracketed asides are one token each, so that no rule looks for structure inside them.
 """
 
 import re
@@ -17,8 +17,8 @@ _TOKEN = re.compile(
     r"|[$€£¥#]?\w+(?:[-'’.,/:&@+]\w+)*%?(?:\.(?=\w))?"
     r"|\S"
 )
-_LONGEST_REMEMBERED = 32
-"""Tags of longer words are worked out again: a hostile text must not fill the memory of tags with its own words."""
+_MAX_CACHED_LENGTH = 32
+"""Characters; the tags of longer words are not cached, so that a hostile text cannot fill the cache with its words."""
 DETERMINERS = frozenset(
     "a an the this that these those its his her their our your my some any each every another several many most both "
     "all no few various numerous".split()
@@ -44,27 +44,27 @@ ADVERBS = frozenset(
 
 
 class Token(NamedTuple):
-    """One word or mark. A token that a rule put in has no place of its own: `start` and `end` are -1."""
+    """One word or sign. A token that a rule inserted has no place in the text: its `start` and `end` are -1."""
 
     text: str
     start: int
     end: int
     tag: str
     glued: bool
-    """Whether it follows the token before it without white space."""
+    """Whether no white space separates it from the token before it."""
     low: str
     """The word in lower case."""
 
 
 @lru_cache(maxsize=1 << 14)
-def _known_tag(word: str, first: bool) -> str:
+def _cached_tag(word: str, first: bool) -> str:
     return _tag(word, first)
 
 
 def _tag(word: str, first: bool) -> str:
     low = word.lower().replace("’", "'")
     if word == "&":
-        return "NAME"  # a part of a firm's name far more often than a conjunction
+        return "NAME"  # part of a company's name far more often than a conjunction
     if len(word) == 1 and not word.isalnum():
         return word
     if word[0] in '"“«':
@@ -107,7 +107,7 @@ def _tag(word: str, first: bool) -> str:
 
 
 def tokenise(text: str) -> list[Token]:
-    """The tokens of the text in order, white space left out.
+    """The tokens of the text in order, without white space.
 
     >>> [t.tag for t in tokenise("Acme was founded in 1990 and employs 40 people.")]
     ['NAME', 'AUX', 'VN', 'PREP', 'NUM', 'AND', 'V', 'NUM', 'W', '.']
@@ -121,13 +121,13 @@ def tokenise(text: str) -> list[Token]:
         end = match.end()
         if found and found[-1].text == "May" and word[0].isdigit():
             found[-1] = found[-1]._replace(tag="NAME")
-        tag = _known_tag(word, not found) if end - start <= _LONGEST_REMEMBERED else _tag(word, not found)
+        tag = _cached_tag(word, not found) if end - start <= _MAX_CACHED_LENGTH else _tag(word, not found)
         found.append(Token(word, start, end, tag, glued, word.lower()))
     return found
 
 
 def render(tokens: "list[Token] | tuple[Token, ...]") -> str:
-    """The tokens as text again, spaced as they were.
+    """The tokens as text, spaced as they were.
 
     >>> render(tokenise("It costs $5 (net), says Acme."))
     'It costs $5 (net), says Acme.'
@@ -143,6 +143,6 @@ def render(tokens: "list[Token] | tuple[Token, ...]") -> str:
     return "".join(out)
 
 
-def word(text: str, tag: str = "W") -> Token:
-    """A token that a rule puts in."""
+def inserted(text: str, tag: str = "W") -> Token:
+    """A token that is inserted by a rule."""
     return Token(text, -1, -1, tag, glued=False, low=text.lower())

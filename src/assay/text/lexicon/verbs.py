@@ -1,8 +1,8 @@
 # ruff: noqa: SIM905 word lists read better as running text
-"""A word list that says which English words can be the verb of a sentence. A tagger is not needed for that.
+"""English words that can be the verb of a sentence, as word lists, which need no tagger.
 
-Regular forms are derived from the base forms when the module is first used; irregular ones are listed. A form that
-is as often a noun (`plans`, `costs`) is kept apart, because only its neighbours can tell.
+Regular forms are derived from the base forms when the module is imported; irregular ones are listed. Forms that are as
+often nouns (`plans`, `costs`) are listed separately, because only the words around them show which they are.
 """
 
 BE = frozenset({"is", "are", "was", "were", "am", "isn't", "aren't", "wasn't", "weren't", "isn’t", "aren’t", "wasn’t"})
@@ -160,34 +160,36 @@ SAYING = frozenset(
     denied estimate estimates estimated allege alleges alleged assume assumes assumed hope hopes hoped wonder wondered
     expect expects expected""".split()
 )
-"""Verbs after which a clause is what somebody says, not what is."""
+"""Verbs after which a clause is what someone says, not what is the case."""
 
 
-_AMBIGUOUS = frozenset({"left", "rose", "saw", "lay", "bore", "found", "felt", "read", "lie", "shot", "ground", "born"})
-"""Forms that are as often other words."""
+_OTHER_WORDS_TOO = frozenset(
+    {"left", "rose", "saw", "lay", "bore", "found", "felt", "read", "lie", "shot", "ground", "born"}
+)
+"""Verb forms that are as often other words."""
 
 
 def irregular_forms(base: str) -> tuple[str, ...]:
-    """The irregular past and participle of a verb, without those that are as often other words.
+    """The irregular past tense and participle of a verb, without forms that are as often other words.
 
     >>> irregular_forms("forbid"), irregular_forms("leave"), irregular_forms("open")
     (('forbade', 'forbidden'), (), ())
     """
-    return _FORMS.get(base, ())
+    return _IRREGULAR_FORMS.get(base, ())
 
 
 def base_of(form: str) -> str | None:
-    """The base form of a finite verb; none where it is no form of a known verb.
+    """The base form of a finite verb; none where it is not a form of a known verb.
 
     >>> base_of("carries"), base_of("wrote"), base_of("enter"), base_of("garden")
     ('carry', 'write', 'enter', None)
     """
     if form in BASE:
         return form
-    return _BASES.get(form)
+    return _BASE_OF.get(form)
 
 
-_BASES = {
+_BASE_OF = {
     **{_past(base): base for base in sorted(BASE - _irregular_bases)},
     **{entry[1]: entry[0] for entry in _irregular},
     **{_third(base): base for base in sorted(BASE - {"do", "have"})},
@@ -196,7 +198,7 @@ _BASES = {
     "does": "do",
     "did": "do",
 }
-_FORMS = {
-    base: tuple(dict.fromkeys(form for form in (past, participle) if form not in _AMBIGUOUS | {base}))
+_IRREGULAR_FORMS = {
+    base: tuple(dict.fromkeys(form for form in (past, participle) if form not in _OTHER_WORDS_TOO | {base}))
     for base, past, participle in (row.split() for row in _IRREGULAR)
 }

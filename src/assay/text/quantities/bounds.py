@@ -33,9 +33,14 @@ _BOUND_SIGNS = "~≈±<>≤≥="
 
 
 def bound_before(before: str, text: str, end: int) -> tuple[Bound, int] | None:
-    """The bound that the last words of `before` set for a quantity that ends at `end`, and where they begin.
+    """The bound that the last words of `before` set for a quantity, and where those words begin in `before`.
 
     "must not exceed 5" is at most 5, and "no later than 8 weeks before" is at least 8 weeks before.
+
+    Args:
+        before: the text in front of the quantity, or its last characters.
+        text: the whole text, read after the quantity for "before" and "in advance".
+        end: index in `text` after the quantity.
 
     >>> bound_before("It takes up to ", "It takes up to 5 days", 21)
     ('at_most', 9)

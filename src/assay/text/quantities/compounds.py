@@ -1,4 +1,4 @@
-"""Quantities told in two parts, read as one: "1 hour and 45 minutes", "2 kg 300 g", "half an hour", "half a dozen"."""
+"""Quantities written in two parts, read as one: "1 hour and 45 minutes", "2 kg 300 g", "half an hour"."""
 
 import re
 from collections.abc import Sequence
@@ -18,27 +18,27 @@ _LONGEST_UNIT = 24
 _DIMENSIONS = frozenset({"time", "length", "mass"})
 
 
-def joined(text: str, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
-    """The quantities with each pair of which the second is a part of one unit of the first made one.
+def join_compounds(text: str, quantities: Sequence[Quantity]) -> tuple[Quantity, ...]:
+    """The quantities, with two joined into one where the second is a fraction of one unit of the first.
 
-    A limit, "between" in front, a second part that is no less than one unit of the first, and calendar units,
-    which have no one length, keep the two apart.
+    They stay apart where either has a bound, where "between" or "from" precedes them, where the second is one unit of
+    the first or more, and where the first is in months or years, which have no fixed length.
 
     >>> from assay.text.quantities.detection import find_quantities
     >>> [(str(q.low), q.unit) for q in find_quantities("It lasts 1 hour and 45 minutes.")]
     [('6300', 'min')]
     """
-    found: list[Quantity] = []
-    for one in (_halved_unit(text, q) if q.value == _HALF and q.dimension == "share" else q for q in quantities):
-        if found and (whole := _whole(text, found[-1], one)) is not None:
-            found[-1] = whole
+    combined: list[Quantity] = []
+    for quantity in (_halved_unit(text, q) if q.value == _HALF and q.dimension == "share" else q for q in quantities):
+        if combined and (merged := _combined(text, combined[-1], quantity)) is not None:
+            combined[-1] = merged
         else:
-            found.append(one)
-    return tuple(found)
+            combined.append(quantity)
+    return tuple(combined)
 
 
 def _halved_unit(text: str, half: Quantity) -> Quantity:
-    """ "Half an hour" and "an hour and a half" as times; any other half as it is."""
+    """ "Half an hour" and "an hour and a half" as quantities with a unit; any other half unchanged."""
     after = _OF_UNIT.match(text, half.end)
     before = _AND_HALF.search(text[max(0, half.start - _LONGEST_UNIT) : half.start])
     named = after or before
@@ -62,7 +62,8 @@ def _halved_unit(text: str, half: Quantity) -> Quantity:
     )
 
 
-def _whole(text: str, first: Quantity, second: Quantity) -> Quantity | None:
+def _combined(text: str, first: Quantity, second: Quantity) -> Quantity | None:
+    """Two adjacent quantities as one; none where they are two."""
     if first.value == _HALF and first.dimension == "share" and second.dimension == "count" and second.exact:
         if text[first.end : second.start] == " " and text[second.start : second.start + 2].lower() == "a ":
             half = second.value / 2  # "half a dozen"

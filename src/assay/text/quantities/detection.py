@@ -1,8 +1,8 @@
-"""Quantities in a text: numbers with their unit, currency, scale, bound and what they count; and how two compare.
+"""Finds the quantities in a text: numbers with their unit, currency, scale, bound and the nouns that they count.
 
 A quantity is read into an interval in the base unit of its dimension, in decimal arithmetic, so that "5 km" equals
 "5,000 m", "over 100" excludes 50 but not 120, and "$35M" is not comparable with "35%". Years, dates, clock times and
-identifiers are left to their own modules: their spans are passed in and skipped.
+identifiers have their own modules: callers pass in their spans, which are skipped here.
 """
 
 import re
@@ -12,20 +12,20 @@ from decimal import Decimal
 from operator import itemgetter
 
 from assay.text.lexicon.lexemes import Words, find_words, word_set
-from assay.text.quantities.behind import nouns_behind, read_currency, read_speed
+from assay.text.quantities.after_numbers import nouns_after, read_currency, read_speed
 from assay.text.quantities.bounds import bound_before
-from assay.text.quantities.compounds import joined
-from assay.text.quantities.drafts import Draft
+from assay.text.quantities.compounds import join_compounds
+from assay.text.quantities.draft import Draft
 from assay.text.quantities.number_words import NUMBER_WORDS, SCALES, SHORT_SCALES, find_number_words
 from assay.text.quantities.numerals import FRACTIONS, decode_number
 from assay.text.quantities.other_number_words import other_number_words
-from assay.text.quantities.ranges import merge_ranges
+from assay.text.quantities.ranges import merge_pairs
 from assay.text.quantities.units import (
     CURRENCY_CODES,
     CURRENCY_PREFIXES,
     CURRENCY_SYMBOLS,
     CURRENCY_WORDS,
-    ENGLISH_ALSO,
+    ENGLISH_HOMOGRAPHS,
     KEY_UNITS,
     MINOR_CURRENCY_WORDS,
     OTHER_SCALES,
@@ -34,16 +34,16 @@ from assay.text.quantities.units import (
     UNIT_SYMBOLS,
     UNIT_WORDS,
     Unit,
-    stands_alone,
+    unit_stands_alone,
 )
 from assay.text.quantities.values import Bound, Quantity, Relation, relate, roundness
-from assay.text.sentences.languages import leans_from_english
+from assay.text.sentences.languages import looks_foreign
 
 __all__ = ["Bound", "Quantity", "Relation", "decode_number", "find_quantities", "relate", "roundness"]
 
 _FRACTION_CLASS = "".join(FRACTIONS)
 _RAW = re.compile(rf"[\d{_FRACTION_CLASS}](?:(?<=\d)\d*(?:[.,'’\u00a0\u202f\u2009]\d+)*)?")
-"""A number or a fraction; begun by one class, so that the search skips all other characters fast."""
+"""A number or a fraction. It begins with one character class, which keeps the search fast in text without digits."""
 
 _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)")
 _FRACTION = re.compile(r"[ -]?(\d{1,2})/(\d{1,3})(?![\d/])|/(\d{1,3})(?![\d/])")
@@ -55,7 +55,7 @@ _NEXT_WORD = re.compile(
 )
 _PER = re.compile(r"\s?(?:/|\bper\s|\ban?\s|\bevery\s|\beach\s)\s?([^\W\d_]+)")
 _ORDINAL_SUFFIX = re.compile(r"(?:st|nd|rd|th)\b")
-_PLUS = re.compile(
+_OR_MORE = re.compile(
     r"\s?\+(?!\w)|,?\s(?:or|and)\s"
     r"(more|above|over|older|greater|longer|higher|later|newer|up|less|fewer|below|under|younger|lower|earlier)\b"
 )
@@ -68,36 +68,36 @@ _UNIT_ADJECTIVES = word_set(
     """business working calendar unused full whole additional extra consecutive further more paid unpaid straight
     school trading banking nautical"""
 )
-"""What may stand between a number and a unit of time: "5 business days"."""
+"""Words that may stand between a number and a unit of time: "5 business days"."""
 
-_PLUS_STARTS, _LIMIT_STARTS = frozenset("+oa"), frozenset("amoAMO")
-"""What may stand after the space in that and in the next two."""
+_OR_MORE_STARTS, _LIMIT_STARTS = frozenset("+oa"), frozenset("amoAMO")
+"""First characters of `_OR_MORE` after its space, and of the two patterns below after theirs."""
 
 _AT_MOST_AFTER = re.compile(r"\s(?:at (?:the )?(?:most|latest)|max(?:imum)?\b|or sooner|or earlier)", re.IGNORECASE)
 _AT_LEAST_AFTER = re.compile(r"\s(?:at (?:the )?least|minimum\b|or later)", re.IGNORECASE)
 _KEY = re.compile(r"([A-Za-z%]+)\)?[\"']?\s?[:=]\s?[\"']?$")
-"""The last word of what a number is the value of, as in `eta_days": 3`."""
+"""The last word of the key whose value is a number, as in `eta_days": 3`."""
 
-_DAY_NUMBER = re.compile(r"\b(day|week|month|year|hour|minute)\s$", re.IGNORECASE)
-_DAY_ENDS = frozenset("ykhre")
-"""The last letters of those words."""
+_NUMBERED_PERIOD = re.compile(r"\b(day|week|month|year|hour|minute)\s$", re.IGNORECASE)
+_NUMBERED_PERIOD_ENDS = frozenset("ykhre")
+"""The last letters of the words in `_NUMBERED_PERIOD`."""
 
-_TOKENIZED = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
-"""A grouped number in text cut into tokens: "23 , 000"."""
+_SPACED_COMMAS = re.compile(r"\d{1,3}(?: , \d{3})+(?![\d,])")
+"""A grouped number in tokenised text: "23 , 000"."""
 
 _LEFT_WINDOW = 40
 _FOLD = itemgetter(0)
 
 _ONE, _HALF = Decimal(1), Decimal("0.5")
 _PRECISION = 28
-"""Numbers of fewer digits come out of decimal arithmetic with all of them."""
+"""Decimal arithmetic keeps every digit of a number with fewer digits than this, the default precision of `decimal`."""
 
 _COUNT = Unit("count", _ONE, "")
-_SPANS = frozenset({"decade", "century", "fortnight"})
-"""Units that stand for a number of their own after an article."""
+_PERIODS = frozenset({"decade", "century", "fortnight"})
+"""Units that mean one of themselves after an article: "a decade"."""
 
-_SPELLED_HEADS = NUMBER_WORDS | _SPANS
-_PLUS_DOWN = frozenset({"less", "fewer", "below", "under", "younger", "lower", "earlier"})
+_SPELLED_HEADS = NUMBER_WORDS | _PERIODS
+_UPPER_BOUND_WORDS = frozenset({"less", "fewer", "below", "under", "younger", "lower", "earlier"})
 
 
 class _Reader:
@@ -116,15 +116,17 @@ class _Reader:
         return at > 0 and self.skip[at - 1][1] > start
 
     def read(self) -> list[Quantity]:
-        drafts = sorted([*self._digits(), *self._spelled(), *self._spelled_elsewhere()], key=lambda d: d.start)
+        drafts = sorted(
+            [*self._read_digits(), *self._read_number_words(), *self._read_other_languages()], key=lambda d: d.start
+        )
         kept: list[Draft] = []
-        for draft in drafts:
+        for draft in sorted(drafts, key=lambda d: d.start):
             if kept and draft.start < kept[-1].end:
                 continue
             kept.append(draft)
-        return list(merge_ranges(self.text, [self._finish(draft) for draft in kept]))
+        return list(merge_pairs(self.text, [self._to_quantity(draft) for draft in kept]))
 
-    def _digits(self) -> Iterator[Draft]:
+    def _read_digits(self) -> Iterator[Draft]:
         text = self.text
         done = 0
         for match in _RAW.finditer(text):
@@ -134,7 +136,7 @@ class _Reader:
             if self.skip and self.skipped(start, end):
                 continue
             raw = match.group()
-            if text[end : end + 3] == " , " and (tokenized := _TOKENIZED.match(text, start)):
+            if text[end : end + 3] == " , " and (tokenized := _SPACED_COMMAS.match(text, start)):
                 raw, end = tokenized.group().replace(" , ", ","), tokenized.end()
             spaced = (
                 _SPACED.match(text, start) if text[end : end + 1] == " " and text[end + 1 : end + 2].isdigit() else None
@@ -144,12 +146,12 @@ class _Reader:
             decoded = decode_number(raw, self.locale)
             if decoded is None:
                 continue
-            draft = self._complete(start, end, *decoded)
+            draft = self._read_around(start, end, *decoded)
             if draft is not None:
                 done = draft.end
                 yield draft
 
-    def _complete(self, start: int, end: int, value: Decimal, decimals: int) -> Draft | None:
+    def _read_around(self, start: int, end: int, value: Decimal, decimals: int) -> Draft | None:
         text = self.text
         draft = Draft(start, end, start, end, value, decimals, _ONE, _COUNT)
         if start and text[start - 1] == ".":
@@ -258,7 +260,7 @@ class _Reader:
         return True
 
     def _read_key(self, draft: Draft) -> None:
-        """Takes the unit from what stands before the number: `"eta_days": 3`, "Duration (weeks): 16", "day 30"."""
+        """Takes the unit from the key before the number: `"eta_days": 3`, "Duration (weeks): 16", "day 30"."""
         before = self.text[max(0, draft.start - 24) : draft.start]
         if before[-1:] in {":", "=", " ", '"', "'"} and (":" in before or "=" in before):
             key = _KEY.search(before)
@@ -273,9 +275,9 @@ class _Reader:
                 draft.unit = Unit(f"money:{word.upper()}", Decimal(1), word.upper())
         elif (
             before[-1:] == " "
-            and before[-2:-1].lower() in _DAY_ENDS
-            and (counted := _DAY_NUMBER.search(before))
-            and not nouns_behind(self.text, self.words, draft.end)
+            and before[-2:-1].lower() in _NUMBERED_PERIOD_ENDS
+            and (counted := _NUMBERED_PERIOD.search(before))
+            and not nouns_after(self.text, self.words, draft.end)
         ):
             draft.unit, draft.weak = UNIT_WORDS[counted.group(1).lower()], True
 
@@ -311,7 +313,7 @@ class _Reader:
                 unit, end = timed, second.end()
         if unit is None:
             unit = UNIT_SYMBOLS.get(word.replace(" ", "")) or UNIT_WORDS.get(lowered)
-            if (lowered in ENGLISH_ALSO and not leans_from_english(text)) or (
+            if (lowered in ENGLISH_HOMOGRAPHS and not looks_foreign(text)) or (
                 len(word) == 1 and text[end : end + 1] in {"'", "’"}
             ):
                 unit = None  # "3 metro lines", "2 d'entre eux"
@@ -320,7 +322,7 @@ class _Reader:
                 and len(word) == 1
                 and word in "msghldBKAJWVLxX"
                 and not glued
-                and not stands_alone(text, end)
+                and not unit_stands_alone(text, end)
             ):
                 unit = None
         if unit is None and (word in CURRENCY_CODES or lowered in CURRENCY_WORDS):
@@ -360,10 +362,10 @@ class _Reader:
 
     def _read_bound(self, draft: Draft) -> None:
         follower, following = self.text[draft.end : draft.end + 1], self.text[draft.end + 1 : draft.end + 2]
-        plus = _PLUS.match(self.text, draft.end) if follower != " " or following in _PLUS_STARTS else None
+        plus = _OR_MORE.match(self.text, draft.end) if follower != " " or following in _OR_MORE_STARTS else None
         if plus:
             word = plus.group(1)
-            draft.bound = "at_most" if word in _PLUS_DOWN else "at_least"
+            draft.bound = "at_most" if word in _UPPER_BOUND_WORDS else "at_least"
             draft.end = plus.end()
             return
         if follower == " " and following in _LIMIT_STARTS:
@@ -377,7 +379,7 @@ class _Reader:
             draft.bound = found[0]
             draft.start -= len(before) - found[1]
 
-    def _spelled(self) -> Iterator[Draft]:
+    def _read_number_words(self) -> Iterator[Draft]:
         words = self.words
         folds = list(map(_FOLD, words.lexemes))
         if _SPELLED_HEADS.isdisjoint(folds):
@@ -389,9 +391,9 @@ class _Reader:
             low = max(0, at - 1)
             if folds[at] in SCALES and low < at and folds[low][0].isdigit():
                 continue
-            if folds[at] in _SPANS:
+            if folds[at] in _PERIODS:
                 if folds[low] in {"a", "an"} and low < at:
-                    yield self._span_of_years(low, at)
+                    yield self._read_period(low, at)
                 continue
             found = find_number_words(folds[low : at + 13], at - low)
             if found is None:
@@ -403,20 +405,20 @@ class _Reader:
             if any(c not in " -,\u00a0" for c in self._gaps(first, last)) or (self.skip and self.skipped(start, end)):
                 continue
             done = last
-            unit = Unit(found.sort, Decimal(1), "") if found.sort in {"share", "factor"} else _COUNT
-            draft = Draft(start, end, start, end, found.value, 0, Decimal(1), unit, ordinal=found.sort == "ordinal")
-            draft.decimals = {"share": 2, "factor": 1}.get(found.sort, 0)
-            draft.weak = found.sort == "ordinal" or (found.sort == "cardinal" and found.value <= 1)
-            if found.sort == "cardinal":
+            unit = Unit(found.kind, Decimal(1), "") if found.kind in {"share", "factor"} else _COUNT
+            draft = Draft(start, end, start, end, found.value, 0, Decimal(1), unit, ordinal=found.kind == "ordinal")
+            draft.decimals = {"share": 2, "factor": 1}.get(found.kind, 0)
+            draft.weak = found.kind == "ordinal" or (found.kind == "cardinal" and found.value <= 1)
+            if found.kind == "cardinal":
                 self._read_right(draft)
                 draft.weak = draft.weak and draft.unit is _COUNT
             self._read_bound(draft)
-            endless = found.sort == "share" and found.value * 100 != (found.value * 100).to_integral_value()
+            endless = found.kind == "share" and found.value * 100 != (found.value * 100).to_integral_value()
             if (found.approximate or endless) and draft.bound == "exact":
                 draft.bound = "about"
             yield draft
 
-    def _spelled_elsewhere(self) -> Iterator[Draft]:
+    def _read_other_languages(self) -> Iterator[Draft]:
         for first, last, value in other_number_words(self.text, self.words):
             start, end = self.words.starts[first], self.words.ends[last - 1]
             if not (self.skip and self.skipped(start, end)) and not self._gaps(first, last).strip(" -\u00a0"):
@@ -425,7 +427,7 @@ class _Reader:
                 self._read_right(draft)
                 yield draft
 
-    def _span_of_years(self, first: int, last: int) -> Draft:
+    def _read_period(self, first: int, last: int) -> Draft:
         """ "a decade"."""
         start, end = self.words.starts[first], self.words.ends[last]
         unit = UNIT_WORDS[self.words.lexemes[last].fold]
@@ -437,7 +439,7 @@ class _Reader:
         words = self.words
         return "".join(self.text[words.ends[i] : words.starts[i + 1]] for i in range(first, last - 1))
 
-    def _finish(self, draft: Draft) -> Quantity:
+    def _to_quantity(self, draft: Draft) -> Quantity:
         unit = draft.unit
         if (
             unit is _COUNT
@@ -470,7 +472,7 @@ class _Reader:
             place,
             dimension,
             unit.name,
-            nouns_behind(self.text, self.words, draft.end),
+            nouns_after(self.text, self.words, draft.end),
             draft.bound,
             rounded,
             draft.weak,
@@ -486,4 +488,4 @@ def find_quantities(
     >>> [(q.dimension, str(q.low)) for q in find_quantities("It costs $35M and takes 2 weeks.")]
     [('money:USD', '35000000'), ('time', '1209600')]
     """
-    return joined(text, _Reader(text, words if words is not None else find_words(text), locale, skip).read())
+    return join_compounds(text, _Reader(text, words if words is not None else find_words(text), locale, skip).read())

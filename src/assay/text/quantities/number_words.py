@@ -110,7 +110,7 @@ FACTORS = {
     "fivefold": 5,
     "tenfold": 10,
 }
-"""Words that name a factor between two values; "halved" is a factor of one half and told by `find_number_words`."""
+"""Words that name a factor between two values; `find_number_words` reads "halved" as a factor of one half."""
 
 _STARTERS = frozenset(_ONES) | frozenset(_TENS) | {"a", "an", "half", "quarter", "couple", "dozen", "halved"}
 NUMBER_WORDS = (
@@ -119,19 +119,19 @@ NUMBER_WORDS = (
     | frozenset(FACTORS)
     | frozenset(word for word in SCALES if word not in {"mn", "bn", "tn", "mio", "mrd", "mln", "bln"})
 )
-"""Folded words at which a written number may begin."""
+"""Folded words with which a number in words may begin."""
 
 _LONGEST = 12
-"""No written number is read over more words than this."""
+"""The most words that one number may have."""
 
 
 class WordNumber(NamedTuple):
-    """A number in words: the indices of its words, half-open, its value, and what sort of number it is."""
+    """A number in words: the half-open range of its word indices, its value and its kind."""
 
     first: int
     last: int
     value: Decimal
-    sort: str
+    kind: str
     """`cardinal`, `ordinal`, `share` or `factor`."""
     approximate: bool = False
 
@@ -172,9 +172,9 @@ def _cardinal(folds: Sequence[str], start: int) -> tuple[int, Decimal] | None:
 
 
 def find_number_words(folds: Sequence[str], start: int) -> WordNumber | None:
-    """Reads the number that begins at the word `start`; none where no number begins there.
+    """The number that begins at the word `start`; none where no number begins there.
 
-    `folds` may be a few words only: the reader looks back one word and ahead at most twelve.
+    `folds` need not be the whole text: the reader looks back one word and ahead at most twelve.
 
     >>> find_number_words(["twenty", "five", "people"], 0).value
     Decimal('25')

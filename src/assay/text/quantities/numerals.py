@@ -1,4 +1,4 @@
-"""Numbers written in digits: separators of groups and decimals in the forms of many locales."""
+"""Numbers written in digits, with the group and decimal separators of many locales."""
 
 import re
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ FRACTIONS = {
 """Characters that are fractions."""
 
 _LONGEST_NUMBER = 40
-"""Digits beyond this make an identifier, not a number."""
+"""Characters; anything longer is an identifier, not a number."""
 
 
 def decode_number(raw: str, locale: str = "en") -> tuple[Decimal, int] | None:
-    """The value of digits with separators, and how many decimals it has; none where it is no number, such as 4.2.1.
+    """The value of digits with separators, and its number of decimals; none where it is not a number, such as 4.2.1.
 
     A form with two kinds of separators, or with one kind repeated in groups of three, is unambiguous; one separator
     before three digits is grouping or decimal as the locale says.

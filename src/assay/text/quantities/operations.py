@@ -1,6 +1,6 @@
-"""Computes with the numbers that a text states: the one place that does, for words and signs of operations alike.
+"""Computes with the numbers that a text states; the only place that does, for operations in words and in signs alike.
 
-What is an operation in a sentence, and which rounding is forgiven, is for those who read it (`verify.arithmetic`).
+`verify.arithmetic` decides what is an operation in a sentence and how much rounding it tolerates.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ OPERATIONS: Final = {
     "divided by": "/",
     "\\div": "/",
 }
-"""The operation behind each way to write it: `+`, `-`, `*` or `/`."""
+"""The operation that each way of writing it stands for: `+`, `-`, `*` or `/`."""
 
 
 def calculate(first: Decimal, operation: str, second: Decimal) -> Decimal | None:
-    """The result of an operation; none where it has none: a division by zero, more digits than a decimal holds.
+    """The result of an operation; none for a division by zero or a result that is too large for a decimal.
 
     Args:
         first: the left operand.
@@ -76,7 +76,7 @@ def mean(values: Sequence[Decimal]) -> Decimal:
 
 
 def median(values: Sequence[Decimal]) -> Decimal:
-    """The value in the middle of at least one; the mean of the two there are where their number is even.
+    """The middle one of at least one value; the mean of the two in the middle where their number is even.
 
     >>> median([Decimal(9), Decimal(1), Decimal(2)]), median([Decimal(1), Decimal(2)])
     (Decimal('2'), Decimal('1.5'))

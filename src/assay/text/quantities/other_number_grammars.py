@@ -1,7 +1,7 @@
-"""The number words of German, French, Spanish, Italian and Portuguese, and how they are put together.
+"""The number words of German, French, Spanish, Italian and Portuguese, and how numbers are formed from them.
 
-Each reader takes the folded words of one whole expression and gives its value, or none where the expression is not
-one that the language's grammar makes, so that no number is read in part.
+Each reader takes the folded words of one whole expression and returns its value, or none where the expression does not
+follow the language's grammar, so that no number is read in part.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +12,16 @@ from assay.text.lexicon.lexemes import word_list, word_set
 _THOUSAND, _MILLION, _MILLIARD = 1_000, 1_000_000, 1_000_000_000
 
 
-def _counted(words: str, first: int, step: int = 1) -> dict[str, int]:
-    """The words with numbers from `first` on."""
+def _numbered(words: str, first: int, step: int = 1) -> dict[str, int]:
+    """Each word with its number: `first` for the first word, `step` more for each that follows."""
     return {word: first + step * at for at, word in enumerate(word_list(words))}
 
 
 def _german() -> dict[str, int]:
     """All German numbers below a thousand, each one word."""
-    ones = _counted("ein zwei drei vier funf sechs sieben acht neun", 1)
-    tens = _counted("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", 20, 10)
-    teens = _counted("zehn elf zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn", 10)
+    ones = _numbered("ein zwei drei vier funf sechs sieben acht neun", 1)
+    tens = _numbered("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", 20, 10)
+    teens = _numbered("zehn elf zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn", 10)
     small = {**ones, "eins": 1, "zwo": 2, **teens, **tens}
     small |= {f"{one}und{ten}": tens[ten] + ones[one] for ten in tens for one in ones}
     hundreds = {"hundert": 100} | {f"{one}hundert": 100 * ones[one] for one in ones}
@@ -31,9 +31,9 @@ def _german() -> dict[str, int]:
 
 def _italian() -> dict[str, int]:
     """All Italian numbers below a thousand, each one word; "ventuno" and "centotto" drop a vowel."""
-    ones = _counted("uno due tre quattro cinque sei sette otto nove", 1)
-    teens = _counted("dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove", 10)
-    tens = _counted("venti trenta quaranta cinquanta sessanta settanta ottanta novanta", 20, 10)
+    ones = _numbered("uno due tre quattro cinque sei sette otto nove", 1)
+    teens = _numbered("dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove", 10)
+    tens = _numbered("venti trenta quaranta cinquanta sessanta settanta ottanta novanta", 20, 10)
     small = {**ones, **teens, **tens}
     small |= {(t[:-1] if o[0] in "uo" else t) + o: tens[t] + ones[o] for t in tens for o in ones}
     small |= {t[:-1] + "un": tens[t] + 1 for t in tens}
@@ -48,7 +48,7 @@ _ITALIAN: Final = _italian()
 
 
 def german_word(word: str) -> int | None:
-    """The value of one German word below a million, of two and more.
+    """The value of one German word, from 2 to below a million; none for any other word.
 
     >>> german_word("zweitausenddreihundertfunfzig"), german_word("hunderte")
     (2350, None)
@@ -63,7 +63,7 @@ def german_word(word: str) -> int | None:
 
 
 def italian_word(word: str) -> int | None:
-    """The value of one Italian word below a million, of two and more.
+    """The value of one Italian word, from 2 to below a million; none for any other word.
 
     >>> italian_word("duemilacinquecento"), italian_word("milano")
     (2500, None)
@@ -77,34 +77,34 @@ def italian_word(word: str) -> int | None:
     return value if value is not None and value > 1 else None
 
 
-_FR_ONES: Final = _counted("un deux trois quatre cinq six sept huit neuf", 1) | {"une": 1}
-_FR_TEENS: Final = _counted("dix onze douze treize quatorze quinze seize", 10)
-_FR_TENS: Final = _counted("vingt trente quarante cinquante soixante septante huitante nonante", 20, 10)
-_ES_ONES: Final = _counted("uno dos tres cuatro cinco seis siete ocho nueve", 1) | {"un": 1, "una": 1}
+_FR_ONES: Final = _numbered("un deux trois quatre cinq six sept huit neuf", 1) | {"une": 1}
+_FR_TEENS: Final = _numbered("dix onze douze treize quatorze quinze seize", 10)
+_FR_TENS: Final = _numbered("vingt trente quarante cinquante soixante septante huitante nonante", 20, 10)
+_ES_ONES: Final = _numbered("uno dos tres cuatro cinco seis siete ocho nueve", 1) | {"un": 1, "una": 1}
 _ES_SMALL: Final = (
-    _counted("diez once doce trece catorce quince dieciseis diecisiete dieciocho diecinueve veinte", 10)
-    | _counted("veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete", 21)
+    _numbered("diez once doce trece catorce quince dieciseis diecisiete dieciocho diecinueve veinte", 10)
+    | _numbered("veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete", 21)
     | {"veintiocho": 28, "veintinueve": 29, "veintiun": 21, "veintiuna": 21}
 )
-_ES_TENS: Final = _counted("treinta cuarenta cincuenta sesenta setenta ochenta noventa", 30, 10)
-_ES_HUNDREDS: Final = _counted(
+_ES_TENS: Final = _numbered("treinta cuarenta cincuenta sesenta setenta ochenta noventa", 30, 10)
+_ES_HUNDREDS: Final = _numbered(
     "ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos", 100, 100
-) | _counted(
+) | _numbered(
     "doscientas trescientas cuatrocientas quinientas seiscientas setecientas ochocientas novecientas", 200, 100
 )
-_PT_ONES: Final = _counted("um dois tres quatro cinco seis sete oito nove", 1) | {"uma": 1, "duas": 2}
-_PT_TEENS: Final = _counted("dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove", 10) | {
+_PT_ONES: Final = _numbered("um dois tres quatro cinco seis sete oito nove", 1) | {"uma": 1, "duas": 2}
+_PT_TEENS: Final = _numbered("dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove", 10) | {
     "quatorze": 14,
     "dezasseis": 16,
     "dezassete": 17,
     "dezanove": 19,
 }
-_PT_TENS: Final = _counted("vinte trinta quarenta cinquenta sessenta setenta oitenta noventa", 20, 10)
-_PT_HUNDREDS: Final = _counted(
+_PT_TENS: Final = _numbered("vinte trinta quarenta cinquenta sessenta setenta oitenta noventa", 20, 10)
+_PT_HUNDREDS: Final = _numbered(
     "cento duzentos trezentos quatrocentos quinhentos seiscentos setecentos oitocentos novecentos", 100, 100
-) | _counted("duzentas trezentas quatrocentas quinhentas seiscentas setecentas oitocentas novecentas", 200, 100)
+) | _numbered("duzentas trezentas quatrocentas quinhentas seiscentas setecentas oitocentas novecentas", 200, 100)
 
-_Below = Callable[[Sequence[str]], int | None]
+_NumberReader = Callable[[Sequence[str]], int | None]
 
 
 def _split(words: Sequence[str], scale: frozenset[str]) -> tuple[Sequence[str], Sequence[str]] | None:
@@ -184,8 +184,8 @@ def _portuguese_below_thousand(words: Sequence[str]) -> int | None:
     return None
 
 
-def _with_thousands(below: _Below, scale: str, link: str = "") -> _Below:
-    """The reader of numbers below a million for a language with a word for a thousand."""
+def _with_thousands(below: _NumberReader, scale: str, link: str = "") -> _NumberReader:
+    """A reader of numbers below a million, for a language with a word of its own for a thousand."""
 
     def read(words: Sequence[str]) -> int | None:
         cut = _split(words, frozenset({scale}))
@@ -203,7 +203,11 @@ def _with_thousands(below: _Below, scale: str, link: str = "") -> _Below:
     return read
 
 
-def _with_millions(below: _Below, ones: frozenset[str], scales: Mapping[int, frozenset[str]], link: str = "") -> _Below:
+def _with_millions(
+    below: _NumberReader, ones: frozenset[str], scales: Mapping[int, frozenset[str]], link: str = ""
+) -> _NumberReader:
+    """A reader of numbers with millions and milliards, from one of numbers below a million."""
+
     def read(words: Sequence[str]) -> int | None:
         for size, names in scales.items():
             cut = _split(words, names)
@@ -222,7 +226,7 @@ def _with_millions(below: _Below, ones: frozenset[str], scales: Mapping[int, fro
     return read
 
 
-def _one_word(reader: Callable[[str], int | None]) -> _Below:
+def _one_word(reader: Callable[[str], int | None]) -> _NumberReader:
     return lambda words: reader(words[0]) if len(words) == 1 else None
 
 
@@ -233,9 +237,9 @@ _SCALES: Final[Mapping[str, Mapping[int, frozenset[str]]]] = {
     "Italian": {_MILLIARD: word_set("miliardo miliardi"), _MILLION: word_set("milione milioni")},
     "Portuguese": {_MILLION: word_set("milhao milhoes")},
 }
-HUNDREDFOLD: Final = {name: frozenset().union(*scales.values()) for name, scales in _SCALES.items()}
-"""The words for a million and a thousand millions, which need a number in front."""
-READERS: Final[Mapping[str, _Below]] = {
+LARGE_SCALES: Final = {name: frozenset().union(*scales.values()) for name, scales in _SCALES.items()}
+"""By language, the words for a million and a thousand millions, which need a number in front."""
+READERS: Final[Mapping[str, _NumberReader]] = {
     "German": _with_millions(_one_word(german_word), word_set("ein eine einer"), _SCALES["German"]),
     "French": _with_millions(_with_thousands(_french_below_thousand, "mille"), word_set("un"), _SCALES["French"]),
     "Spanish": _with_millions(_with_thousands(_spanish_below_thousand, "mil"), word_set("un"), _SCALES["Spanish"]),
@@ -244,10 +248,10 @@ READERS: Final[Mapping[str, _Below]] = {
         _with_thousands(_portuguese_below_thousand, "mil", "e"), word_set("um"), _SCALES["Portuguese"], "e"
     ),
 }
-"""By language: the value of a whole expression of folded words, or none."""
+"""By language, the reader of a whole expression of folded words."""
 _SINGLE: Final = word_set("un une uno una um uma ein eins")
 VOCABULARY: Final[Mapping[str, frozenset[str]]] = {
-    name: (words | HUNDREDFOLD[name]) - _SINGLE
+    name: (words | LARGE_SCALES[name]) - _SINGLE
     for name, words in {
         "German": frozenset(_GERMAN) | {"tausend"},
         "French": frozenset({*_FR_ONES, *_FR_TEENS, *_FR_TENS, "vingts", "cent", "cents", "mille"}),
@@ -256,7 +260,7 @@ VOCABULARY: Final[Mapping[str, frozenset[str]]] = {
         "Portuguese": frozenset({*_PT_ONES, *_PT_TEENS, *_PT_TENS, *_PT_HUNDREDS, "cem", "mil"}),
     }.items()
 }
-"""By language, the folded words of which numbers are made; what means one is an article, and none of them."""
+"""By language, the folded words that numbers are made of. Words for one are left out, since they are articles too."""
 LINKS: Final[Mapping[str, frozenset[str]]] = {
     "German": frozenset(),
     "French": frozenset({"et"}),
@@ -264,5 +268,5 @@ LINKS: Final[Mapping[str, frozenset[str]]] = {
     "Italian": frozenset({"e"}),
     "Portuguese": frozenset({"e"}),
 }
-IN_ONE_WORD: Final[Mapping[str, Callable[[str], int | None]]] = {"German": german_word, "Italian": italian_word}
-"""Languages that write a number in one word, with what reads it."""
+SINGLE_WORD_READERS: Final[Mapping[str, Callable[[str], int | None]]] = {"German": german_word, "Italian": italian_word}
+"""Languages that write a number as one word, each with the reader of such a word."""

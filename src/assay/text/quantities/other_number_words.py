@@ -1,8 +1,8 @@
 """Whole numbers written in German, French, Spanish, Italian and Portuguese words, up to the millions.
 
-An expression is read whole by the grammar of the text's language or not at all. Nothing is read where a half, a
-fraction, a limit, another number or a time of day adjoins, or where the word means something else as well: a number
-that is cut short is worse than one that is not read.
+An expression is read whole by the grammar of the text's language or not at all. Nothing is read next to a half, a
+fraction, a limit, another number or a time of day, or where the word has another meaning too: a number that is cut
+short is worse than one that is not read.
 """
 
 import re
@@ -11,27 +11,27 @@ from decimal import Decimal
 from typing import Final
 
 from assay.text.lexicon.lexemes import Words, word_set
-from assay.text.quantities.other_number_grammars import HUNDREDFOLD, IN_ONE_WORD, LINKS, READERS, VOCABULARY
+from assay.text.quantities.other_number_grammars import LARGE_SCALES, LINKS, READERS, SINGLE_WORD_READERS, VOCABULARY
 from assay.text.quantities.units import OTHER_UNIT_WORDS, UNIT_WORDS
-from assay.text.sentences.languages import BESIDE_ENGLISH, is_common_word, votes_of
+from assay.text.sentences.languages import OTHER_LANGUAGES, is_common_word, language_votes
 
-_ONE: Final = word_set("un une una uno um uma ein eine einer")
-"""Articles, and one in a number of several words."""
-_LARGE: Final = re.compile(r"tausend|mila|mille", re.IGNORECASE)
-_ALL: Final = frozenset().union(*VOCABULARY.values())
-_ELSEWHERE_ANOTHER: Final = {
+_ARTICLES: Final = word_set("un une una uno um uma ein eine einer")
+"""Articles, which mean one within a number of several words."""
+_CONTAINS_THOUSAND: Final = re.compile(r"tausend|mila|mille", re.IGNORECASE)
+_ALL_NUMERALS: Final = frozenset().union(*VOCABULARY.values())
+_NUMERALS_ELSEWHERE_ONLY: Final = {
     "German": word_set("sei elf"),
     "French": frozenset[str](),
     "Spanish": word_set("sei"),
     "Italian": frozenset[str](),
     "Portuguese": word_set("dos doce sei"),
 }
-"""Words of a language that are numbers in another one of the five and none in it."""
-_OFTEN_ANOTHER: Final = word_set("acht neuf cent sei venti once due elf six seize doce dos mille")
-"""Numbers of one word that are no numbers as often: only in front of a unit, or where the language is told."""
-_NEED_A_UNIT: Final = word_set("acht neuf cent sei venti")
-"""Those that are so in their own language."""
-_HALVES: Final = word_set(
+"""By language, words of it that are numbers in another of the five languages but not in this one."""
+_AMBIGUOUS: Final = word_set("acht neuf cent sei venti once due elf six seize doce dos mille")
+"""One-word numbers that often mean something else: read only before a unit, or where the language is known."""
+_NEEDS_UNIT: Final = word_set("acht neuf cent sei venti")
+"""Those of them that are ambiguous within their own language."""
+_UNREAD_PARTS: Final = word_set(
     """halb halbe halben halber halbes einhalb anderthalb eineinhalb demi demie media medio medios medias mezza mezzo
     meia meio komma virgule coma virgola virgula punto ponto point punkt
     drittel viertel funftel zehntel tiers quart quarts cuarto cuartos tercio tercios terzo terzi quarto quarti terco
@@ -42,7 +42,7 @@ _HALVES: Final = word_set(
     billion billionen billon billones bilhao bilhoes biliao bilioes trilhao
     mal fois veces volte vezes fach uhr"""
 )
-"""Parts of a number that the grammars do not read, and what makes a time of day or a factor of it."""
+"""Parts of numbers that the grammars do not read, and words that make a number a time of day or a factor."""
 _LIMITS: Final = word_set(
     """mindestens hochstens maximal minimal zu uber unter mehr weniger als fast knapp rund etwa circa ungefahr gut
     innerhalb binnen bis spatestens nahezu
@@ -53,113 +53,115 @@ _LIMITS: Final = word_set(
     nicht kein keine keinen pas ne non no nao nie jamais mai sondern sino bensi
     por per pour sur von entre zwischen tra fra between"""
 )
-"""Words in front of a number, or behind it, that say that it is not just that."""
-_OF_SHARES: Final = word_set("por per pour zu")
-_CLOCK: Final = word_set("a des vers jusqu'a avant apres las as alle gegen um ab ore dalle desde")
+"""Words before or after a number that make it something else than that exact number."""
+_PERCENT_WORDS: Final = word_set("por per pour zu")
+_CLOCK_PREPOSITIONS: Final = word_set("a des vers jusqu'a avant apres las as alle gegen um ab ore dalle desde")
 _SHORT_WEEKS: Final = frozenset({8, 15})
-"""Days that stand for a week and for two: "acht Tage", "quinze jours", "quince días"."""
-_BEFORE, _AFTER = 3, 4
-_SIMPLE: Final = frozenset({" ", "-", "\u00a0", "\u2011"})
+"""Numbers of days that mean one week or two: "acht Tage", "quinze jours", "quince días"."""
+_WORDS_BEFORE, _WORDS_AFTER = 3, 4
+_JOINTS: Final = frozenset({" ", "-", "\u00a0", "\u2011"})
 
 
 def _languages(text: str) -> tuple[frozenset[str], bool]:
-    """The languages that a text may be in, and whether its words tell so; none where it is English."""
-    votes = votes_of(text)
-    most = max(votes[name] for name in BESIDE_ENGLISH)
+    """The languages that a text may be in (none where it is English), and whether its words point to them."""
+    votes = language_votes(text)
+    most = max(votes[name] for name in OTHER_LANGUAGES)
     if most <= votes["English"]:
-        return (frozenset() if votes["English"] else frozenset(BESIDE_ENGLISH)), False
-    return frozenset(name for name in BESIDE_ENGLISH if votes[name] == most), True
+        return (frozenset() if votes["English"] else frozenset(OTHER_LANGUAGES)), False
+    return frozenset(name for name in OTHER_LANGUAGES if votes[name] == most), True
 
 
 class _Reader:
+    """Reads the numbers of one text."""
+
     def __init__(self, text: str, words: Words) -> None:
         self.text, self.words = text, words
         self.folds = [one.fold for one in words.lexemes]
-        self.names, self.told = _languages(text)
+        self.languages, self.language_known = _languages(text)
 
-    def near(self, first: int, last: int) -> bool:
-        """Whether two words are apart by a space or a hyphen alone."""
-        return self.text[self.words.ends[first] : self.words.starts[last]] in _SIMPLE
+    def adjacent(self, first: int, last: int) -> bool:
+        """Whether only a space or a hyphen stands between two words."""
+        return self.text[self.words.ends[first] : self.words.starts[last]] in _JOINTS
 
-    def numeral(self, at: int, names: Sequence[str]) -> bool:
+    def is_numeral(self, at: int, languages: Sequence[str]) -> bool:
         word = self.folds[at]
-        return word[:1].isdigit() or any(_is_numeral(word, name) for name in names)
+        return word[:1].isdigit() or any(_is_numeral(word, name) for name in languages)
 
-    def run(self, at: int, name: str) -> int:
-        """The index after the longest row of words that may belong to one number."""
+    def expression_end(self, at: int, name: str) -> int:
+        """The index after the longest sequence of words that may belong to one number."""
         end = last = at + 1
-        while end < len(self.folds) and self.near(end - 1, end):
+        while end < len(self.folds) and self.adjacent(end - 1, end):
             word = self.folds[end]
             if word not in LINKS[name]:
-                if not (_is_numeral(word, name) or word in _ONE):
+                if not (_is_numeral(word, name) or word in _ARTICLES):
                     break
                 last = end + 1
             end += 1
         return last
 
     def read(self, at: int) -> tuple[int, int, int] | None:
-        """First word, index after the last and value of the number at a word; a value of 0 where it is not sure."""
+        """First word, index after the last word and value of the number at a word; the value is 0 if uncertain."""
         found: set[tuple[int, int, int]] = set()
-        for name in sorted(self.names):
+        for name in sorted(self.languages):
             if not _is_numeral(self.folds[at], name):
                 continue
-            end = self.run(at, name)
-            first = at - 1 if at and self.folds[at] in HUNDREDFOLD[name] and self.folds[at - 1] in _ONE else at
+            end = self.expression_end(at, name)
+            first = at - 1 if at and self.folds[at] in LARGE_SCALES[name] and self.folds[at - 1] in _ARTICLES else at
             value = READERS[name](self.folds[first:end])
             found.add((first, end, value or 0))
         if not found:
             return None
         first, end, value = max(found, key=lambda one: one[1])
-        if len(found) > 1 or not value or not self._sure(first, end, value):
+        if len(found) > 1 or not value or not self._is_certain(first, end, value):
             return first, end, 0
         return first, end, value
 
-    def _sure(self, first: int, end: int, value: int) -> bool:
-        folds, names = self.folds, sorted(self.names)
-        unit_end, units = self._unit(end)
-        if any(folds[first] in _ELSEWHERE_ANOTHER[name] for name in names) and end - first == 1:
+    def _is_certain(self, first: int, end: int, value: int) -> bool:
+        folds, languages = self.folds, sorted(self.languages)
+        unit_end, units = self._unit_after(end)
+        if any(folds[first] in _NUMERALS_ELSEWHERE_ONLY[name] for name in languages) and end - first == 1:
             return False
-        if end - first == 1 and not units and (folds[first] in _NEED_A_UNIT or not self.told):
+        if end - first == 1 and not units and (folds[first] in _NEEDS_UNIT or not self.language_known):
             return False
-        if end - first == 1 and not self.told and folds[first] in _OFTEN_ANOTHER - {"due", "six", "acht", "neuf"}:
+        if end - first == 1 and not self.language_known and folds[first] in _AMBIGUOUS - {"due", "six", "acht", "neuf"}:
             return False
-        if not self.told and not units:
+        if not self.language_known and not units:
             return False
-        if not units and not self._noun(end):
+        if not units and not self._precedes_noun(end):
             return False
         low, high = self._window(first, end)
         around = [*range(low, first), *range(unit_end if units == "share" else end, high)]
-        if any(self.numeral(one, names) or folds[one] in _HALVES or folds[one].endswith("halb") for one in around):
+        if any(self.is_numeral(i, languages) or folds[i] in _UNREAD_PARTS or folds[i].endswith("halb") for i in around):
             return False
         if any(folds[one] in _LIMITS for one in range(low, first)):
             return False
-        if any(folds[one] in _LIMITS - _OF_SHARES for one in range(end, min(high, unit_end + 2))):
+        if any(folds[one] in _LIMITS - _PERCENT_WORDS for one in range(end, min(high, unit_end + 2))):
             return False
         before = folds[first - 1] if first else ""
-        if units == "time" and self._names_hours(end) and before in _CLOCK:
+        if units == "time" and self._names_hours(end) and before in _CLOCK_PREPOSITIONS:
             return False
         if not units and before in {"las", "alle", "as", "um", "gegen"}:
             return False
         return not (units == "time" and value in _SHORT_WEEKS and self._names_days(end))
 
     def _window(self, first: int, end: int) -> tuple[int, int]:
-        """The words around a number in its own part of the sentence, as half-open indices."""
+        """The half-open range of words around a number, up to the next punctuation mark."""
         low, high = first, end
-        while low > max(0, first - _BEFORE) and not self._breaks(low - 1, low):
+        while low > max(0, first - _WORDS_BEFORE) and not self._is_break(low - 1, low):
             low -= 1
-        while high < min(len(self.folds), end + _AFTER) and not self._breaks(high - 1, high):
+        while high < min(len(self.folds), end + _WORDS_AFTER) and not self._is_break(high - 1, high):
             high += 1
         return low, high
 
-    def _breaks(self, first: int, last: int) -> bool:
+    def _is_break(self, first: int, last: int) -> bool:
         return any(mark in ".;:!?()" for mark in self.text[self.words.ends[first] : self.words.starts[last]])
 
     def _word(self, at: int) -> str:
         return self.text[self.words.starts[at] : self.words.ends[at]].lower() if at < len(self.folds) else ""
 
-    def _unit(self, end: int) -> tuple[int, str]:
-        """The index after the unit behind a number, and its dimension; the empty word where there is none."""
-        if end >= len(self.folds) or not self.near(end - 1, end):
+    def _unit_after(self, end: int) -> tuple[int, str]:
+        """The index after the unit that follows a number, and its dimension; an empty one where no unit follows."""
+        if end >= len(self.folds) or not self.adjacent(end - 1, end):
             return end, ""
         pair = f"{self._word(end)} {self._word(end + 1)}"
         unit = UNIT_WORDS.get(pair) or OTHER_UNIT_WORDS.get(self._word(end)) or UNIT_WORDS.get(self._word(end))
@@ -173,9 +175,9 @@ class _Reader:
     def _names_days(self, end: int) -> bool:
         return self.folds[end] in {"tage", "tagen", "jours", "dias", "giorni"}
 
-    def _noun(self, end: int) -> bool:
-        """Whether a word that may be counted follows."""
-        if end >= len(self.folds) or not self.near(end - 1, end):
+    def _precedes_noun(self, end: int) -> bool:
+        """Whether a word that a number may count follows."""
+        if end >= len(self.folds) or not self.adjacent(end - 1, end):
             return False
         word = self._word(end)
         return (
@@ -184,11 +186,11 @@ class _Reader:
 
 
 def _is_numeral(word: str, name: str) -> bool:
-    return word in VOCABULARY[name] or (name in IN_ONE_WORD and IN_ONE_WORD[name](word) is not None)
+    return word in VOCABULARY[name] or (name in SINGLE_WORD_READERS and SINGLE_WORD_READERS[name](word) is not None)
 
 
 def other_number_words(text: str, words: Words) -> Iterator[tuple[int, int, Decimal]]:
-    """The written numbers of a text that are not English, as half-open ranges of word indices with their values.
+    """The numbers of a text in words of other languages, as half-open ranges of word indices with their values.
 
     >>> from assay.text.lexicon.lexemes import find_words
     >>> german = "Der Urlaub dauert vierundzwanzig Tage."
@@ -197,11 +199,11 @@ def other_number_words(text: str, words: Words) -> Iterator[tuple[int, int, Deci
     >>> list(other_number_words("It was due once.", find_words("It was due once.")))
     []
     """
-    if _ALL.isdisjoint(one.fold for one in words.lexemes) and _LARGE.search(text) is None:
+    if _ALL_NUMERALS.isdisjoint(one.fold for one in words.lexemes) and _CONTAINS_THOUSAND.search(text) is None:
         return
     reader = _Reader(text, words)
     done = 0
-    if not reader.names:
+    if not reader.languages:
         return
     for at in range(len(words)):
         if at < done:

@@ -1,5 +1,8 @@
-"""Two quantities that stand together: one as in "10 to 15 minutes", "between 3 and 5" and "one in five", or two with
-one unit as in "from 10 to 15 minutes"."""
+"""Neighbouring quantities that are read together.
+
+"10 to 15 minutes" and "between 3 and 5" are one range and "one in five" is one share; in "from 10 to 15 minutes" two
+quantities share a unit.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,19 +15,19 @@ from assay.text.quantities.values import Quantity
 
 _RANGE_GAP = re.compile(r"\s?[-–—]\s?|\s(?:to|through|until|or)\s(?:[$€£])?")
 _TO_GAP = re.compile(r"\sto\s(?:(?:about|around|nearly|almost|some)\s)?")
-_ONE_SIZE = Decimal(20)
-"""How many times as large as the other one a number may be that shares its scale and unit."""
+_MAX_SIZE_RATIO = Decimal(20)
+"""How many times as large as the other a number may be for the two to share a scale and a unit."""
 _YEAR_DIGITS = 4
 _NOT_SHARED = frozenset({"ordinal", "factor", "points", "temperature"})
 _AND_GAP = re.compile(r"\sand\s(?:[$€£])?")
-_MOST_IN, _MOST_OF = 20, 9
+_MAX_SHARE_WHOLE, _MAX_SHARE_PART = 20, 9
 """The greatest numbers read as a share in "one in five"."""
 
 
-def merge_ranges(text: str, found: Sequence[Quantity]) -> Iterator[Quantity]:
-    """The quantities with two read as one range or one share where the words between them say so."""
+def merge_pairs(text: str, quantities: Sequence[Quantity]) -> Iterator[Quantity]:
+    """The quantities, with two neighbours read as one range or one share where the words between them make them one."""
     pending: Quantity | None = None
-    for quantity in found:
+    for quantity in quantities:
         if pending is None:
             pending = quantity
             continue
@@ -39,7 +42,7 @@ def merge_ranges(text: str, found: Sequence[Quantity]) -> Iterator[Quantity]:
 
 
 def _as_range(text: str, first: Quantity, second: Quantity) -> Quantity | None:
-    """Both as one range, where the words between them and before them say so."""
+    """Both as one range, where the words between and before them make them one."""
     gap = text[first.end : second.start]
     if len(gap) > 12 or first.bound == "range" or not second.exact:
         return None
@@ -54,7 +57,7 @@ def _as_range(text: str, first: Quantity, second: Quantity) -> Quantity | None:
         unit = UNIT_SYMBOLS.get(second.unit) or UNIT_WORDS.get(second.unit)
         if unit is not None and unit.offset:
             return None
-        # Not every unit can be looked up by its sign, months cannot: its size is that of the number which has it.
+        # Not every unit can be looked up by its name (months cannot), so its size is derived from the second number.
         factor = second.high / second.value if second.value and second.high is not None else Decimal(1)
     elif second.dimension == "count" and first.dimension.startswith("money"):
         second = replace(second, dimension=first.dimension, unit=first.unit)
@@ -76,9 +79,9 @@ def _as_range(text: str, first: Quantity, second: Quantity) -> Quantity | None:
 
 
 def _with_shared_unit(text: str, first: Quantity, second: Quantity) -> Quantity:
-    """The first quantity of "from 10 to 30 million euros" with the scale and the unit that are written once.
+    """The first quantity of "from 10 to 30 million euros" with the scale and unit that only the second one states.
 
-    Only where the two numbers as written are of one size: "from 100 to 2 million" may begin at a hundred.
+    Only where the two numbers as written are of similar size: "from 100 to 2 million" may begin at a hundred.
     """
     before = text[max(0, first.start - 6) : first.start].lower().rstrip()
     gap = text[first.end : second.start]
@@ -95,7 +98,7 @@ def _with_shared_unit(text: str, first: Quantity, second: Quantity) -> Quantity:
     coefficient = second.value / (_trailing_scale(written) if written[-1:].isalpha() else 1)
     if not first.value or not coefficient or _looks_like_a_year(first, text):
         return first
-    if not 1 / _ONE_SIZE <= abs(first.value / coefficient) <= _ONE_SIZE:
+    if not 1 / _MAX_SIZE_RATIO <= abs(first.value / coefficient) <= _MAX_SIZE_RATIO:
         return first
     factor = scale * (second.low / second.value if unitless else Decimal(1))
     return replace(
@@ -120,7 +123,9 @@ def _as_share(text: str, first: Quantity, second: Quantity) -> Quantity | None:
     """ "One in five" as a fifth."""
     if text[first.end : second.start] != " in " or not first.dimension == second.dimension == "count":
         return None
-    if not (0 < first.value < second.value <= _MOST_IN and first.exact and second.exact and first.value <= _MOST_OF):
+    if not (0 < first.value < second.value <= _MAX_SHARE_WHOLE and first.value <= _MAX_SHARE_PART):
+        return None
+    if not (first.exact and second.exact):
         return None
     share = first.value / second.value
     return replace(

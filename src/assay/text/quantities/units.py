@@ -208,10 +208,10 @@ area km² 1000000: quadratkilometer kilomètres-carrés kilómetros-cuadrados ch
 mass kg 1000: kilogramm kilogrammes kilogramos chilogrammi quilogramas
 share % 0.01: prozent pourcent por-ciento per-cento por-cento pour-cent
 """
-"""German, French, Spanish, Italian and Portuguese names that are no English words ("ore" and "ans" are left out)."""
+"""German, French, Spanish, Italian and Portuguese names that are not English words ("ore" and "ans" are left out)."""
 
 
-def _read(table: str) -> dict[str, Unit]:
+def _parse_units(table: str) -> dict[str, Unit]:
     units: dict[str, Unit] = {}
     for line in table.strip().splitlines():
         head, spellings = line.split(":", 1)
@@ -226,10 +226,10 @@ _CELSIUS = Unit("temperature", Decimal(1), "°C", Decimal("273.15"))
 _FAHRENHEIT = Unit("temperature", Decimal(5) / Decimal(9), "°F", Decimal("459.67") * Decimal(5) / Decimal(9))
 _KELVIN = Unit("temperature", Decimal(1), "K")
 
-OTHER_UNIT_WORDS: dict[str, Unit] = _read(_OTHER_LANGUAGES)
+OTHER_UNIT_WORDS: dict[str, Unit] = _parse_units(_OTHER_LANGUAGES)
 """Units by their names in other languages, in lower case."""
 
-UNIT_WORDS: dict[str, Unit] = (_read(_SPELLED) | OTHER_UNIT_WORDS) | {
+UNIT_WORDS: dict[str, Unit] = (_parse_units(_SPELLED) | OTHER_UNIT_WORDS) | {
     "degrees celsius": _CELSIUS,
     "degree celsius": _CELSIUS,
     "celsius": _CELSIUS,
@@ -243,7 +243,7 @@ UNIT_WORDS: dict[str, Unit] = (_read(_SPELLED) | OTHER_UNIT_WORDS) | {
 }
 """Units by spelled name, in lower case, of one or two words."""
 
-UNIT_SYMBOLS: dict[str, Unit] = _read(_SYMBOLS) | {
+UNIT_SYMBOLS: dict[str, Unit] = _parse_units(_SYMBOLS) | {
     "°C": _CELSIUS,
     "℃": _CELSIUS,
     "°F": _FAHRENHEIT,
@@ -252,14 +252,14 @@ UNIT_SYMBOLS: dict[str, Unit] = _read(_SYMBOLS) | {
 }
 """Units by symbol; case matters."""
 
-ENGLISH_ALSO = frozenset({"metro", "metros", "hora", "anno", "ano", "mes", "dias", "minuto"})
-"""Units of other languages that an English text may have as another word ("3 metro lines")."""
+ENGLISH_HOMOGRAPHS = frozenset({"metro", "metros", "hora", "anno", "ano", "mes", "dias", "minuto"})
+"""Units of other languages that are also English words with another meaning ("3 metro lines")."""
 
 OTHER_SCALES = {
     **dict.fromkeys(("millionen", "millón", "millones", "milione", "milioni", "milhão", "milhões"), Decimal(10) ** 6),
     **dict.fromkeys(("milliarde", "milliarden", "milliard", "milliards", "miliardo", "miliardi"), Decimal(10) ** 9),
 }
-"""Words behind a number in other languages that multiply it. "Billion" and "bilhão" have two values, and none here."""
+"""Words of other languages that multiply the number before them; "Billion" and "bilhão" are ambiguous and left out."""
 
 KEY_UNITS: dict[str, Unit] = {
     spelling: UNIT_SYMBOLS[symbol]
@@ -282,7 +282,7 @@ KEY_UNITS: dict[str, Unit] = {
         "mbps": "Mbps",
     }.items()
 }
-"""Units as the names of fields end in them, in lower case: `memory_mb`."""
+"""Units by the abbreviation with which field names end, in lower case: `memory_mb`."""
 
 TWO_WORD_HEADS = frozenset(spelling.split()[0] for spelling in UNIT_WORDS if " " in spelling)
 """The words that may begin a unit of two words."""
@@ -317,7 +317,7 @@ CURRENCY_PREFIXES = {
     "R": "BRL",
     "MX": "MXN",
 }
-"""What may stand before a dollar sign, and the currency that it makes of it."""
+"""Prefixes of a dollar sign, with the currency that each makes of it."""
 
 CURRENCY_CODES = word_set(
     """USD EUR GBP JPY CNY INR KRW RUB CHF CAD AUD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR SGD HKD TRY ILS AED SAR
@@ -353,7 +353,7 @@ MINOR_CURRENCY_WORDS = {"cents": "USD", "cent": "USD", "pence": "GBP"}
 """Hundredths of a currency."""
 
 
-def stands_alone(text: str, end: int) -> bool:
-    """Whether no letter word follows a one-letter unit, so that "5 m wide" is read and "5 A players" is not."""
+def unit_stands_alone(text: str, end: int) -> bool:
+    """Whether no capitalised word follows a one-letter unit, so that "5 m wide" is read and "5 A players" is not."""
     following = text[end : end + 2].strip()
     return not following or not following[0].isupper()

@@ -1,4 +1,4 @@
-"""What a quantity is once it is read, and how a claim's quantity stands to one of the evidence."""
+"""A quantity as a value, and how a claim's quantity relates to one of the evidence."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -12,12 +12,12 @@ Bound = Literal["exact", "about", "more", "at_least", "less", "at_most", "range"
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One quantity, with where it stands."""
+    """One quantity with its place in the text."""
 
     start: int
     """First character of the whole expression, bound and currency sign included."""
     end: int
-    """After its last character, unit included."""
+    """Index after its last character, unit included."""
     number_start: int
     number_end: int
     """The number alone, as written."""
@@ -39,8 +39,8 @@ class Quantity:
     weak: bool
     """A small number word that is often no count at all, such as "one"."""
     quiet: bool = False
-    """A number in words of another language than English: the evidence may say it in a way that is not read, so that
-    it is compared with what is read and never found missing."""
+    """A number in words of a language other than English. The evidence may state it in a form that is not read here, so
+    it is compared with what is read but never reported as missing."""
 
     @property
     def exact(self) -> bool:
@@ -66,12 +66,12 @@ def as_sterling(pounds: Quantity) -> Quantity:
 
 
 class Relation(Enum):
-    """How a claim's quantity stands to one of the evidence."""
+    """How a claim's quantity relates to one of the evidence."""
 
     SAME = "same"
     """Equal in value, or the claim's bound follows from the evidence."""
     COMPATIBLE = "compatible"
-    """Both may be true, but the evidence does not say it."""
+    """Both may be true, but the evidence does not state the claim's."""
     DIFFERENT = "different"
     """They cannot both be the value of one thing."""
     INCOMPARABLE = "incomparable"
@@ -81,8 +81,8 @@ class Relation(Enum):
 _TOLERANCES = {"time": Decimal("0.012"), "data": Decimal("0.08"), "temperature": Decimal("0.002")}
 _LOWEST, _HIGHEST = Decimal("-Infinity"), Decimal("Infinity")
 _UNIT_TOLERANCE = Decimal("0.005")
-_MOST_ROUNDED = Decimal("0.2")
-"""The share by which rounding to one digit may miss a value that is said to be about it."""
+_MAX_ROUNDING_SHARE = Decimal("0.2")
+"""The share by which "about" a rounded number may differ from the exact value."""
 
 _ABOUT_TOLERANCE = Decimal("0.05")
 _LIMITS = frozenset({"at_least", "at_most"})
@@ -92,10 +92,10 @@ _MONTH_UNITS = frozenset({"mo", "yr", "quarter", "decade", "century"})
 
 
 def relate(claim: Quantity, evidence: Quantity) -> Relation:
-    """How a claim's quantity stands to one of the evidence, both read in the same way.
+    """How a claim's quantity relates to one of the evidence, both read in the same way.
 
-    Rounding is honest where the claim is the rounded one ("3.5 million" of 3,512,000) and a matter of tolerance where
-    units were converted; a claim that is more precise than the evidence is merely compatible.
+    A claim that rounds the evidence ("3.5 million" of 3,512,000) is the same, within a tolerance where units were
+    converted; a claim that is more precise than the evidence is merely compatible.
 
     >>> from assay.text.quantities.detection import find_quantities
     >>> relate(*(find_quantities(t)[0] for t in ("50 languages", "over 100 languages")))
@@ -109,21 +109,21 @@ def relate(claim: Quantity, evidence: Quantity) -> Relation:
 
 
 def _relate_dimensions(claim: Quantity, evidence: Quantity) -> Relation:
-    """A sum of money beside a bare number of a size that sums have, and an amount beside the same amount per time."""
+    """Relates money to a bare number that is large enough to be an amount, and an amount to the same one per time."""
     for one, other in ((claim, evidence), (evidence, claim)):
         if one.dimension == "count" and other.dimension.startswith("money:") and "/" not in other.dimension:
-            if one.nouns or one.weak or not (_scaled(one) or one.value != one.value.to_integral_value()):
+            if one.nouns or one.weak or not (_is_large(one) or one.value != one.value.to_integral_value()):
                 return Relation.INCOMPARABLE
-            plain = _relate_values(claim, evidence) if claim.exact and evidence.exact else Relation.COMPATIBLE
-            return Relation.COMPATIBLE if plain is Relation.SAME else plain
+            relation = _relate_values(claim, evidence) if claim.exact and evidence.exact else Relation.COMPATIBLE
+            return Relation.COMPATIBLE if relation is Relation.SAME else relation
         if other.dimension.startswith(one.dimension + "/") and one.value == other.value:
             same_unit = other.unit.split("/")[0] == one.unit
             return Relation.COMPATIBLE if same_unit else Relation.INCOMPARABLE
     return Relation.INCOMPARABLE
 
 
-def _scaled(quantity: Quantity) -> bool:
-    """Whether a number is of a size at which a sum of money is likely to be meant."""
+def _is_large(quantity: Quantity) -> bool:
+    """Whether a number is so large that it is likely to be an amount of money."""
     return abs(quantity.value) >= 1000
 
 
@@ -131,26 +131,26 @@ def _relate_values(claim: Quantity, evidence: Quantity) -> Relation:
     ours, theirs = claim.low, evidence.low
     assert ours is not None  # noqa: S101 an exact quantity has both ends
     assert theirs is not None  # noqa: S101
-    plain = not (claim.rounded or evidence.rounded) and "about" not in (claim.bound, evidence.bound)
-    if plain and claim.unit == evidence.unit:
+    unrounded = not (claim.rounded or evidence.rounded) and "about" not in (claim.bound, evidence.bound)
+    if unrounded and claim.unit == evidence.unit:
         return Relation.SAME if ours == theirs else Relation.DIFFERENT
-    apart = abs(ours - theirs)
-    if apart == 0:
+    difference = abs(ours - theirs)
+    if difference == 0:
         return Relation.SAME
     size = max(abs(ours), abs(theirs))
-    if claim.unit != evidence.unit and apart <= size * _conversion_tolerance(claim, evidence):
+    if claim.unit != evidence.unit and difference <= size * _conversion_tolerance(claim, evidence):
         return Relation.SAME
-    if (claim.rounded or claim.unit != evidence.unit) and claim.step >= evidence.step and apart <= claim.step:
+    if (claim.rounded or claim.unit != evidence.unit) and claim.step >= evidence.step and difference <= claim.step:
         return Relation.SAME
-    if (evidence.rounded or claim.unit != evidence.unit) and evidence.step > claim.step and apart <= evidence.step:
+    if (evidence.rounded or claim.unit != evidence.unit) and evidence.step > claim.step and difference <= evidence.step:
         return Relation.COMPATIBLE
     if "about" in {claim.bound, evidence.bound}:
-        rounding = max(q.step * roundness(_places(q)) for q in (claim, evidence) if q.bound == "about")
-        rounded = apart <= rounding and apart <= size * _MOST_ROUNDED
-        if rounded or (apart <= size * _ABOUT_TOLERANCE and apart <= rounding * 10):
+        rounding = max(q.step * roundness(_in_last_place_units(q)) for q in (claim, evidence) if q.bound == "about")
+        rounded = difference <= rounding and difference <= size * _MAX_ROUNDING_SHARE
+        if rounded or (difference <= size * _ABOUT_TOLERANCE and difference <= rounding * 10):
             return Relation.SAME if claim.bound == "about" else Relation.COMPATIBLE
     mixed = (claim.unit in _MONTH_UNITS) != (evidence.unit in _MONTH_UNITS)
-    if claim.dimension == "time" and mixed and apart <= size * Decimal("0.1"):
+    if claim.dimension == "time" and mixed and difference <= size * Decimal("0.1"):
         return Relation.COMPATIBLE
     return Relation.DIFFERENT
 
@@ -163,7 +163,7 @@ def _conversion_tolerance(claim: Quantity, evidence: Quantity) -> Decimal:
     return _TOLERANCES.get(claim.dimension, _UNIT_TOLERANCE)
 
 
-def _places(quantity: Quantity) -> Decimal:
+def _in_last_place_units(quantity: Quantity) -> Decimal:
     """The value in units of its last written place: 21 for 2.1 million."""
     if quantity.low is None or not quantity.step:
         return quantity.value
@@ -171,7 +171,7 @@ def _places(quantity: Quantity) -> Decimal:
 
 
 def roundness(value: Decimal) -> int:
-    """Ten to the number of trailing zeros of a whole number, at most a million: how round it is."""
+    """How round a whole number is: ten to the power of its trailing zeros, at most a million; 1 for a fraction."""
     if value == 0 or value != value.to_integral_value():
         return 1
     power = 1

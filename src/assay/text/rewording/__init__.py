@@ -1,11 +1,11 @@
-"""A statement said another way: as an answer with its question, denied, or with another value in it."""
+"""Rewords statements: an answer joined to its question, a denial, the same statement with another value."""
 
 from typing import TYPE_CHECKING
 
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.text.rewording.agreed_statements import Agreed as Agreed
+    from assay.text.rewording.agreed_statements import AgreedStatement as AgreedStatement
     from assay.text.rewording.agreed_statements import agreed_statement as agreed_statement
     from assay.text.rewording.agreed_statements import value_alone as value_alone
     from assay.text.rewording.negation import denial_of as denial_of
@@ -19,10 +19,11 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            ".agreed_statements": ("Agreed", "agreed_statement", "value_alone"),
+            ".agreed_statements": ("AgreedStatement", "agreed_statement", "value_alone"),
             ".negation": ("denial_of",),
             ".question_topics": ("question_parts",),
             ".short_answers": ("agrees", "answer_as_statement", "asked_statement", "denied_statement"),
             ".value_substitution": ("value_substitutions",),
         },
+        renamed={"Agreed": "AgreedStatement"},
     )

@@ -1,4 +1,4 @@
-"""The things that a question asks about side by side."""
+"""The topics that a question joins with "and" or "or"."""
 
 import re
 from collections.abc import Sequence
@@ -7,22 +7,22 @@ from typing import Final
 from assay.text.lexicon.tokens import Token, tokenise
 
 _CONTENT: Final = frozenset({"W", "NAME", "NUM"})
-_LED: Final = frozenset({"DET", "PREP"})
-_BEFORE: Final = frozenset({"DET", "PREP", "AUX"})
-"""What stands before things that are joined, and before no verbs: "of partners and mothers", "do partners and ..."."""
-_BEHIND: Final = frozenset({"DET", "PRON", "NUM"})
-"""What follows a verb that is joined, and behind no thing: "swap the box"."""
-_LONGEST: Final = 3
-"""Words of a thing that are taken: "the basic plan"."""
-_LONGEST_QUESTION: Final = 2_000
+_LEADING_TAGS: Final = frozenset({"DET", "PREP"})
+_TAGS_BEFORE: Final = frozenset({"DET", "PREP", "AUX"})
+"""Tags before joined topics but not before joined verbs: "of partners and mothers", "do partners and ..."."""
+_TAGS_AFTER_VERB: Final = frozenset({"DET", "PRON", "NUM"})
+"""Tags after a joined verb but not after a topic: "swap the box"."""
+_MAX_TOPIC_WORDS: Final = 3
+"""The most words of a topic: "the basic plan"."""
+_MAX_QUESTION_LENGTH: Final = 2_000
 _QUESTION: Final = re.compile(r"[^.!?\n]*\?")
 
 
 def question_parts(question: str) -> list[tuple[str, str]]:
-    """Pairs of things that a question joins with "and" or "or", as they are in it.
+    """Pairs of topics that a question joins with "and" or "or", as written.
 
-    Read are the sentences that ask. Of two things as many words are taken: what follows the second may be the
-    verb of both, or a word that both share. Joined deeds are no things.
+    Only the interrogative sentences are read. Both topics of a pair get the same number of words, because what follows
+    the second may be the verb of both, or a word that both share. Joined actions are not topics.
 
     >>> question_parts("How long is the leave of partners and of mothers?")
     [('partners', 'mothers')]
@@ -34,43 +34,45 @@ def question_parts(question: str) -> list[tuple[str, str]]:
     []
     """
     return [
-        pair for asked in _QUESTION.findall(question[:_LONGEST_QUESTION]) for pair in _pairs(asked, tokenise(asked))
+        pair
+        for sentence in _QUESTION.findall(question[:_MAX_QUESTION_LENGTH])
+        for pair in _joined_pairs(sentence, tokenise(sentence))
     ]
 
 
-def _pairs(asked: str, tokens: Sequence[Token]) -> list[tuple[str, str]]:
+def _joined_pairs(sentence: str, tokens: Sequence[Token]) -> list[tuple[str, str]]:
     found = []
     for at, token in enumerate(tokens):
         if token.tag not in {"AND", "OR"}:
             continue
         begin = at + 1
-        while begin < len(tokens) and tokens[begin].tag in _LED:
+        while begin < len(tokens) and tokens[begin].tag in _LEADING_TAGS:
             begin += 1
-        left, right = _run(tokens[:at][::-1]), _run(tokens[begin:])
+        left, right = _topic_length(tokens[:at][::-1]), _topic_length(tokens[begin:])
         right = min(left, right)
         if begin == at + 1:
             left = right
         end = begin + right
-        deed = end < len(tokens) and (tokens[end].tag in _BEHIND or tokens[end].tag.startswith("V"))
-        if not left or not right or deed:
+        is_verb = end < len(tokens) and (tokens[end].tag in _TAGS_AFTER_VERB or tokens[end].tag.startswith("V"))
+        if not left or not right or is_verb:
             continue
-        listed = [(at - left, at)]
-        while (comma := listed[-1][0] - 1) > 0 and tokens[comma].tag == ",":
-            before = min(left, _run(tokens[:comma][::-1]))
+        ranges = [(at - left, at)]
+        while (comma := ranges[-1][0] - 1) > 0 and tokens[comma].tag == ",":
+            before = min(left, _topic_length(tokens[:comma][::-1]))
             if not before:
                 break
-            listed.append((comma - before, comma))
-        first = listed[-1][0] - 1
-        if first >= 0 and tokens[first].tag in _BEFORE:
-            last = _text(asked, tokens[begin:end])
-            found += [(_text(asked, tokens[one:other]), last) for one, other in reversed(listed)]
+            ranges.append((comma - before, comma))
+        first = ranges[-1][0] - 1
+        if first >= 0 and tokens[first].tag in _TAGS_BEFORE:
+            last = _text(sentence, tokens[begin:end])
+            found += [(_text(sentence, tokens[one:other]), last) for one, other in reversed(ranges)]
     return found
 
 
-def _run(tokens: Sequence[Token]) -> int:
-    """How many words of a thing are at the beginning."""
+def _topic_length(tokens: Sequence[Token]) -> int:
+    """The number of words of the topic at the beginning of the tokens."""
     count = 0
-    while count < min(_LONGEST, len(tokens)) and tokens[count].tag in _CONTENT:
+    while count < min(_MAX_TOPIC_WORDS, len(tokens)) and tokens[count].tag in _CONTENT:
         count += 1
     return count
 

@@ -1,11 +1,10 @@
 # ruff: noqa: E501, SIM905 one alternative of a pattern a line; word lists read better as running text
-"""A short answer and its question as one statement.
+"""Joins a short answer and its question into one statement.
 
-"16 weeks" to "How long is the leave?" says that the leave is 16 weeks. Read one behind the other, a question and a
-short answer are no sentence, and a verifier that knows sentences goes by what it knows: it takes "Do partners get 4
-weeks? Yes." for supported by anything that mentions partners and weeks. The statement has the question's words in the
-order of a statement, so that "yes" can be as wrong as what it says yes to.
-The words need not be good English, only plain ("the policy does cover it"); nobody is shown them.
+"16 weeks" in reply to "How long is the leave?" says that the leave is 16 weeks. A question followed by a short answer is
+not a sentence, and a verifier that was made for sentences considers "Do partners get 4 weeks? Yes." supported by anything
+that mentions partners and weeks. The statement has the question's words in the order of a statement, so that "yes" is as
+wrong as what it affirms. It need not be good English, only plain ("the policy does cover it"); it is not displayed.
 """
 
 import re
@@ -17,8 +16,8 @@ from assay.text.claims.clauses import stands_alone
 from assay.text.lexicon import verbs
 from assay.text.lexicon.tokens import PRONOUNS, Token, tokenise
 
-_LONGEST: Final = 500
-"""Characters; of a longer question no statement is made."""
+_MAX_QUESTION_LENGTH: Final = 500
+"""Characters; a longer question gives no statement."""
 AGREEING: Final = (
     r"yes|yep|yeah|yup|true|correct|right|exactly|affirmative|indeed|absolutely|certainly|definitely|of course|sure|"
     r"surely|naturally|without (?:a )?doubt|(?:that|this|it)(?:['’]s| is) (?:right|correct|true|so)|"
@@ -26,7 +25,7 @@ AGREEING: Final = (
     r"ja|jawohl|doch|stimmt|richtig|oui|si|sí|sì|correcto|claro|sim|да|верно|так|tak|对|對|是|是的|是啊|没错|沒錯|"
     r"はい|ええ|そうです|네|예|نعم|evet|ano|igen|kyllä|jo"
 )
-"""Words that say yes, as alternatives of a pattern."""
+"""Words that mean yes, as alternatives of a pattern."""
 _NO: Final = (
     r"no|nope|nah|never|false|wrong|incorrect|negative|not at all|by no means|(?:certainly|definitely|absolutely|of "
     r"course|surely|probably|apparently|clearly) not|(?:that|this|it)(?:['’]s| is) (?:not (?:right|correct|true|so)|wrong|false|incorrect)|"
@@ -51,16 +50,16 @@ _OPENING: Final = re.compile(
     rf"\s*(?:(?P<yes>{AGREEING})|(?P<no>{_NO}))(?=\s*[,;:.!—–-]|\s+(?:because|since|as|but|and|they|it|he|she|we|you|i|there)\b)",
     re.IGNORECASE,
 )
-_SO: Final = re.compile(
+_CONFIRMATION_REQUEST: Final = re.compile(
     r"(?:is|was) (?:it|that|this) (?:true|so|right|correct|the case|a fact) that\s+|(?:do|did) you (?:know|think|agree) (?:that )?"
     r"|(?:can|could) you (?:please )?(?:confirm|tell me) (?:that|whether|if)\s+|(?:please )?(?:confirm|tell me) (?:that|whether|if)\s+",
     re.IGNORECASE,
 )
-_TAG: Final = re.compile(
+_QUESTION_TAG: Final = re.compile(
     rf"[,.]?\s*(?:right|correct|true|yes|no|{_AUX}(?:n['’]t)?\s(?:it|they|he|she|we|you|i|there)(?: not)?)$",
     re.IGNORECASE,
 )
-_FRONT: Final = re.compile(r"(?:(?:and|but|so|or|then|please|now|hi|hello|ok|okay|well)[,\s]+)+", re.IGNORECASE)
+_OPENING_WORDS: Final = re.compile(r"(?:(?:and|but|so|or|then|please|now|hi|hello|ok|okay|well)[,\s]+)+", re.IGNORECASE)
 _PARTICIPLE: Final = re.compile(r".*(?:able|ible|ed|ing|en|ful|less|ous)$")
 _WH: Final = frozenset("what which who whom whose when where how why".split())
 _MEASURES: Final = frozenset(
@@ -69,13 +68,13 @@ _MEASURES: Final = frozenset(
 
 
 def agrees(text: str) -> bool | None:
-    """Whether the text says no more than yes, or no more than no; none where it says something else.
+    """True if the text only says yes, false if it only says no, none if it says anything else.
 
     >>> agrees("Yes, they do."), agrees("Certainly not!"), agrees("Yes, 4 weeks."), agrees("是的")
     (True, False, None, True)
     """
     stripped = text.strip().strip("*_\"“”'`")
-    if len(stripped) > _LONGEST_YES:
+    if len(stripped) > _MAX_YES_LENGTH:
         return None
     echo = _BARE_ECHO.fullmatch(stripped)
     if echo is not None:
@@ -85,16 +84,16 @@ def agrees(text: str) -> bool | None:
     return True if _AGREES.fullmatch(stripped) is not None else None
 
 
-_LONGEST_YES: Final = 60
+_MAX_YES_LENGTH: Final = 60
 
 
 def opening_word(text: str) -> tuple[int, int, bool] | None:
-    """Where the word with which a longer answer says yes or no begins and ends, and whether it says yes.
+    """The range of the yes or no that opens a longer answer, and whether it is a yes; none where there is neither.
 
     >>> opening_word("No, the fee is 5 euros."), opening_word("Nothing is due.")
     ((0, 2, False), None)
     """
-    match = _OPENING.match(text[:_LONGEST_YES])
+    match = _OPENING.match(text[:_MAX_YES_LENGTH])
     if match is None:
         return None
     name = "yes" if match["yes"] is not None else "no"
@@ -103,49 +102,49 @@ def opening_word(text: str) -> tuple[int, int, bool] | None:
 
 @lru_cache(maxsize=256)
 def asked_statement(question: str) -> str | None:
-    """What a question asks whether it is so, as a statement; none where it is not answered by yes or no.
+    """The content of a yes-or-no question as a statement; none for any other question.
 
     >>> asked_statement("Do partners get 4 weeks of leave?"), asked_statement("Is the fee waived for members?")
     ('partners do get 4 weeks of leave', 'the fee is waived for members')
     >>> asked_statement("Partners get 4 weeks, right?"), asked_statement("How long is it?")
     ('Partners get 4 weeks', None)
     """
-    stripped = _stripped(question)
+    stripped = _last_question(question)
     if not stripped:
         return None
-    so = _SO.match(stripped)
+    so = _CONFIRMATION_REQUEST.match(stripped)
     if so is not None:
         stripped = stripped[so.end() :]
         return stripped if stands_alone(tokenise(stripped)) else None
-    tagged = _TAG.search(stripped)
+    tagged = _QUESTION_TAG.search(stripped)
     if tagged is not None and (tagged[0].startswith(",") or stands_alone(tokenise(stripped[: tagged.start()]))):
         return stripped[: tagged.start()].rstrip(" ,")
     tokens = tokenise(stripped)
     if tokens[0].low in verbs.AUXILIARY:
-        return _turned(stripped, tokens, 0)
+        return _in_statement_order(stripped, tokens, 0)
     return stripped if stands_alone(tokens) and tokens[0].low not in _WH else None
 
 
 @lru_cache(maxsize=256)
 def denied_statement(question: str) -> str | None:
-    """What `asked_statement` gives, denied.
+    """The denial of what `asked_statement` returns.
 
     >>> denied_statement("Do partners get 4 weeks?"), denied_statement("Partners get 4 weeks, right?")
     ('partners do not get 4 weeks', 'it is not so that Partners get 4 weeks')
     """
-    stripped = _stripped(question)
+    stripped = _last_question(question)
     tokens = tokenise(stripped)
-    asks = bool(tokens) and tokens[0].low in verbs.AUXILIARY and _SO.match(stripped) is None
-    turned = _turned(stripped, tokens, 0, denied=True) if asks else None
-    if turned is not None:
-        return turned
+    asks = bool(tokens) and tokens[0].low in verbs.AUXILIARY and _CONFIRMATION_REQUEST.match(stripped) is None
+    statement = _in_statement_order(stripped, tokens, 0, denied=True) if asks else None
+    if statement is not None:
+        return statement
     asked = asked_statement(question)
     return None if asked is None else f"it is not so that {asked}"
 
 
 @lru_cache(maxsize=256)
 def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
-    """A question with a short answer in its place as one statement, and where the answer is in it; none if unsure.
+    """The question with the short answer inserted as one statement, and the answer's offset in it; none if unsure.
 
     >>> answer_as_statement("How long is partner leave?", "16 weeks")
     ('partner leave is 16 weeks', 17)
@@ -154,9 +153,13 @@ def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
     >>> answer_as_statement("Tell me more.", "16 weeks") is None
     True
     """
-    stripped = _stripped(question)
-    said = answer.strip().rstrip(".!")
-    if not stripped or _PHRASE.fullmatch(said) is None or re.split(r"['’\s]", said.lower(), maxsplit=1)[0] in PRONOUNS:
+    stripped = _last_question(question)
+    answer_text = answer.strip().rstrip(".!")
+    if (
+        not stripped
+        or _PHRASE.fullmatch(answer_text) is None
+        or re.split(r"['’\s]", answer_text.lower(), maxsplit=1)[0] in PRONOUNS
+    ):
         return None
     tokens = tokenise(stripped)
     at = next((i for i, t in enumerate(tokens[:4]) if t.low in _WH), -1)
@@ -166,31 +169,33 @@ def answer_as_statement(question: str, answer: str) -> tuple[str, int] | None:
     subject_asked = _asks_for_subject(tokens, at, aux)
     if subject_asked:
         rest = stripped[tokens[subject_asked].start :]
-        return f"{said} {rest}", 0
-    if aux < 0 or aux - at > _LONGEST_THING or aux + 1 >= len(tokens):
+        return f"{answer_text} {rest}", 0
+    if aux < 0 or aux - at > _MAX_WORDS_TO_VERB or aux + 1 >= len(tokens):
         return None
-    turned = _turned(stripped, tokens, aux, stated=False)
-    if turned is None:
+    statement = _in_statement_order(stripped, tokens, aux, has_predicate=False)
+    if statement is None:
         return None
-    preposition = f"{stripped[: tokens[at].start].strip().lower()} " if at and not _opens_led(said) else ""
-    joined = f"{turned} {preposition}"
-    return joined + said, len(joined)
+    preposition = (
+        f"{stripped[: tokens[at].start].strip().lower()} " if at and not _opens_with_preposition(answer_text) else ""
+    )
+    joined = f"{statement} {preposition}"
+    return joined + answer_text, len(joined)
 
 
 _PHRASE: Final = re.compile(r"[^\W_][\w\s,.'’%$€£¥()/&+\-–]{0,120}|[$€£¥][\d.,]+")
-"""What can be in the place of an asking word: no label with its value, no row, no sign."""
-_LONGEST_THING: Final = 5
-"""Words between the asking word and its verb: "how many days a week do"."""
+"""A phrase that can replace a question word, unlike a label with its value, a row or a sign."""
+_MAX_WORDS_TO_VERB: Final = 5
+"""The most words between the question word and its verb: "how many days a week do"."""
 
 
-_DEEDS: Final = frozenset({"did", "was", "were", "had"})
+_PAST_AUXILIARIES: Final = frozenset({"did", "was", "were", "had"})
 
 
 def presupposed(question: str) -> str | None:
-    """What a question takes for granted of a third, as a statement; none where it takes nothing for granted.
+    """What a question presupposes about anyone but the two parties, as a statement; none where it presupposes nothing.
 
-    Why something is so can be asked only if it is, and when something was done only if it was. What may be, and what is
-    asked of the parties to the talk, is not taken for granted.
+    "Why is it so" presupposes that it is, and "when was it done" that it was. Possibilities, and questions about the
+    parties to the conversation, presuppose nothing.
 
     >>> presupposed("Why does the policy cover water damage?"), presupposed("Who approved the free upgrade?")
     ('the policy does cover water damage', 'somebody approved the free upgrade')
@@ -199,28 +204,32 @@ def presupposed(question: str) -> str | None:
     >>> presupposed("Doesn't the approval take 9 weeks?"), presupposed("Are the 9 weeks of leave too long for you?")
     ('the approval does take 9 weeks', 'there are 9 weeks of leave')
     """
-    stripped = _stripped(question)
+    stripped = _last_question(question)
     tokens = tokenise(stripped)
-    if len(tokens) < _FEWEST:
+    if len(tokens) < _MIN_TOKENS:
         return None
     if tokens[0].low in verbs.AUXILIARY:
         agreed = tokens[0].low.endswith(("n't", "n’t")) and tokens[1].low not in _PARTIES
-        return (_turned(stripped, tokens, 0) if agreed else None) or _amount_of(stripped)
+        return (_in_statement_order(stripped, tokens, 0) if agreed else None) or _known_amount(stripped)
     if tokens[0].low not in _WH:
         return None
     low, following = tokens[0].low, tokens[1]
     if low == "who" and following.tag in {"V", "VN"}:
         return f"somebody {stripped[following.start :]}"
     aux = 1 if low in {"why", "when", "where", "how"} else 0
-    if not aux or following.low not in verbs.AUXILIARY - verbs.MODAL or (low != "why" and following.low not in _DEEDS):
+    if (
+        not aux
+        or following.low not in verbs.AUXILIARY - verbs.MODAL
+        or (low != "why" and following.low not in _PAST_AUXILIARIES)
+    ):
         return None
-    if len(tokens) < _FEWEST + 1 or tokens[2].low in {"you", "i", "we", "n't", "not", "it", "this", "that"}:
+    if len(tokens) < _MIN_TOKENS + 1 or tokens[2].low in {"you", "i", "we", "n't", "not", "it", "this", "that"}:
         return None
-    return _turned(stripped, tokens, aux)
+    return _in_statement_order(stripped, tokens, aux)
 
 
-def _amount_of(question: str) -> str | None:
-    """The amount that a question mentions as known: "Are the 9 weeks of leave enough?"."""
+def _known_amount(question: str) -> str | None:
+    """The amount that a question presupposes: "Are the 9 weeks of leave enough?"."""
     found = _KNOWN_AMOUNT.search(question)
     return f"there are {found[1]}" if found is not None else None
 
@@ -231,40 +240,36 @@ _KNOWN_AMOUNT: Final = re.compile(
     re.IGNORECASE,
 )
 _PARTIES: Final = frozenset({"you", "i", "we", "it", "this", "that", "there"})
-_FEWEST: Final = 4
-"""Words that a question has that takes something for granted."""
+_MIN_TOKENS: Final = 4
+"""The fewest tokens of a question that presupposes something."""
 
 
-def _stripped(question: str) -> str:
-    """The last question of a text, without what opens and ends it."""
-    text = " ".join(question[-_LONGEST:].split()) if len(question) <= _LONGEST else ""
+def _last_question(question: str) -> str:
+    """The last question of a text, without opening words and the question mark."""
+    text = " ".join(question[-_MAX_QUESTION_LENGTH:].split()) if len(question) <= _MAX_QUESTION_LENGTH else ""
     pieces = [one for one in re.split(r"(?<=[.!?])\s+", text) if one.strip()]
     asking = [one for one in pieces if one.rstrip().endswith("?")] or pieces[-1:]
     if not asking:
         return ""
     last = asking[-1].strip()
-    return last[(front.end() if (front := _FRONT.match(last)) else 0) :].rstrip(" ?!.")
+    return last[(front.end() if (front := _OPENING_WORDS.match(last)) else 0) :].rstrip(" ?!.")
 
 
-def _opens_led(said: str) -> bool:
-    return tokenise(said[:60])[0].tag == "PREP"
+def _opens_with_preposition(answer_text: str) -> bool:
+    return tokenise(answer_text[:60])[0].tag == "PREP"
 
 
 def _asks_for_subject(tokens: Sequence[Token], at: int, aux: int) -> int:
-    """The index of the verb of which the asking words are the subject (`Who gets`, `How many people work`); 0 if
-    not."""
+    """The index of the verb whose subject the question words are (`Who gets`, `How many people work`); 0 if not."""
     if tokens[at].low not in {"who", "what", "which", "how"} or at:
         return 0
-    verb = next((i for i in range(1, min(len(tokens), _LONGEST_THING + 1)) if tokens[i].tag in {"V", "VN", "VA"}), 0)
-    if (
-        tokens[at].low == "who"
-        and 0 < aux <= 1
-        and aux + 1 < len(tokens)
-        and tokens[aux + 1].tag in {"VN", "V", "PREP"}
-    ):
-        return aux  # `Who is entitled to it`, `Who can approve`
-    if tokens[at].low == "who" and aux == 1 and tokens[aux].low in verbs.MODAL and tokens[aux + 1].low in verbs.BASE:
-        return aux
+    verb = next(
+        (i for i in range(1, min(len(tokens), _MAX_WORDS_TO_VERB + 1)) if tokens[i].tag in {"V", "VN", "VA"}), 0
+    )
+    if tokens[at].low == "who" and aux == 1 and len(tokens) > aux + 1:
+        following = tokens[aux + 1]
+        if following.tag in {"VN", "V", "PREP"} or (tokens[aux].low in verbs.MODAL and following.low in verbs.BASE):
+            return aux  # `Who is entitled to it`, `Who can approve`
     if verb and (aux < 0 or verb < aux):
         return verb
     if tokens[at].low == "how" and len(tokens) > 3 and tokens[1].low == "many" and aux < 0:
@@ -272,18 +277,22 @@ def _asks_for_subject(tokens: Sequence[Token], at: int, aux: int) -> int:
     return 0
 
 
-def _turned(
-    stripped: str, tokens: Sequence[Token], aux: int, *, stated: bool = True, denied: bool = False
+def _in_statement_order(
+    stripped: str, tokens: Sequence[Token], aux: int, *, has_predicate: bool = True, denied: bool = False
 ) -> str | None:
-    """The words behind an auxiliary that stands before its subject, with the auxiliary behind the subject.
+    """The words after an auxiliary that precedes its subject, with the auxiliary moved after the subject.
 
-    "Isn't it free?" is answered by "yes" where it is free, so its negation is left out. Where what is said of the
-    subject is asked for (not `stated`), a form of `be` has only its participle or its place behind the subject.
+    "Isn't it free?" is answered by "yes" where it is free, so its negation is left out. Where the question asks for the
+    predicate (not `has_predicate`), all words after a form of `be` but a participle are the subject.
     """
     rest = list(tokens[aux + 1 :])
     if not rest:
         return None
-    end = _subject_end(rest, tokens[aux].low) if stated or tokens[aux].low not in verbs.BE else _asked_of(rest)
+    end = (
+        _subject_length(rest, tokens[aux].low)
+        if has_predicate or tokens[aux].low not in verbs.BE
+        else _question_subject_length(rest)
+    )
     if not end:
         return None
     verb = tokens[aux].text.lower()
@@ -294,35 +303,35 @@ def _turned(
     return " ".join(f"{first} {verb} {'not ' if denied else ''}{last.removeprefix('not ')}".split())
 
 
-def _asked_of(rest: Sequence[Token]) -> int:
-    """How many words behind a form of `be` are what is asked about: all but a participle and what follows it."""
+def _question_subject_length(rest: Sequence[Token]) -> int:
+    """The number of words after a form of `be` that are asked about: all but a participle and what follows it."""
     return next(
         (i for i in range(1, len(rest)) if _is_participle(rest[i]) and rest[i - 1].tag not in {"DET", "PREP", "ADV"}),
         len(rest),
     )
 
 
-def _subject_end(rest: Sequence[Token], aux: str) -> int:
-    """How many of the words are the subject of a question; 0 where that cannot be told."""
+def _subject_length(rest: Sequence[Token], aux: str) -> int:
+    """The number of words that are the subject of a question; 0 where that is uncertain."""
     if rest[0].tag == "PRON" or rest[0].low in {"it", "there", "he", "she", "they", "we", "you", "i", "this", "that"}:
         lone = rest[0].low not in {"this", "that", "these"} or len(rest) < 2 or rest[1].tag not in {"W", "NAME", "VA"}
         if lone:
             return 1
     if aux in verbs.BE or (aux in verbs.HAVE and not any(_is_participle(t) for t in rest[1:])):
-        return _before_predicate(rest)
+        return _length_before_predicate(rest)
     if aux in verbs.HAVE:
         return next((i for i in range(1, len(rest)) if _is_participle(rest[i])), 0)
     led = False
     for i in range(1, len(rest)):
         before = rest[i - 1]
         led = before.tag in {"DET", "PREP"} or before.low == "to"
-        if rest[i].low in verbs.BASE | {"be", "have", "do"} and not led and not _noun_again(rest, i):
+        if rest[i].low in verbs.BASE | {"be", "have", "do"} and not led and not _verb_follows(rest, i):
             return i
     return 0
 
 
-def _noun_again(rest: Sequence[Token], i: int) -> bool:
-    """Whether a surer verb follows, so that this word is a part of the subject (`does the cover plan include`)."""
+def _verb_follows(rest: Sequence[Token], i: int) -> bool:
+    """Whether a verb follows directly, so that this word is part of the subject (`does the cover plan include`)."""
     following = rest[i + 1 : i + 2]
     return bool(following) and following[0].low in verbs.BASE and following[0].tag == "W"
 
@@ -331,8 +340,8 @@ def _is_participle(token: Token) -> bool:
     return token.tag in {"VN", "V"} or token.low in verbs.PARTICIPLE or token.low == "been"
 
 
-def _before_predicate(rest: Sequence[Token]) -> int:
-    """Where the predicate begins behind a form of `be`: the first word that can begin none of the subject."""
+def _length_before_predicate(rest: Sequence[Token]) -> int:
+    """The index at which the predicate begins after a form of `be`: the first word that cannot be in the subject."""
     inside = False
     for i in range(1, len(rest)):
         token, before = rest[i], rest[i - 1]

@@ -1,9 +1,9 @@
-"""Names in code that its documentation has to have: endpoints, addresses and their parameters, flags, calls, arguments,
-enumerated values.
+"""Names in code that its documentation must contain: endpoints, addresses with their parameters, flags, calls,
+arguments, enumerated values.
 
-A variable may be called anything; an endpoint that does not exist fails. So only names of which code itself shows that
-somebody else chose them are taken: paths and addresses, long flags, called and passed names with an underscore, and
-quoted words in capitals.
+A variable may be called anything, but an endpoint that does not exist fails. So only names that come from outside of
+the code count: paths and addresses, long flags, called and passed names with an underscore, and quoted words in
+capitals.
 """
 
 import re
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-MOST_NAMES: Final = 40
-"""Names of one block; code that holds more is read up to there."""
-_LONGEST: Final = 200
+MAX_NAMES: Final = 40
+"""The most names of one block; the rest of the code is not read."""
+_MAX_NAME_LENGTH: Final = 200
 _NAME: Final = re.compile(
     r"(?P<address>https?://[^\s'\"`<>\\)]{3,200})"
     r"|(?P<path>(?<![\w.:/<])/(?!/)[A-Za-z][\w-]*(?:/[\w{}<>:.$-]+)*)(?=[\s'\"`?),;]|$)"
@@ -23,14 +23,14 @@ _NAME: Final = re.compile(
     r"|(?P<value>(?<=['\"])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*(?=['\"]))"
 )
 _PARAMETER: Final = re.compile(r"[?&](?P<name>[A-Za-z][\w.\-\[\]]*)=(?P<value>[^&\s'\"`#<>)]{1,80})")
-_SHORTEST_VALUE: Final = 4
-_HOSTS: Final = ("localhost", "127.0.0.1", "example.com", "example.org")
-"""Hosts that stand for any."""
+_MIN_VALUE_LENGTH: Final = 4
+_PLACEHOLDER_HOSTS: Final = ("localhost", "127.0.0.1", "example.com", "example.org")
+"""Hosts that stand for any host."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeName:
-    """A name and where it is in the code."""
+    """A name and its place in the code."""
 
     text: str
     start: int
@@ -38,7 +38,7 @@ class CodeName:
 
 
 def code_names(code: str) -> Iterator[CodeName]:
-    """The names of a block of code, each once, in their order.
+    """The names in a block of code, each once, in order.
 
     >>> [name.text for name in code_names("curl -X POST https://api.acme.io/v1/refunds --retry 3")]
     ['https://api.acme.io/v1/refunds', '--retry']
@@ -47,10 +47,10 @@ def code_names(code: str) -> Iterator[CodeName]:
     for match in _NAME.finditer(code):
         text = match.group().rstrip(".,;:")
         kind = match.lastgroup
-        if text in seen or len(text) > _LONGEST or (kind == "value" and len(text) < _SHORTEST_VALUE):
+        if text in seen or len(text) > _MAX_NAME_LENGTH or (kind == "value" and len(text) < _MIN_VALUE_LENGTH):
             continue
         if kind == "argument" and code[: match.start()].rpartition("\n")[2].strip() == "":
-            continue  # a variable that is set
+            continue  # an assignment to a variable
         seen.add(text)
         yield CodeName(text, match.start(), match.start() + len(text))
         for parameter in _PARAMETER.finditer(text) if kind == "address" else _parameters(code, match):
@@ -59,7 +59,7 @@ def code_names(code: str) -> Iterator[CodeName]:
                 seen.add(setting)
                 start = (match.start() if kind == "address" else 0) + parameter.start() + 1
                 yield CodeName(setting, start, start + len(setting))
-        if len(seen) >= MOST_NAMES:
+        if len(seen) >= MAX_NAMES:
             return
 
 
@@ -72,29 +72,29 @@ def _parameters(code: str, path: re.Match[str]) -> Iterator[re.Match[str]]:
 
 
 def is_code_name(text: str) -> bool:
-    """Whether a text is one such name and nothing else.
+    """Whether a text is exactly one such name.
 
     >>> is_code_name("--dry-run"), is_code_name("/v1/orders/{id}"), is_code_name("four weeks")
     (True, True, False)
     """
-    if len(text) > _LONGEST or any(c.isspace() for c in text):
+    if len(text) > _MAX_NAME_LENGTH or any(c.isspace() for c in text):
         return False
-    return _ALONE.fullmatch(text) is not None
+    return _ONE_NAME.fullmatch(text) is not None
 
 
-_ALONE: Final = re.compile(
+_ONE_NAME: Final = re.compile(
     r"[A-Za-z][\w.\-\[\]]*=[^&\s]+|https?://\S{3,}|/[A-Za-z][\w-]*(?:/[\w{}<>:.$-]+)*|--[A-Za-z][\w-]*|[A-Za-z]\w*_\w*|[A-Z][A-Z0-9]{3,}"
 )
 
 
-def setting_of(name: str) -> tuple[str, str] | None:
-    """The parameter and the value of a name such as `limit=500`; none where it is another kind of name."""
+def parse_setting(name: str) -> tuple[str, str] | None:
+    """The parameter and the value of a name such as `limit=500`; none for any other kind of name."""
     match = re.fullmatch(r"([A-Za-z][\w.\-\[\]]*)=([^&\s]+)", name)
     return (match[1], match[2]) if match else None
 
 
 def forbids(value: str, sentence: str) -> bool:
-    """Whether what a text says of a parameter leaves no room for a value: beyond its range, or not among its values.
+    """Whether the description of a parameter rules out a value: outside of its range or not among its values.
 
     >>> forbids("500", "`limit` is a number from 1 to 100 (default 20)."), forbids("50", "`limit` is from 1 to 100.")
     (True, False)
@@ -103,44 +103,44 @@ def forbids(value: str, sentence: str) -> bool:
     """
     number = re.fullmatch(r"-?\d+(?:\.\d+)?", value)
     if number:
-        low, high = _range(sentence)
+        low, high = _stated_range(sentence)
         return (low is not None and float(value) < low) or (high is not None and float(value) > high)
-    listed = _LISTED.search(sentence)
+    listed = _LISTED_VALUES.search(sentence)
     if listed is None or re.fullmatch(r"[{<:$].*", value):
         return False
     return value not in re.findall(r"[`'\"]([\w.-]+)[`'\"]", listed[1])
 
 
-_LISTED: Final = re.compile(
+_LISTED_VALUES: Final = re.compile(
     r"\b(?:one of|either|values?|may be|can be|must be|is)\b:?\s*"
     r"((?:[`'\"][\w.-]+[`'\"](?:,? (?:or|and) |, ?|\s?\|\s?)?){2,})"
 )
 _NUMBER: Final = r"(-?\d[\d,]*(?:\.\d+)?)"
 
 
-def _range(sentence: str) -> tuple[float | None, float | None]:
-    both = re.search(rf"\b(?:from|between|range:?)?\s*{_NUMBER}\s*(?:to|and|–|-|\.\.)\s*{_NUMBER}", sentence)
-    if both:
-        return _float(both[1]), _float(both[2])
+def _stated_range(sentence: str) -> tuple[float | None, float | None]:
+    bounds = re.search(rf"\b(?:from|between|range:?)?\s*{_NUMBER}\s*(?:to|and|–|-|\.\.)\s*{_NUMBER}", sentence)
+    if bounds:
+        return _to_float(bounds[1]), _to_float(bounds[2])
     low = re.search(rf"\b(?:at least|minimum(?: of| is|:)?|min\.?|no less than)\s*{_NUMBER}", sentence, re.IGNORECASE)
     high = re.search(
         rf"\b(?:at most|up to|maximum(?: of| is|:)?|max\.?|no more than|not exceed)\s*{_NUMBER}",
         sentence,
         re.IGNORECASE,
     )
-    return _float(low[1]) if low else None, _float(high[1]) if high else None
+    return _to_float(low[1]) if low else None, _to_float(high[1]) if high else None
 
 
-def _float(text: str) -> float:
+def _to_float(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def place_of(name: str, text: str) -> tuple[int, int] | None:
-    """Where a text has the name; segments of a path that stand for anything (`{id}`, 42) meet one another.
+def find_code_name(name: str, text: str) -> tuple[int, int] | None:
+    """Where a text contains the name; variable segments of a path (`{id}`, 42) match each other.
 
-    >>> place_of("/v1/orders/42", "Call GET /v1/orders/{id} for one order.")
+    >>> find_code_name("/v1/orders/42", "Call GET /v1/orders/{id} for one order.")
     (9, 24)
-    >>> place_of("--force", "There is --force-all.") is None
+    >>> find_code_name("--force", "There is --force-all.") is None
     True
     """
     match = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)
@@ -149,10 +149,10 @@ def place_of(name: str, text: str) -> tuple[int, int] | None:
     path = _path_of(name, text)
     if path is None:
         return None
-    wanted = [_segment(part) for part in path.strip("/").split("/")]
+    segments = [_segment(part) for part in path.strip("/").split("/")]
     for found in re.finditer(r"(?:https?://[^\s/'\"`<>]+)?(/[A-Za-z][\w-]*(?:/[\w{}<>:.$-]+)*)", text):
-        theirs = found[1].rstrip(".,;:").strip("/").split("/")
-        if [_segment(part) for part in theirs] == wanted:
+        path_segments = found[1].rstrip(".,;:").strip("/").split("/")
+        if [_segment(part) for part in path_segments] == segments:
             return found.start(1), found.start(1) + len(found[1].rstrip(".,;:"))
     return None
 
@@ -164,7 +164,7 @@ def _path_of(name: str, text: str) -> str | None:
     if address is None or not address[2] or address[2] == "/":
         return None
     host = address[1].partition(":")[0].lower()
-    known = host in text.lower() or host in _HOSTS or "://" not in text
+    known = host in text.lower() or host in _PLACEHOLDER_HOSTS or "://" not in text
     return address[2] if known else None
 
 

@@ -1,6 +1,6 @@
-"""The language of a text, recognised by its script and, among those of Latin script, by its commonest words.
+"""The language of a text, recognised by its script and, in Latin script, by its most common words.
 
-That is sure enough to see that a verifier fails in one of them, and that a word that looks English is in a
+That is reliable enough to notice that a verifier does not cover a language, and that a word that looks English is in a
 sentence that is not.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 UNSTATED: Final = "not stated"
-"""The language of a text that does not tell it."""
+"""The language of a text whose words and letters do not show it."""
 
 _COMMON: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(words.split())
@@ -39,7 +39,7 @@ _COMMON: Final[Mapping[str, frozenset[str]]] = {
     }.items()
 }
 _WORD: Final = re.compile(r"(?<!['’])\b[^\W\d_]+")
-"""Not what follows an apostrophe, such as the "s" of "the girl's"."""
+"""Letters that do not follow an apostrophe, unlike the "s" of "the girl's"."""
 _SCRIPTS: Final[Mapping[str, str]] = {
     "HIRAGANA": "Japanese",
     "KATAKANA": "Japanese",
@@ -54,47 +54,47 @@ _SCRIPTS: Final[Mapping[str, str]] = {
     "LATIN": "Latin script",
 }
 _LATIN: Final = "Latin script"
-BESIDE_ENGLISH: Final = ("German", "French", "Spanish", "Italian", "Portuguese")
-"""Languages beside English of which numbers, dates and negations are read by rules (docs/languages.md)."""
-LEAST_VOTES: Final = 2
-"""Common words that tell a language: one alone may be a part of a name ("van", "de")."""
-_READ: Final = 600
-"""Characters that are read to tell a language."""
+OTHER_LANGUAGES: Final = ("German", "French", "Spanish", "Italian", "Portuguese")
+"""Languages other than English whose numbers, dates and negations are read by rules (docs/languages.md)."""
+MIN_VOTES: Final = 2
+"""The fewest common words that identify a language: a single one may be part of a name ("van", "de")."""
+_CHARACTERS_READ: Final = 600
+"""Characters of a text from which its language is recognised."""
 
 
-def votes_of(text: str) -> dict[str, int]:
-    """How many of the words of a text are among the commonest of each language of Latin script.
+def language_votes(text: str) -> dict[str, int]:
+    """How many words of a text are among the most common ones of each language of Latin script.
 
-    >>> votes_of("Die Katze ist im Haus.")["German"], votes_of("Die Katze ist im Haus.")["English"]
+    >>> language_votes("Die Katze ist im Haus.")["German"], language_votes("Die Katze ist im Haus.")["English"]
     (3, 0)
     """
-    words = Counter(_WORD.findall(text[:_READ].lower()))
+    words = Counter(_WORD.findall(text[:_CHARACTERS_READ].lower()))
     return {name: sum(words[word] for word in common) for name, common in _COMMON.items()}
 
 
-def leans_from_english(text: str) -> bool:
-    """Whether a text has more of the commonest words of a language that is read beside English than of English.
+def looks_foreign(text: str) -> bool:
+    """Whether a text has more common words of one of `OTHER_LANGUAGES` than of English.
 
-    >>> leans_from_english("Le congé dure deux semaines."), leans_from_english("It was due once.")
+    >>> looks_foreign("Le congé dure deux semaines."), looks_foreign("It was due once.")
     (True, False)
     """
-    votes = votes_of(text)
-    return max(votes[name] for name in BESIDE_ENGLISH) > votes["English"]
+    votes = language_votes(text)
+    return max(votes[name] for name in OTHER_LANGUAGES) > votes["English"]
 
 
 def is_common_word(word: str) -> bool:
-    """Whether a word, in lower case, is among the commonest of a language that is read beside English.
+    """Whether a word, in lower case, is among the most common ones of one of `OTHER_LANGUAGES`.
 
     >>> is_common_word("wird"), is_common_word("studenti")
     (True, False)
     """
-    return any(word in _COMMON[name] for name in BESIDE_ENGLISH)
+    return any(word in _COMMON[name] for name in OTHER_LANGUAGES)
 
 
 def is_foreign_word(word: str, text: str) -> bool:
-    """Whether a word of a text is one of the commonest of a language of which the text has more such than of English.
+    """Whether a word is a common one of a language of which the text has more common words than of English.
 
-    Less is asked for than to name the language: of a sentence of four words one may be all that tells.
+    This requires less than naming the language does: in a sentence of four words, a single one may be all there is.
 
     >>> is_foreign_word("die", "Die Steuer beträgt 40 Euro."), is_foreign_word("die", "Let the old entries die.")
     (True, False)
@@ -102,18 +102,18 @@ def is_foreign_word(word: str, text: str) -> bool:
     False
 
     Args:
-        word: in lower case.
-        text: what it is in.
+        word: the word in lower case.
+        text: the text that contains it.
     """
     names = [name for name, common in _COMMON.items() if word in common and name != "English"]
     if not names:
         return False
-    votes = votes_of(text)
+    votes = language_votes(text)
     return any(votes[name] > votes["English"] for name in names)
 
 
 def language(text: str) -> str:
-    """The language of a text, or its script, or `not stated` where neither can be told.
+    """The language of a text, or its script, or `not stated` where neither can be recognised.
 
     >>> language("The contract is not valid."), language("Der Vertrag ist nicht gültig."), language("42")
     ('English', 'German', 'not stated')
@@ -121,20 +121,20 @@ def language(text: str) -> str:
     script = script_of(text)
     if script != _LATIN:
         return script
-    votes = votes_of(text)
+    votes = language_votes(text)
     best = max(votes, key=lambda name: votes[name])
     rivals = sorted(votes.values())
-    return best if votes[best] >= LEAST_VOTES and rivals[-1] > rivals[-2] else UNSTATED
+    return best if votes[best] >= MIN_VOTES and rivals[-1] > rivals[-2] else UNSTATED
 
 
 def script_of(text: str) -> str:
-    """The commonest script of the letters; kana among Chinese signs make a text Japanese.
+    """The most common script among the letters; kana among Chinese characters make a text Japanese.
 
     >>> script_of("Привет, Bob"), script_of("42")
     ('Cyrillic script', 'not stated')
     """
     found: Counter[str] = Counter()
-    for letter in filter(str.isalpha, text[:_READ]):
+    for letter in filter(str.isalpha, text[:_CHARACTERS_READ]):
         found[_SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0].partition("-")[0], "another script")] += 1
     if not found:
         return UNSTATED

@@ -1,23 +1,23 @@
 """The line structure of a text: headings, list items, table rows, fenced code, quotes and paragraphs of prose.
 
-Structure comes before sentences because no sentence splitter that was measured reads list items, and because a
-line break says more than a full stop does. The blocks are ordered, disjoint, and hold every character that is not
-white space.
+Structure is read before sentences because none of the measured sentence splitters handles list items, and because a
+line break is a stronger boundary than a full stop. The blocks are ordered and disjoint, and contain every character
+that is not white space.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-WRAP = 60
-"""A line of at least so many characters is taken as wrapped: it goes on in the next one."""
+MIN_WRAPPED_LENGTH = 60
+"""Characters; a line of at least this length counts as wrapped, so that it continues in the next one."""
 
 _LINE = re.compile(r"[^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]*(?:\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|\Z)")
 _FENCE = re.compile(r"[ \t]{0,8}(`{3,}|~{3,})")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣▪◦●○–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[①-⑳])[ \t]+(?=\S)")
 _QUOTE = re.compile(r"[ \t]{0,3}>")
-_MARK = re.compile(r"[ \t]{0,3}(?:>[ \t]?)+")
+_QUOTE_MARKS = re.compile(r"[ \t]{0,3}(?:>[ \t]?)+")
 _CODE_SIGN = re.compile(r"[{}();=<>_$\\|`@\[\]]|--|::|->|&&")
 _PLAIN_WORD = re.compile(
     r"\b(?:the|an?|of|is|are|was|were|has|have|gets?|for|to|in|by|with|and|per|will|must|may|can)\b", re.IGNORECASE
@@ -25,12 +25,12 @@ _PLAIN_WORD = re.compile(
 _HTML_TABLE = re.compile(r"[ \t]*<table\b", re.IGNORECASE)
 _HTML_TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
 _HTML_ROW = re.compile(r"<tr\b[^<>]*>.*?</tr\s*>", re.IGNORECASE | re.DOTALL)
-_HTML_UNEVEN = re.compile(r"<table\b|\b(?:col|row)span\s*=\s*[\"']?(?!1\b)|<!--|<(?:script|style)\b", re.IGNORECASE)
-"""What is in no table whose cells can be told by row and column."""
+_HTML_UNREADABLE = re.compile(r"<table\b|\b(?:col|row)span\s*=\s*[\"']?(?!1\b)|<!--|<(?:script|style)\b", re.IGNORECASE)
+"""Markup that a table must not have for its cells to be assigned to rows and columns."""
 _HTML_CELL = re.compile(r"<(t[hd])\b[^<>]*>.*?(?:</\1\s*>|(?=<t[hd]\b|</tr\b))", re.IGNORECASE | re.DOTALL)
 _HTML_MARK = re.compile(r"<[^<>]*>")
-_LONGEST_HTML_TABLE = 50_000
-_ODD_SPACE = re.compile(r"[^\S ]")
+_MAX_HTML_TABLE = 50_000
+_OTHER_SPACE = re.compile(r"[^\S ]")
 _ENDS = tuple(".!?:;。！？।۔։።؟…")
 
 
@@ -43,7 +43,7 @@ class Block:
     kind: str
     """prose, heading, list_item, table_row, code or quote."""
     masked: str
-    """The block with its markers and line breaks replaced by blanks, one for one, so that offsets hold."""
+    """The block with each character of its markers and line breaks replaced by a space, so that offsets hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _lines(text: str) -> list[_Line]:
 
 
 def is_rule(line: str) -> bool:
-    """Whether the line is only the rule between a table's head and its rows."""
+    """Whether the line is the rule between the head and the rows of a Markdown table."""
     stripped = line.strip()
     return "|" in stripped and "-" in stripped and not set(stripped) - set("|-: \t")
 
@@ -90,19 +90,19 @@ def _reads_as_prose(line: str) -> bool:
     return stripped[0].isupper() or stripped.endswith((".", "!", "?")) or _PLAIN_WORD.search(stripped) is not None
 
 
-def _blank_out(text: str, start: int, end: int, marks: list[tuple[int, int]]) -> str:
-    """The slice with the marked ranges and all line breaks turned to blanks."""
+def _mask(text: str, start: int, end: int, marks: list[tuple[int, int]]) -> str:
+    """The slice with spaces in place of the marked ranges and of all line breaks."""
     pieces: list[str] = []
     at = start
     for a, b in marks:
         pieces += [text[at:a], " " * (b - a)]
         at = b
     pieces.append(text[at:end])
-    return _ODD_SPACE.sub(" ", "".join(pieces))
+    return _OTHER_SPACE.sub(" ", "".join(pieces))
 
 
-class _Reader:
-    """Walks over the lines once and collects blocks."""
+class _BlockReader:
+    """Goes through the lines once and collects the blocks."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -110,12 +110,12 @@ class _Reader:
         self.at = 0
 
     def block(self, first: int, last: int, kind: str, marks: list[tuple[int, int]] | None = None) -> Block:
-        """The block of the lines from first up to but without last."""
+        """The block of the lines from `first` to before `last`."""
         start, end = self.lines[first].start, self.lines[last - 1].end
-        return Block(start, end, kind, _blank_out(self.text, start, end, marks or []))
+        return Block(start, end, kind, _mask(self.text, start, end, marks or []))
 
     def code(self) -> Iterator[Block]:
-        """A fenced block. Lines in it that read as prose are prose: a fence must not hide a claim."""
+        """A fenced code block; lines in it that read as prose are prose, since a fence must not hide a claim."""
         opening = _FENCE.match(self.lines[self.at].text)
         fence = opening.group(1) if opening is not None else "```"
         last = self.at + 1
@@ -134,7 +134,7 @@ class _Reader:
         self.at = last
 
     def table(self) -> Iterator[Block]:
-        """Rows up to the first line without a bar; the rule under the head belongs to the head."""
+        """The rows up to the first line without a bar; the rule below the head is part of the head's block."""
         while self.at < len(self.lines) and "|" in self.lines[self.at].text:
             last = self.at + 1
             if last < len(self.lines) and is_rule(self.lines[last].text):
@@ -143,40 +143,40 @@ class _Reader:
             self.at = last
 
     def html_table(self) -> list[Block] | None:
-        """The rows of a table in HTML, each with the marks before it; none where its cells may span or hold a table.
+        """The rows of an HTML table, each with the tags before it; none where cells span several or nest a table.
 
-        What stands between rows and is no mark (a caption) is prose, and so is the rest of the line behind the table.
+        Text between rows (a caption) is prose, and so is the rest of the line after the table.
         """
         start = self.lines[self.at].start
-        closing = _HTML_TABLE_END.search(self.text, start, start + _LONGEST_HTML_TABLE)
+        closing = _HTML_TABLE_END.search(self.text, start, start + _MAX_HTML_TABLE)
         rows = list(_HTML_ROW.finditer(self.text, start, closing.start())) if closing is not None else []
-        if closing is None or not rows or _HTML_UNEVEN.search(self.text, start + len("<table"), closing.start()):
+        if closing is None or not rows or _HTML_UNREADABLE.search(self.text, start + len("<table"), closing.start()):
             return None
         found: list[Block] = []
         begin = start
         if any(_HTML_MARK.sub("", _HTML_CELL.sub("", row.group())).strip() for row in rows):
-            return None  # words that are in no cell
+            return None  # words outside of cells
         for row in rows:
             if _HTML_MARK.sub("", self.text[begin : row.start()]).strip():
-                found.append(self._part(begin, row.start(), "prose"))
+                found.append(self._block_of_range(begin, row.start(), "prose"))
                 begin = row.start()
-            found.append(self._part(begin, row.end(), "table_row"))
+            found.append(self._block_of_range(begin, row.end(), "table_row"))
             begin = row.end()
         if _HTML_MARK.sub("", self.text[begin : closing.end()]).strip():
-            found.append(self._part(begin, closing.end(), "prose"))
+            found.append(self._block_of_range(begin, closing.end(), "prose"))
         else:
             last = found[-1]
-            found[-1] = self._part(last.start, closing.end(), "table_row")
+            found[-1] = self._block_of_range(last.start, closing.end(), "table_row")
         while self.at < len(self.lines) and self.lines[self.at].end <= closing.end():
             self.at += 1
         if self.at < len(self.lines) and self.lines[self.at].start < closing.end():
             if self.text[closing.end() : self.lines[self.at].end].strip():
-                found.append(self._part(closing.end(), self.lines[self.at].end, "prose"))
+                found.append(self._block_of_range(closing.end(), self.lines[self.at].end, "prose"))
             self.at += 1
         return found
 
-    def _part(self, start: int, end: int, kind: str) -> Block:
-        return Block(start, end, kind, _blank_out(self.text, start, end, []))
+    def _block_of_range(self, start: int, end: int, kind: str) -> Block:
+        return Block(start, end, kind, _mask(self.text, start, end, []))
 
     def starts_structure(self, i: int) -> bool:
         """Whether the line opens something other than prose."""
@@ -184,29 +184,29 @@ class _Reader:
         patterns = (_FENCE, _HEADING, _ITEM, _QUOTE, _HTML_TABLE)
         return any(p.match(line) for p in patterns) or _is_row(self.lines, i)
 
-    def flows_on(self, i: int) -> bool:
-        """Whether line i goes on in line i + 1."""
+    def continues_on_next_line(self, i: int) -> bool:
+        """Whether line `i` continues in line `i + 1`."""
         if i + 1 >= len(self.lines) or self.lines[i + 1].blank or self.starts_structure(i + 1):
             return False
         here, following = self.lines[i].text.strip(), self.lines[i + 1].text.strip()
-        if len(here) >= WRAP and not here.endswith(":"):
+        if len(here) >= MIN_WRAPPED_LENGTH and not here.endswith(":"):
             return True
         return following[0].islower() and not here.endswith(_ENDS)
 
     def prose(self, kind: str, marks: list[tuple[int, int]]) -> Block:
-        """A paragraph, or a list item with the lines that it flows on to."""
+        """A paragraph or a list item, with the lines in which it continues."""
         first = self.at
-        while self.flows_on(self.at):
+        while self.continues_on_next_line(self.at):
             self.at += 1
         self.at += 1
         return self.block(first, self.at, kind, marks)
 
     def quote(self) -> Block:
-        """Consecutive lines that begin with a quote mark."""
+        """Consecutive lines that begin with `>`, up to the end of a sentence."""
         first = self.at
         marks = []
         while self.at < len(self.lines):
-            match = _MARK.match(self.lines[self.at].text)
+            match = _QUOTE_MARKS.match(self.lines[self.at].text)
             if match is None:
                 break
             start = self.lines[self.at].start
@@ -249,4 +249,4 @@ def blocks(text: str) -> list[Block]:
     >>> [b.kind for b in blocks("Terms:\\n- one\\n- two\\n\\n> said")]
     ['prose', 'list_item', 'list_item', 'quote']
     """
-    return list(_Reader(text).read())
+    return list(_BlockReader(text).read())

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""A sentence without its markup and citation markers, and where each remaining character stood."""
+"""Removes markup and citation markers from a sentence and keeps the source offset of each remaining character."""
 
 import re
 import unicodedata
@@ -17,9 +17,9 @@ _LOOKALIKES = str.maketrans(
 """Cyrillic and Greek letters that look like Latin ones (Unicode Technical Standard 39, confusables)."""
 _WORD = re.compile(r"[^\W\d_]+")
 _STYLED = re.compile("[\uff01-\uff5e\U0001d400-\U0001d7ff]")
-"""Full-width and mathematical letters and digits: each is a plain one in another dress."""
+"""Full-width and mathematical letters and digits: each is a styled form of a plain one."""
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|nbsp);")
-"""A character by its number, as in `&#52;`: what renders Markdown shows the character."""
+"""A character by its number, as in `&#52;`, which a Markdown renderer displays as the character."""
 _ENCLOSED = re.compile(
     "[\u2460-\u2468\u2474-\u247c\u2488-\u2490\u24ea\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792]"
 )
@@ -27,10 +27,10 @@ _ENCLOSED = re.compile(
 _ROMAN: Final = re.compile("[\u2160-\u2168\u2170-\u2178]")
 """One to nine as single characters in Roman numerals."""
 _NUMERIC = re.compile(r"(?<![^\W\d])[^\x00-\u00bf\u2070-\u2189](?![^\W\d])")
-"""A single character between others than letters, which may have a value: 九, a tally, a rod numeral."""
-_NOTHING = "\u2060"
-"""Keeps the place of what goes; it is dropped as a mark."""
-_DROPPED = (
+"""A single character without letters next to it, which may have a numeric value: 九, a tally, a rod numeral."""
+_FILLER = "\u2060"
+"""Fills the place of removed characters so that offsets hold; it is removed as markup in turn."""
+_REMOVED_MARKUP = (
     re.compile(r"~~[^~\n]{1,300}~~"),
     re.compile(r"<(del|s|strike)>[^<>]{1,300}</\1>", re.IGNORECASE),
     re.compile("[\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]"),
@@ -56,8 +56,8 @@ _DROPPED = (
     re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|\*\*|~~|`+"),
     re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?!\w)|(?<!\S)__(?=\S)"),
 )
-_MAY_DROP = re.compile("[†‡\\[【(⁰¹²³⁴-⁹<*~`_\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]")
-"""Every match of the patterns above has one of these characters."""
+_MAY_HAVE_MARKUP = re.compile("[†‡\\[【(⁰¹²³⁴-⁹<*~`_\u200b-\u200d\u2060\ufe0f\u20e3\u00ad]")
+"""Every match of `_REMOVED_MARKUP` contains one of these characters."""
 _LEAD = re.compile(
     r"(?:[ \t]{0,3}>[ \t]?)*[ \t]*(?:#{1,6}[ \t]+|(?:[-*+•‣▪◦●○–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[①-⑳])[ \t]+)?(?:\[[ xX]\][ \t]+)?"
     r"(?:(?:\*\*|__)?\[\^?[\w.\-]{1,40}\](?:\*\*|__)?:(?:\*\*|__)?[ \t]+|[†‡]{1,3}(?![\w])[ \t]*|[⁰¹²³⁴-⁹]{1,3}[ \t]+)?"
@@ -67,62 +67,62 @@ _UNIT_BEFORE = re.compile(r"(?:^|[\s\d(/])(?:[kcmdµn]?m|in|ft|yd|mi|km|s)$")
 
 
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,9}(?:\s[^<>]{0,200})?/?>")
-_FEWEST_BLANKS = 3
+_MIN_STATEMENT_SPACES = 3
 _VALUE = re.compile(r"""=\s*(["'])((?:(?!\1)[^<>]){0,200}?\w\s+\w(?:(?!\1)[^<>]){0,200})\1""")
-"""The value of a tag's attribute where it is words: an alternative text is read to people too."""
+"""The value of a tag's attribute that consists of words: an alternative text is read out to people too."""
 
 _EMBEDDED = re.compile(
     r"<(?P<tag>script|style|template)\b[^<>]{0,200}>(?P<body>.{0,4000}?)</(?P=tag)\s{0,9}>", re.DOTALL | re.IGNORECASE
 )
 _STRING = re.compile(r"""(["'`])((?:(?!\1)[^\n<>]){0,300}?\w\s+\w(?:(?!\1)[^\n<>]){0,300})\1""")
-"""A text in a program that is in the answer: what it shows is read by people, the program is not."""
-_NOTED = re.compile(
+"""A string in a script within the answer: people read what a script displays, though not the script."""
+_SIDE_TEXT = re.compile(
     r"\^\[(?P<note>[^\[\]]{1,400})\]"
     r"|!?\[(?P<label>[^\[\]\n]{1,400})\]\([^()\s]{0,2000}\s{1,3}(?P<mark>[\"'])(?P<title>[^\"'\n]{0,200}?\w\s+\w[^\"'\n]{0,200})(?P=mark)\)"
     r"|^\[[^\[\]\n]{1,60}\]:[ \t]+<?[^\s<>]{1,2000}>?[ \t]+(?P<sign>[\"'(])(?P<named>[^\"'()\n]{0,200}?\w\s+\w[^\"'()\n]{0,200})[\"')]"
 )
-"""What is shown beside a text: a note in it (Pandoc), the title of a link (CommonMark 0.31, 6.3 and 4.7)."""
-_APART = re.compile(
+"""Texts displayed beside a text: an inline note (Pandoc), the title of a link (CommonMark 0.31, 6.3 and 4.7)."""
+_SEPARATING_MARKUP = re.compile(
     r"[\"'][^<>\"']{0,200}>|</?(?:td|th|tr|li|p|div|br|hr|h[1-6]|dt|dd|option|summary|details|title|table|ul|ol)\b",
     re.IGNORECASE,
 )
-"""What parts the words on its two sides: the end of a tag with a value in it, a tag of a cell or of a block."""
-_KEPT = re.compile(b"\x01+")
-_UNEVEN = re.compile(r"[^\S ]| (?=[ .,;:!?])")
+"""Markup that separates the words on its two sides: the end of a tag with a value, or the tag of a cell or block."""
+_KEPT_RUN = re.compile(b"\x01+")
+_NEEDS_SPACING = re.compile(r"[^\S ]| (?=[ .,;:!?])")
 _RUN = re.compile(r"(\s+)|[.,;:!?]|[^\s.,;:!?]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """Clean text, with the offset in the source of each of its characters."""
+    """Clean text with the source offset of each of its characters."""
 
     text: str
     offsets: tuple[int, ...]
 
     def source_span(self, start: int, end: int, limit: int) -> tuple[int, int]:
-        """The range of the source that the clean range came from, markers right behind it included."""
+        """The source range of a range of the clean text, including markers right after it; `limit` ends the source."""
         first = self.offsets[start]
         if end < len(self.offsets):
             return first, max(self.offsets[end], self.offsets[end - 1] + 1)
         return first, limit
 
 
-def _kept(raw: str) -> bytearray:
+def _kept_characters(raw: str) -> bytearray:
     keep = bytearray(b"\x01") * len(raw)
     lead = _LEAD.match(raw)
     if lead is not None and lead.end() < len(raw):
         keep[: lead.end()] = bytes(lead.end())
     patterns: tuple[re.Pattern[str], ...] = (_QUOTE_MARK,) if ">" in raw else ()
-    if _MAY_DROP.search(raw) is not None:
+    if _MAY_HAVE_MARKUP.search(raw) is not None:
         for link in _LINK.finditer(raw):
             a, b = link.span(1)
             keep[link.start() : a] = bytes(a - link.start())
             keep[b : link.end()] = bytes(link.end() - b)
-        patterns += _DROPPED
+        patterns += _REMOVED_MARKUP
     for pattern in patterns:
         for match in pattern.finditer(raw):
             power = match.group()[0] in "²³" and _UNIT_BEFORE.search(raw[max(0, match.start() - 4) : match.start()])
-            if not power and not _states(match.group()):
+            if not power and not _is_statement(match.group()):
                 keep[match.start() : match.end()] = bytes(match.end() - match.start())
                 for value in _VALUE.finditer(match.group()) if match.group()[0] == "<" else ():
                     a, b = (match.start() + offset for offset in value.span(2))
@@ -130,47 +130,46 @@ def _kept(raw: str) -> bytearray:
     return keep
 
 
-def _states(mark: str) -> bool:
-    """Whether what looks like a mark is a sentence in brackets: `[note: partners get nine weeks]`."""
+def _is_statement(mark: str) -> bool:
+    """Whether what looks like a marker is a sentence in brackets: `[note: partners get nine weeks]`."""
     return (
         mark[0] != "<"
-        and mark.count(" ") >= _FEWEST_BLANKS
+        and mark.count(" ") >= _MIN_STATEMENT_SPACES
         and any(t.tag in {"AUX", "V"} for t in tokenise(mark[1:-1]))
     )
 
 
-def _plain(raw: str) -> str:
-    """The text with plain characters in the place of those that only look like them, character for character.
+def _with_plain_characters(raw: str) -> str:
+    """The text with plain characters in place of those that only look like them, of the same length.
 
-    A word of Latin letters with a Cyrillic "о" in it is read by people as if it had none, and by nothing else.
+    People read a word of Latin letters with a Cyrillic "о" in it as if all were Latin; programs do not.
     """
     if "&" in raw:
-        raw = _REFERENCE.sub(_referred, raw)
+        raw = _REFERENCE.sub(_decoded_reference, raw)
     if raw.isascii():
         return raw
-    begin = len(raw) - len(raw.lstrip())  # there it is the mark of a list
+    begin = len(raw) - len(raw.lstrip())  # where such a character numbers a list item
     raw = _ENCLOSED.sub(lambda m: m.group() if m.start() == begin else str(unicodedata.digit(m.group())), raw)
     raw = _ROMAN.sub(lambda m: str(int(unicodedata.numeric(m.group()))), raw)
-    raw = _NUMERIC.sub(lambda m: m.group() if m.start() == begin else _valued(m), raw)
+    raw = _NUMERIC.sub(lambda m: m.group() if m.start() == begin else _digit_value(m), raw)
     if _STYLED.search(raw) is not None:
         raw = _STYLED.sub(lambda m: n if len(n := unicodedata.normalize("NFKC", m.group())) == 1 else m.group(), raw)
     return _WORD.sub(lambda m: m.group() if _of_one_script(m.group()) else m.group().translate(_LOOKALIKES), raw)
 
 
-def _valued(sign: re.Match[str]) -> str:
-    """The digit that a character stands for, as the Unicode Character Database has it; itself where it stands for
-    none."""
+def _digit_value(sign: re.Match[str]) -> str:
+    """The digit that a character stands for in the Unicode Character Database, or the character where it has none."""
     value = unicodedata.numeric(sign.group(), -1)
     return str(int(value)) if 0 <= value < 10 and value == int(value) else sign.group()
 
 
-def _referred(reference: re.Match[str]) -> str:
-    """The character that a reference names, in as many places as it had; the reference where it names none."""
-    shown = unescape(reference.group())
-    if len(shown) != 1:
+def _decoded_reference(reference: re.Match[str]) -> str:
+    """The character that a reference names, padded to its length; the reference itself where it names none."""
+    character = unescape(reference.group())
+    if len(character) != 1:
         return reference.group()
-    visible = shown.isprintable() or shown.isspace()
-    return (shown if visible else _NOTHING) + _NOTHING * (len(reference.group()) - 1)
+    visible = character.isprintable() or character.isspace()
+    return (character if visible else _FILLER) + _FILLER * (len(reference.group()) - 1)
 
 
 def _of_one_script(word: str) -> bool:
@@ -178,10 +177,10 @@ def _of_one_script(word: str) -> bool:
 
 
 def attribute_values(raw: str) -> tuple[list[tuple[str, int, int]], str]:
-    """The values of tags' attributes, the texts of scripts, notes in the text and titles of links, where they are
-    words, each with its place; and the rest.
+    """The attribute values, script strings, inline notes and link titles that consist of words, with their places; and
+    the rest.
 
-    The rest is the text with blanks in their places. A script is taken out whole where it has such a text.
+    The rest is the text with spaces in place of these; a script that contains such a string is removed as a whole.
 
     >>> attribute_values('<p title="It is free">Hello</p>')
     ([('It is free', 10, 20)], '<p title="          ">Hello</p>')
@@ -189,44 +188,44 @@ def attribute_values(raw: str) -> tuple[list[tuple[str, int, int]], str]:
     if "<" not in raw and "[" not in raw:
         return [], raw
     found: list[tuple[str, int, int]] = []
-    gone: list[tuple[int, int]] = []
-    for noted in _NOTED.finditer(raw):
-        part = "note" if noted["note"] is not None else "title" if noted["title"] is not None else "named"
-        found.append((noted[part], *noted.span(part)))
-        a, b = noted.span("label")
-        gone += [noted.span()] if a < 0 else [(noted.start(), a), (b, noted.end())]
+    removed: list[tuple[int, int]] = []
+    for side_text in _SIDE_TEXT.finditer(raw):
+        part = "note" if side_text["note"] is not None else "title" if side_text["title"] is not None else "named"
+        found.append((side_text[part], *side_text.span(part)))
+        a, b = side_text.span("label")
+        removed += [side_text.span()] if a < 0 else [(side_text.start(), a), (b, side_text.end())]
     for script in _EMBEDDED.finditer(raw):
         at = script.start("body")
         texts = [(m.group(2), at + m.start(2), at + m.end(2)) for m in _STRING.finditer(script["body"])]
         found += texts
-        gone += [script.span()] if texts else []
+        removed += [script.span()] if texts else []
     for tag in _TAG.finditer(raw):
         for value in _VALUE.finditer(tag.group()):
             a, b = (tag.start() + offset for offset in value.span(2))
             found.append((raw[a:b], a, b))
     rest = list(raw)
-    for a, b in [*gone, *((a, b) for _, a, b in found)]:
+    for a, b in [*removed, *((a, b) for _, a, b in found)]:
         rest[a:b] = " " * (b - a)
     return found, "".join(rest)
 
 
 def clean(raw: str) -> Cleaned:
-    """The raw sentence without list marks, emphasis, links' addresses, tags and citation markers; blanks made single.
+    """The sentence without list markers, emphasis, link addresses, tags and citation markers, with single spaces.
 
     >>> clean("- **Leave** is [paid](https://example.org) [hr-2].").text
     'Leave is paid.'
     """
-    raw = _plain(raw)
-    keep = _kept(raw)
+    raw = _with_plain_characters(raw)
+    keep = _kept_characters(raw)
     first = keep.find(1)
-    if first >= 0 and keep.find(0, first) < 0 and _UNEVEN.search(raw, first) is None:  # as most sentences are
+    if first >= 0 and keep.find(0, first) < 0 and _NEEDS_SPACING.search(raw, first) is None:  # like most sentences
         first += raw[first : first + 1] == " "
         stripped = raw[first:].removesuffix(" ")
         return Cleaned(stripped, tuple(range(first, first + len(stripped))))
     pieces: list[str] = []
     offsets: list[int] = []
-    for part in _KEPT.finditer(keep):
-        if pieces and pieces[-1] != " " and _APART.search(raw, offsets[-1] + 1, part.start()) is not None:
+    for part in _KEPT_RUN.finditer(keep):
+        if pieces and pieces[-1] != " " and _SEPARATING_MARKUP.search(raw, offsets[-1] + 1, part.start()) is not None:
             pieces.append(" ")
             offsets.append(part.start() - 1)
         for run in _RUN.finditer(raw, part.start(), part.end()):
@@ -235,11 +234,11 @@ def clean(raw: str) -> Cleaned:
                     pieces.append(" ")
                     offsets.append(run.start())
                 continue
-            said = run.group()
-            if said in ".,;:!?" and pieces and pieces[-1] == " ":
+            word_or_sign = run.group()
+            if word_or_sign in ".,;:!?" and pieces and pieces[-1] == " ":
                 pieces.pop()
                 offsets.pop()
-            pieces.append(said)
+            pieces.append(word_or_sign)
             offsets.extend(range(run.start(), run.end()))
     if pieces and pieces[-1] == " ":
         pieces.pop()

@@ -1,10 +1,9 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""Sentences of a text with exact character spans.
+"""The sentences of a text with exact character spans.
 
-Lines, lists and Markdown are read first (`assay.text.sentences.line_structure`), then prose is split. English and other
-texts in spaced scripts are split by nupunkt; terminators of scripts that it does not know are added here, and its known
-slips around citation markers, abbreviations before numbers and times of day are repaired (docs/adr/0003 has the
-figures).
+Lines, lists and Markdown are read first (`assay.text.sentences.line_structure`), then prose is split. nupunkt splits
+texts in scripts with spaces; the terminators of scripts that it does not know are added here, and its known errors
+around citation markers, abbreviations before numbers and times of day are corrected (docs/adr/0003 has the figures).
 """
 
 import re
@@ -16,7 +15,7 @@ from assay.text.sentences.line_structure import Block, blocks
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: a half-open range of code points, and the sort of block that it is in."""
+    """One sentence: a half-open range of code points and the kind of block that it is in."""
 
     start: int
     end: int
@@ -39,20 +38,20 @@ _ABBREVIATED = re.compile(
 _TITLE = re.compile(r"(?:^|[\s(])(?:Cf|cf|Lt|Col|Gen|Sgt|Capt|Maj|Cmdr|ул|Nr|Fig|Figs|Vol|Ch|Sec|Art|Eq)\.\s*$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.\s+$")
 _ORDINAL_MONTH = re.compile(r"Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Quartal|Jahrhundert|Tag|Woche|Platz")
-_WHOLE = re.compile(
+_UNDIVIDED = re.compile(
     r"\^\[[^\[\]]{1,400}\]|</?[A-Za-z][A-Za-z0-9]{0,9}\s[^<>]{0,400}>|"
     r"\]\([^()\s]{0,2000}\s{1,3}(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}')\)"
 )
-"""What stands within a sentence whatever full stops are in it: a note, a tag, the target of a link with its title."""
-_RUN = re.compile(r"[.?!…]{5,}")
-_LOOK_BACK = 16
+"""Parts that are never split, whatever full stops they contain: a note, a tag, the target of a link with its title."""
+_MARK_RUN = re.compile(r"[.?!…]{5,}")
+_CHARACTERS_BEFORE = 16
 _WINDOW = 4000
-"""Characters that nupunkt reads at once."""
+"""Characters that nupunkt is given at once."""
 
 
-def _keeps_together(text: str, at: int) -> bool:
-    """Whether a break at this place would tear an abbreviation or an ordinal from its word."""
-    before = text[max(0, at - _LOOK_BACK) : at]
+def _is_false_break(text: str, at: int) -> bool:
+    """Whether a break at this offset would separate an abbreviation or an ordinal from its word."""
+    before = text[max(0, at - _CHARACTERS_BEFORE) : at]
     follower = text[at : at + 1]
     if _TITLE.search(before):
         return True
@@ -61,9 +60,9 @@ def _keeps_together(text: str, at: int) -> bool:
     return _ORDINAL.search(before) is not None and _ORDINAL_MONTH.match(text, at) is not None
 
 
-def _starts(window: str) -> list[int]:
-    """Places in the window where nupunkt starts a new sentence, moved behind the white space."""
-    from nupunkt import sent_spans  # some 80 ms at the first call: kept off the import of the package
+def _window_starts(window: str) -> list[int]:
+    """Offsets in the window at which nupunkt starts a new sentence, moved past white space."""
+    from nupunkt import sent_spans  # takes some 80 ms, which importing the package must not cost
 
     found = []
     for _, end in sent_spans(window):
@@ -75,31 +74,31 @@ def _starts(window: str) -> list[int]:
     return found
 
 
-def _punkt(text: str) -> list[int]:
-    """Sentence starts in the text, read in windows because nupunkt takes quadratic time on runs of marks.
+def _nupunkt_starts(text: str) -> list[int]:
+    """Sentence starts in the text, read in windows because nupunkt takes quadratic time on runs of punctuation.
 
-    Each window begins at the last start of the one before, so that no window's edge is taken for a sentence's.
+    Each window begins at the last start in the one before, so that no window boundary counts as a sentence boundary.
     """
-    plain = _RUN.sub(lambda m: "x" * (len(m.group()) - 3) + m.group()[-3:], text)
-    # It takes a foreign mark and the word behind it for one word, and so does not know "Dr." when it sees it.
+    plain = _MARK_RUN.sub(lambda m: "x" * (len(m.group()) - 3) + m.group()[-3:], text)
+    # nupunkt reads a foreign terminator and the word after it as one word, and would not recognise "Dr." there.
     plain = _FOREIGN_BEFORE_LATIN.sub(" ", plain)
     found: list[int] = []
     at = 0
     while len(plain) - at > _WINDOW:
-        starts = _starts(plain[at : at + _WINDOW])
+        starts = _window_starts(plain[at : at + _WINDOW])
         found.extend(at + start for start in starts)
         if starts:
             at += starts[-1]
         else:
             blank = plain.rfind(" ", at + 1, at + _WINDOW)
             at = blank if blank > 0 else at + _WINDOW
-    found.extend(at + start for start in _starts(plain[at:]))
+    found.extend(at + start for start in _window_starts(plain[at:]))
     return found
 
 
-def _breaks(text: str) -> list[int]:
-    """Offsets at which a new sentence starts in a piece of prose."""
-    cuts = {at for at in _punkt(text) if not _keeps_together(text, at)}
+def _sentence_starts(text: str) -> list[int]:
+    """Offsets at which a new sentence starts in a block of prose."""
+    cuts = {at for at in _nupunkt_starts(text) if not _is_false_break(text, at)}
     cuts.update(m.end() for m in _FOREIGN.finditer(text))
     cuts.update(m.end() for m in _DAY_TIME.finditer(text))
     moved = set()
@@ -112,31 +111,31 @@ def _breaks(text: str) -> list[int]:
     return sorted(at for at in moved if 0 < at < len(text))
 
 
-def _around_notes(text: str, cuts: list[int]) -> list[int]:
-    """The cuts that tear no note, tag or title of a link in two: `^[which goes on. And on.]`."""
+def _outside_notes(text: str, cuts: list[int]) -> list[int]:
+    """The cuts that are not within a note, a tag or a link target: `^[which goes on. And on.]`."""
     if not any(sign in text for sign in ("^[", "<", "](")):
         return cuts
     kept: list[int] = []
-    whole = [match.span() for match in _WHOLE.finditer(text)]
+    undivided = [match.span() for match in _UNDIVIDED.finditer(text)]
     for at in cuts:
-        while whole and whole[0][1] <= at:
-            whole.pop(0)
-        if not whole or at <= whole[0][0]:
+        while undivided and undivided[0][1] <= at:
+            undivided.pop(0)
+        if not undivided or at <= undivided[0][0]:
             kept.append(at)
     return kept
 
 
-def _in_block(block: Block) -> list[Sentence]:
+def _block_sentences(block: Block) -> list[Sentence]:
     if block.kind in {"code", "table_row", "heading"}:
         cuts: list[int] = []
     else:
-        cuts = _around_notes(block.masked, _breaks(block.masked))
+        cuts = _outside_notes(block.masked, _sentence_starts(block.masked))
     edges = [block.start, *(block.start + at for at in cuts), block.end]
     return [Sentence(a, b, block.kind) for a, b in pairwise(edges)]
 
 
 def _trim(text: str, found: list[Sentence]) -> list[Sentence]:
-    """White space off the ends; a piece without a letter or digit joins the sentence before it in its block."""
+    """The sentences without white space at their ends; one without letters and digits is joined to the one before."""
     kept: list[Sentence] = []
     for s in found:
         raw = text[s.start : s.end]
@@ -144,21 +143,21 @@ def _trim(text: str, found: list[Sentence]) -> list[Sentence]:
         if not stripped:
             continue
         start = s.start + len(raw) - len(raw.lstrip())
-        whole = Sentence(start, start + len(stripped), s.block)
+        trimmed = Sentence(start, start + len(stripped), s.block)
         if kept and not any(c.isalnum() for c in stripped):
-            kept[-1] = Sentence(kept[-1].start, whole.end, kept[-1].block)
+            kept[-1] = Sentence(kept[-1].start, trimmed.end, kept[-1].block)
         else:
-            kept.append(whole)
+            kept.append(trimmed)
     return kept
 
 
 def split_sentences(text: str) -> list[Sentence]:
-    """The sentences of the text in order, disjoint; every character that is not white space lies in exactly one.
+    """The sentences of the text, in order and disjoint; every character but white space is in exactly one.
 
-    A heading, a table row and a run of code lines are one sentence each. Linear in the length of the text.
+    A heading, a table row and a run of code lines are one sentence each. Takes time linear in the length of the text.
 
     >>> text = "It rose by approx. 5 mg. No one objected [2].\\n- Leave: 16 weeks"
     >>> [text[s.start : s.end] for s in split_sentences(text)]
     ['It rose by approx. 5 mg.', 'No one objected [2].', '- Leave: 16 weeks']
     """
-    return [s for block in blocks(text) for s in _trim(text, _in_block(block))]
+    return [s for block in blocks(text) for s in _trim(text, _block_sentences(block))]

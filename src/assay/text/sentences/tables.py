@@ -1,4 +1,4 @@
-"""Rows of tables in Markdown and HTML, their cells, and the tables of a text."""
+"""The tables of a text, in Markdown and HTML, with their rows and cells."""
 
 import re
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from assay.text.sentences.markup import clean
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of one row, cleaned, with their places in the row's own text."""
+    """The cleaned cells of one row, with their places in the row's own text."""
 
     cells: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
     is_head: bool
-    """Whether the rule that follows a head came with it."""
+    """Whether the row is the head of its table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that has a head, and a cell under each of its names in every row."""
+    """A table with a head, and in every row a cell for each column."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
@@ -42,7 +42,7 @@ _HTML_CELL = re.compile(
 
 
 def opens_table(raw: str) -> bool:
-    """Whether a row is the first of a table in HTML."""
+    """Whether a row is the first of an HTML table."""
     return re.match(r"\s*<table\b", raw, re.IGNORECASE) is not None
 
 
@@ -60,23 +60,23 @@ def _read_html(match: re.Match[str]) -> Row:
 
 
 def read_tables(text: str) -> list[Table]:
-    """The tables of a text in their order, those without a head or with rows of unequal length left out.
+    """The tables of a text in order, without those that have no head or rows of unequal length.
 
     >>> [(table.head, len(table.rows)) for table in read_tables("| Plan | Seats |\\n|---|---|\\n| Team | 10 |")]
     [(('Plan', 'Seats'), 1)]
     """
     found: list[Table] = []
-    for rows in _row_runs(text):
+    for rows in _tables_of_rows(text):
         head, *body = [(block, read_row(text[block.start : block.end])) for block in rows]
         width = len(head[1].cells)
         if not body or width < 2 or not head[1].is_head or any(len(row.cells) != width for _, row in body):
             continue
-        found.append(Table(head[1].cells, tuple(_placed(block, row) for block, row in body)))
+        found.append(Table(head[1].cells, tuple(_table_cells(block, row) for block, row in body)))
     return found
 
 
-def _row_runs(text: str) -> Iterator[list[Block]]:
-    """The rows of each table: runs of them, cut where a further head begins."""
+def _tables_of_rows(text: str) -> Iterator[list[Block]]:
+    """The rows of each table: consecutive rows, split where another head begins."""
     run: list[Block] = []
     for block in blocks(text):
         raw = text[block.start : block.end]
@@ -90,13 +90,13 @@ def _row_runs(text: str) -> Iterator[list[Block]]:
         yield run
 
 
-def _placed(block: Block, row: Row) -> tuple[TableCell, ...]:
+def _table_cells(block: Block, row: Row) -> tuple[TableCell, ...]:
     places = zip(row.cells, row.spans, strict=True)
     return tuple(TableCell(text, block.start + start, block.start + end) for text, (start, end) in places)
 
 
 def read_row(raw: str) -> Row:
-    """The cells of a row; an escaped bar does not part cells.
+    """The cells of a row; an escaped bar does not separate cells.
 
     >>> read_row("| Plan | Price |").cells
     ('Plan', 'Price')

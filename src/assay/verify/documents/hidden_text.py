@@ -3,7 +3,7 @@
 from typing import Final
 
 from assay.schema import Issue, Span
-from assay.text.sentences import hidden_places
+from assay.text.sentences import find_hidden_characters
 
 HIDDEN: Final = "text.hidden"
 """The code of the issue that a text looks different from its characters."""
@@ -21,7 +21,7 @@ def hidden_issues(text: str) -> tuple[Issue, ...]:
         Issue(
             code=HIDDEN,
             span=Span(start=place.start, end=place.end),
-            message=f"Characters that {place.why} stand here: a reader is shown another text. Leave them out.",
+            message=f"Characters that {place.effect} stand here: a reader is shown another text. Leave them out.",
         )
-        for place in hidden_places(text)[:_MOST_ISSUES]
+        for place in find_hidden_characters(text)[:_MOST_ISSUES]
     )

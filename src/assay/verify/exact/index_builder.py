@@ -20,7 +20,7 @@ from assay.text.lexicon import (
     word_set,
 )
 from assay.text.quantities import Quantity, find_quantities
-from assay.text.sentences import leans_from_english
+from assay.text.sentences import looks_foreign
 from assay.verify.exact.index import (
     STEM,
     WEIGHT,
@@ -65,9 +65,7 @@ _DAY_POINT = re.compile(
 
 def _is_day(text: str, at: int) -> bool:
     """Whether a full stop is between a day and a German month: "am 28. April"."""
-    return (
-        text[at - 1 : at].isdigit() and _DAY_POINT.match(text, max(0, at - 3)) is not None and leans_from_english(text)
-    )
+    return text[at - 1 : at].isdigit() and _DAY_POINT.match(text, max(0, at - 3)) is not None and looks_foreign(text)
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -1,5 +1,5 @@
 """Kinds of sentences: courtesies, questions, abstentions, opinions and statements, and their lead-ins.
 
-A sentence is called a courtesy, an abstention or an opinion only where the whole of it is one: words that would let a
-claim travel inside a courtesy go to the check.
+A sentence is a courtesy, an abstention or an opinion only if all of it is one, so that a claim inside a courtesy is
+still checked.
 """

@@ -1,24 +1,26 @@
 # ruff: noqa: E501, SIM905 one alternative of a pattern a line
-"""Sentences that say that there is no answer, and where one turns to a claim after all."""
+"""Sentences that decline to answer, and the place where one turns to a claim after all."""
 
 import re
 from collections.abc import Iterator
 
 from assay.text.citations.passage_references import POINTER
-from assay.text.claims.kinds.evidence_words import AT_HAND, EVIDENCE_NOUN, POINTED, SOURCES_NOUN
-from assay.text.claims.kinds.talk import ATTITUDES, CONTENT, TALK
+from assay.text.claims.kinds.evidence_words import AT_HAND, EVIDENCE_MENTION, EVIDENCE_NOUN, SOURCES_NOUN
+from assay.text.claims.kinds.talk import ATTITUDES, CONTENT_TAGS, TALK_WORDS
 from assay.text.lexicon.tokens import tokenise
 
 _NOT = r"(?:do|does|did)(?: not|n['’]t)\s(?:(?:explicitly|specifically|directly|actually|clearly|even) )?"
-_NEWS = r"(?:(?:any|enough|sufficient|an?|the|specific|explicit|direct|further|more|detailed|relevant) ){0,3}(?:information|details?|mention|data|evidence|answers?|indication|guidance|references?|explanation|specifics)"
-"""What a source is said not to have, where the saying is about the source."""
+_MISSING_INFORMATION = r"(?:(?:any|enough|sufficient|an?|the|specific|explicit|direct|further|more|detailed|relevant) ){0,3}(?:information|details?|mention|data|evidence|answers?|indication|guidance|references?|explanation|specifics)"
+"""What a source is said to lack, in a sentence about the source."""
 _SAY = r"(?:mention|say|state|specify|indicate|explain|describe|tell|discuss|reveal|disclose|clarify|answer)"
-_GIVE = rf"(?:(?:contain|include|provide|give|offer|list|have|show) {_NEWS})"
+_GIVE = rf"(?:(?:contain|include|provide|give|offer|list|have|show) {_MISSING_INFORMATION})"
 _HOLD = r"(?:contain|include|provide|address|cover|give|offer|list|have|show)"
-_TOLD = r"(?:mentioned|said|stated|specified|discussed|addressed|disclosed|written|told|explained|described|indicated)"
+_REPORTED_WORDS = (
+    r"(?:mentioned|said|stated|specified|discussed|addressed|disclosed|written|told|explained|described|indicated)"
+)
 _ABOUT = r"(?:about|on|of|regarding|concerning|as to)"
 _SILENT = (
-    rf"nothing (?:is|was|has been|had been) {_TOLD}\s{_ABOUT}\b[^;]{{0,200}}"
+    rf"nothing (?:is|was|has been|had been) {_REPORTED_WORDS}\s{_ABOUT}\b[^;]{{0,200}}"
     rf"|nothing in (?:the|these|this|your)\s(?:[\w\-]+\s){{0,3}}{SOURCES_NOUN}{AT_HAND}\s"
     r"(?:mentions?|says?|states?|tells?|specif(?:y|ies)|indicates?|explains?)\b[^;]{0,200}"
     r"|no (?:explicit |direct )?mention (?:is|was) made of\b[^;]{0,200}"
@@ -27,16 +29,16 @@ _SILENT = (
     rf"(?:nothing|no (?:\w+ ){{0,2}}(?:information|details?|mention|data|indication|guidance|explanation|specifics))"
     rf"\s{_ABOUT}\b[^;]{{0,200}}"
     rf"|it {_NOT}{_SAY}\b[^;]{{0,200}}"
-    rf"|(?:[\w’'\-]+ ){{1,8}}(?:is|are|was|were) (?:not|never|nowhere) (?:(?:explicitly|specifically|further) )?{_TOLD}"
+    rf"|(?:[\w’'\-]+ ){{1,8}}(?:is|are|was|were) (?:not|never|nowhere) (?:(?:explicitly|specifically|further) )?{_REPORTED_WORDS}"
     rf"(?: (?:in|by|on) (?:the|these|this|any|your)\s(?:[\w\-]+\s){{0,3}}(?:page|leaflet|report|{SOURCES_NOUN}){AT_HAND})?"
     r"|no (?:[\w\-]+ ){0,3}(?:dates?|times?|prices?|amounts?|numbers?|names?|reasons?|locations?|deadlines?|figures?|details?)"
     r"(?: (?:for|of|to|on) (?:[\w\-]+ ){0,3}[\w\-]+)? (?:is|are|was|were) (?:given|provided|listed|available|indicated|included)"
     rf"|no (?:[\w\-]+ ){{1,4}}(?:is|are|was|were) (?:mentioned|stated|specified)"
     rf"(?: (?:in|by|on) (?:the|these|this|any|your)\s(?:[\w\-]+\s){{0,3}}(?:page|leaflet|report|{SOURCES_NOUN}){AT_HAND})?"
 )
-"""Sentences that say of the sources that they are silent on something, with verbs of saying alone: what is not given or
-not included may be a matter of the world."""
-_WANTING = (
+"""Sentences that say that the sources are silent on something, with verbs of saying only: "is not given" or "is not
+included" may be facts about the world."""
+_LACKING = (
     r"(?:is|are|was|were) (?:not (?:clear|sufficient|enough|specific|explicit)|(?:un|in)(?:sufficient|clear)|silent)\b"
 )
 _ABSTENTION = re.compile(
@@ -44,8 +46,8 @@ _ABSTENTION = re.compile(
     r"(?:i (?:really |simply |just )?(?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|can not|did not|didn['’]t|was(?: not|n['’]t) able to|am(?: not)? (?:un)?able to|was unable to|['’]m (?:not able|unable) to|have no|lack)\s"
     r"(?:know|find|found|see|locate|answer|determine|provide|confirm|verify|have|tell|say|access|identify|information|way|any|enough|sufficient|data|knowledge|the)\b[^;]{0,300}"
     r"|i(?: am|['’]m) (?:not sure|unsure|not certain|uncertain)\b[^;,]{0,120}"
-    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{SOURCES_NOUN}{AT_HAND}\s(?:{_NOT}(?:{_SAY}|{_GIVE})\b|{_WANTING}|(?:is|are) silent\b|lacks? {_NEWS}\b)[^;]{{0,300}}"
-    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{EVIDENCE_NOUN}{AT_HAND}\s(?:{_NOT}{_HOLD}|{_WANTING}|lacks?|mentions?|contains?|address(?:es)?)\b[^;]{{0,300}}"
+    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{SOURCES_NOUN}{AT_HAND}\s(?:{_NOT}(?:{_SAY}|{_GIVE})\b|{_LACKING}|(?:is|are) silent\b|lacks? {_MISSING_INFORMATION}\b)[^;]{{0,300}}"
+    rf"|(?:the|these|this|your|none of the|no)\s(?:[\w\-]+\s){{0,3}}{EVIDENCE_NOUN}{AT_HAND}\s(?:{_NOT}{_HOLD}|{_LACKING}|lacks?|mentions?|contains?|address(?:es)?)\b[^;]{{0,300}}"
     rf"|no\s(?:[\w\-]+\s){{0,3}}{SOURCES_NOUN}{AT_HAND}\s(?:mentions?|says?|states?|specif(?:y|ies))\b[^;]{{0,300}}"
     rf"|(?:the|this|that|such|no)\s(?:[\w\-]+\s){{0,2}}(?:information|answer|details?){AT_HAND}\s(?:is|are|was|were) (?:not |un)(?:available|mentioned|provided|specified|given|found|stated)\b[^;]{{0,300}}"
     r"|there (?:is|was|are|were) (?:not enough|insufficient|no(?:t any)?) (?:\w+ ){0,2}(?:information|evidence|mention|data|details?|indication|answer|context|documents?|references?|passages?)\b[^;]{0,300}"
@@ -67,12 +69,12 @@ TURN = re.compile(
     r"(?:,\s*|;\s*|\.\s*|\s+[—–-]\s+)(?:but|however|though|although|yet|and|so|because|since)\s+|,\s*(?:except|only)\s+",
     re.IGNORECASE,
 )
-_BARE_TURN = re.compile(
+_TURN_WITHOUT_COMMA = re.compile(
     r"\s(?:but|however|although|yet|and|so|because)\s+"
     r"(?=(?:\S+\s+){1,8}(?:is|are|was|were|has|have|had|will|can|must|may|costs?|takes?|gets?|receives?)\s)",
     re.IGNORECASE,
 )
-"""A turn without a comma: a conjunction and, soon after it, a finite verb."""
+"""A turn without a comma: a conjunction soon followed by a finite verb."""
 _SUBORDINATE = re.compile(r"\b(?:whether|if|how|what|which|who|whom|when|where|why|that)\b", re.IGNORECASE)
 _SEAM = re.compile(r",\s+|\s+[-–]\s+|\s*—\s*|:\s+")
 _ADVERB = re.compile(
@@ -87,13 +89,13 @@ _DEPENDENT = re.compile(
 
 
 def is_abstention(text: str) -> bool:
-    """Whether the whole sentence says that there is no answer, with no `but` that brings one after all.
+    """Whether the whole sentence declines to answer, without a `but` that gives an answer after all.
 
     >>> is_abstention("The documents do not mention a fee."), is_abstention("I don't know, but it costs $5.")
     (True, False)
     """
     match = _ABSTENTION.fullmatch(text.strip())
-    if match is None or _spliced(text) >= 0:
+    if match is None or _comma_splice(text) >= 0:
         return False
     return (
         next(_turns(text), None) is None
@@ -102,16 +104,16 @@ def is_abstention(text: str) -> bool:
 
 
 def names_topic(text: str) -> bool:
-    """Whether an abstention says what it is that the evidence lacks, so that the evidence can refute it.
+    """Whether an abstention names what the evidence lacks, so that the evidence can refute it.
 
     >>> names_topic("I don't know."), names_topic("The documents do not mention a fee.")
     (False, True)
     """
-    words = [t for t in tokenise(POINTED.sub("this", text)) if t.tag in CONTENT]
-    return any(t.low.replace("’", "'") not in TALK | ATTITUDES | _OF_SILENCE for t in words)
+    words = [t for t in tokenise(EVIDENCE_MENTION.sub("this", text)) if t.tag in CONTENT_TAGS]
+    return any(t.low.replace("’", "'") not in TALK_WORDS | ATTITUDES | _ABSTENTION_WORDS for t in words)
 
 
-_OF_SILENCE = frozenset(
+_ABSTENTION_WORDS = frozenset(
     """document documents passage passages source sources context contexts text texts article articles evidence excerpt
     excerpts material materials record records policy handbook data file files result results documentation knowledge
     base snippet snippets search mention mentioned specify specified state stated indicate indicated contain contains
@@ -122,12 +124,12 @@ _OF_SILENCE = frozenset(
     question answered request conclusive complete fully personal experience say says address reliable basis
     """.split()
 )
-"""Words with which a denial refers to the evidence and to itself."""
+"""Words of an abstention for the evidence and for itself, which name no topic."""
 
 
-def _spliced(text: str) -> int:
-    """Where a statement that is only spliced on begins (`I cannot confirm it, partners get 9 weeks.`); -1 without
-    one."""
+def _comma_splice(text: str) -> int:
+    """Where a statement begins that is joined by punctuation alone (`I cannot confirm it, partners get 9 weeks.`); -1
+    where there is none."""
     for seam in _SEAM.finditer(text):
         adverb = _ADVERB.match(text, seam.end())
         start = adverb.end() if adverb else seam.end()
@@ -135,7 +137,7 @@ def _spliced(text: str) -> int:
             continue
         tags = [token.tag for token in tokenise(text[start : start + 120])]
         listed = bool({"OR", "AND"} & set(tags))
-        # Without a verb that the word lists know, four words that are no list are taken for a statement as well.
+        # Without a verb that the word lists know, four words that are not a list count as a statement too.
         if {"AUX", "V", "VN", "NUM"} & set(tags[1:]) or (
             len([tag for tag in tags if tag.isalpha()]) >= 4 and not listed
         ):
@@ -144,22 +146,21 @@ def _spliced(text: str) -> int:
 
 
 def _turns(text: str) -> Iterator[re.Match[str]]:
-    """Places where a sentence may turn from an abstention to a claim.
+    """The places where a sentence may turn from an abstention to a claim.
 
-    Without a comma a conjunction is a turn only where no clause of a question is open: what "whether parking and meals
-    are included" names is what is not known.
+    Without a comma, a conjunction is a turn only outside of an indirect question: in "whether parking and meals are
+    included" it joins two parts of what is not known.
     """
     yield from TURN.finditer(text)
-    for turn in _BARE_TURN.finditer(text):
+    for turn in _TURN_WITHOUT_COMMA.finditer(text):
         if _SUBORDINATE.search(text, 0, turn.start()) is None:
             yield turn
 
 
 def abstention_turn(text: str) -> int:
-    """Where a sentence that begins as an abstention turns to a claim (`I don't know, but ...`); -1 where it does
-    not."""
+    """Where a sentence that begins as an abstention turns to a claim (`I don't know, but ...`); -1 if nowhere."""
     for turn in _turns(text):
         if is_abstention(text[: turn.start()]):
             return turn.end()
-    spliced = _spliced(text)
-    return spliced if spliced >= 0 and is_abstention(text[:spliced].rstrip(" ,:—–-")) else -1
+    splice = _comma_splice(text)
+    return splice if splice >= 0 and is_abstention(text[:splice].rstrip(" ,:—–-")) else -1

@@ -1,16 +1,24 @@
 # ruff: noqa: E501, SIM905 one alternative of a pattern a line
-"""Sentences that mention the conversation itself: greetings, thanks, offers, introductions, questions."""
+"""Sentences about the conversation itself: greetings, thanks, offers, introductions, questions."""
 
 import re
 
 from assay.text.claims.kinds.abstentions import TURN
-from assay.text.claims.kinds.evidence_words import CITED, POINTED, REPORTED, THESE
+from assay.text.claims.kinds.evidence_words import CITED, EVIDENCE_MENTION, REPORTED, THESE
 from assay.text.claims.kinds.questions import is_question
-from assay.text.claims.kinds.talk import ATTITUDES, CONTENT, LONGEST_COURTESY, PARTIES, TALK, carried, weighs
+from assay.text.claims.kinds.talk import (
+    ATTITUDES,
+    CONTENT_TAGS,
+    LONGEST_COURTESY,
+    PARTIES,
+    TALK_WORDS,
+    carried_statement,
+    has_content_beyond_talk,
+)
 from assay.text.lexicon.tokens import tokenise
 
-_PLAIN = r"(?!(?:that|which|who|whose|where|is|are|was|were|has|have|had)\b)[^\s;:.,\d]+"
-"""A word that opens no clause."""
+_PLAIN_WORD = r"(?!(?:that|which|who|whose|where|is|are|was|were|has|have|had)\b)[^\s;:.,\d]+"
+"""A word that does not open a clause."""
 _META = re.compile(
     r"(?:hello|hi|hey|greetings|good (?:morning|afternoon|evening|day)|dear)\b(?:[ ,]+[\w.\-]+){0,4}[!.,]*"
     r"|(?:many )?(?:thanks|thank you)(?:[ ,]+(?:so much|very much|for (?:your|the|asking|reaching|sharing)\b[^.;:,]{0,60}))?[!.]*"
@@ -28,7 +36,7 @@ _META = re.compile(
     r"|based on (?:the|your|these|this)\b[^.;!?\d]{0,80}:"
     rf"|{THESE}\s(?:also )?(?:provides?|contains?|offers?|gives?|discuss(?:es)?|describes?|lists?|mentions?|suggests?|outlines?|includes?)\b[^.;!?\d]{{0,100}}:"
     r"|(?:some|several|a few|the)(?: of the)? (?:(?:key|main|common|important|relevant) ){1,2}(?:points|facts|details|takeaways|findings|information)\b[^.;!?\d]{0,80}:"
-    rf"|{THESE}\s(?:also )?(?:provides?|contains?|offers?|gives?) (?:(?:some|more|further|useful|detailed|general|various) ){{0,2}}(?:information|details|an overview) (?:about|on|regarding|of)\s{_PLAIN}(?:\s{_PLAIN}){{0,9}}[.!]*"
+    rf"|{THESE}\s(?:also )?(?:provides?|contains?|offers?|gives?) (?:(?:some|more|further|useful|detailed|general|various) ){{0,2}}(?:information|details|an overview) (?:about|on|regarding|of)\s{_PLAIN_WORD}(?:\s{_PLAIN_WORD}){{0,9}}[.!]*"
     rf"|(?:this|that|the) (?:information|answer|summary|response)?\s?(?:is|was|comes|can be) (?:(?:also )?(?:{REPORTED}|found|based|taken|drawn|supported)\s)?(?:in|on|from|by)\s{CITED}[.!]*"
     r"|(?:that|this|it)(?:['’]s| is| was| sounds) (?:so |very |really |pretty |quite |such )?(?:an? )?(?:interesting|cool|awesome|amazing|great|nice|wonderful|fascinating|fantastic|good question|great question|interesting question|good point|great point)[!.]*"
     r"|without (?:further|more|additional|any|other) (?:information|context|details|data|evidence), (?:it is|it['’]s|it would be|i am|i['’]m) (?:difficult|impossible|not possible|hard|unable) (?:for me )?to\b[^;:,.\d]{0,120}[.!]*"
@@ -41,18 +49,18 @@ _META = re.compile(
     r"|good luck[!.]*|have a (?:great|nice|good)[^;:.,\d]{0,30}[!.]*|(?:best|kind|warm) regards[,.]?|best[,.]|cheers[!,.]*|sincerely,?",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_YES_NO_QUESTION = re.compile(
     r"(?:and |but |so |or )?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\s(?!you\b|i\b|we\b)",
     re.IGNORECASE,
 )
-"""A question about a third that is answered by yes or no: what it names is what it asks."""
+"""A yes-or-no question about neither party: what it names is what it asks, and so is not presupposed."""
 
 
 def is_meta(text: str) -> bool:
-    """Whether the whole sentence mentions the conversation: a greeting, thanks, an offer, an introduction, a question.
+    """Whether the whole sentence is about the conversation: a greeting, thanks, an offer, an introduction, a question.
 
-    None that carries a statement, and none that presupposes a number or a name of things: "thank you for your payment
-    of 500 dollars" says that it was paid.
+    A sentence that embeds a statement or presupposes a number or a named thing is not: "thank you for your payment of
+    500 dollars" says that it was paid.
 
     >>> is_meta("Let me know if you have questions."), is_meta("Here is a fact: it costs $5.")
     (True, False)
@@ -60,10 +68,10 @@ def is_meta(text: str) -> bool:
     (False, False)
     """
     if is_question(text):
-        asks = _ASKS.match(text) is not None and _CONTRACTED.match(text) is None
-        return not _embeds(text) and (asks or not weighs(text))
+        yes_no = _YES_NO_QUESTION.match(text) is not None and _CONTRACTED.match(text) is None
+        return not _embeds_statement(text) and (yes_no or not has_content_beyond_talk(text))
     plain = _META.fullmatch(text.strip()) is not None and TURN.search(text) is None
-    return plain and not weighs(text) and not _embeds(text)
+    return plain and not has_content_beyond_talk(text) and not _embeds_statement(text)
 
 
 _CONTRACTED = re.compile(r"\w+n['’]t\b", re.IGNORECASE)
@@ -72,16 +80,18 @@ _VERBS = frozenset({"AUX", "V", "VN", "VA"})
 _EMBEDDING = frozenset({"that", "why", "since", "because", "how"})
 
 
-def _embeds(text: str) -> bool:
-    """Whether a clause about a third is embedded, stated or presupposed: `why S`, `the fact that S`, `glad S`."""
-    if carried(text) >= 0:
+def _embeds_statement(text: str) -> bool:
+    """Whether a clause about neither party is stated or presupposed: `why S`, `the fact that S`, `glad S`."""
+    if carried_statement(text) >= 0:
         return True
     tokens = tokenise(text[:LONGEST_COURTESY])
     for i, token in enumerate(tokens[:-2]):
         reason = token.low == "as" and i > 0 and tokens[i - 1].tag == ","
         if (token.low not in _EMBEDDING and not reason) or tokens[i + 1].tag in {"AUX", "V"}:
             continue
-        named = sum(t.tag in CONTENT and t.low.replace("’", "'") not in TALK | ATTITUDES for t in tokens[i + 2 :])
+        named = sum(
+            t.tag in CONTENT_TAGS and t.low.replace("’", "'") not in TALK_WORDS | ATTITUDES for t in tokens[i + 2 :]
+        )
         offered = named <= 1 and (tokens[i + 2].tag != "AUX" or tokens[i + 2].low in _OFFERING)
         has_object = tokens[i + 1].low not in PARTIES or tokens[i + 1].low == "there" or not offered
         asked = token.low == "how" and tokens[i + 1].low in {"much", "many", "long", "to"}
@@ -99,8 +109,7 @@ _COURTESY = re.compile(
 
 
 def named_in_small_talk(text: str) -> list[str]:
-    """The words of a courtesy that are none of talk: what it takes for granted, "delayed refund" in "sorry about the
-    delayed refund"; none of what is no courtesy.
+    """The words of a courtesy that name what it takes for granted; empty for any other sentence.
 
     >>> named_in_small_talk("Sorry about the delayed refund."), named_in_small_talk("Thank you for your patience!")
     (['delayed', 'refund'], [])
@@ -108,12 +117,14 @@ def named_in_small_talk(text: str) -> list[str]:
     if _COURTESY.match(text.strip()) is None or text.rstrip().endswith((":", "?", "？")):
         return []
     words = [
-        t.low.replace("’", "'") for t in tokenise(POINTED.sub("this", text[:LONGEST_COURTESY])) if t.tag in CONTENT
+        t.low.replace("’", "'")
+        for t in tokenise(EVIDENCE_MENTION.sub("this", text[:LONGEST_COURTESY]))
+        if t.tag in CONTENT_TAGS
     ]
-    return [word for word in words if word not in TALK | ATTITUDES | _OF_COURTESY]
+    return [word for word in words if word not in TALK_WORDS | ATTITUDES | _COURTESY_WORDS]
 
 
-_OF_COURTESY = frozenset(
+_COURTESY_WORDS = frozenset(
     """patience understanding inconvenience trouble confusion misunderstanding interest reading contacting reaching
     message request inquiry enquiry feedback day evening morning afternoon week weekend trip journey flight holiday
     regards wishes luck team service best kind warm apologies apologize apologise congratulations congrats cheers
@@ -122,4 +133,4 @@ _OF_COURTESY = frozenset(
     forward visit call touch appreciate provide provided giving give given able unable glad
     """.split()
 )
-"""What courtesies are made of."""
+"""Words that courtesies consist of, which name nothing that is taken for granted."""

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""Parts of patterns for how a text mentions the evidence that it was given: "the provided passages", "as stated in"."""
+"""Parts of patterns for how a text mentions its evidence: "the provided passages", "as stated in"."""
 
 import re
 
@@ -20,14 +20,15 @@ CITED = (
     rf"(?:{POINTER}|(?:the\s|these\s)?(?:{_GIVEN}\s)?(?:passages?|excerpts?|snippets?|search results?)(?:\s{_GIVEN})?"
     rf"|(?:the\s|these\s)?{_GIVEN}\s(?:context|texts?|documents?|sources?|articles?|information|evidence)|the\s(?:context|texts?|documents?|sources?|information)\s{_GIVEN}(?:\sin\sthe\spassages?)?)"
 )
-"""The given evidence where a claim is ascribed to it: named by number, or by a word that means nothing else."""
+"""The given evidence as what a claim is ascribed to: by number, or by a word that can mean nothing else."""
 SOURCES_NOUN = (
     r"(?:documents?|passages?|sources?|context|contexts|texts?|articles?|evidence|excerpts?|materials?|information|"
     r"records?|policy|handbook|data|files?|results?|documentation|knowledge base|snippets?|answer|question|pages?|leaflet|"
     r"reports?|menu|notes|minutes|manual|guide|brochure|contract|letter|notice|terms|instructions|listing|agreement|website)"
 )
 EVIDENCE_NOUN = r"(?:documents?|passages?|sources?|contexts?|texts?|articles?|evidence|excerpts?|snippets?|information|materials?|search results?)"
-"""What can only mean the given evidence: "the policy does not cover it" is of the world, "the passage" is not."""
+"""Nouns that can only mean the given evidence: "the policy does not cover it" is about the world, "the passage does
+not" is not."""
 AT_HAND = r"(?:\s(?:provided|above|given|available|supplied|retrieved|i have|you shared|you provided)){0,2}"
 
-POINTED = re.compile(CITED, re.IGNORECASE)
+EVIDENCE_MENTION = re.compile(CITED, re.IGNORECASE)

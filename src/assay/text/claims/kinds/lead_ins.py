@@ -1,12 +1,12 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""What of a sentence is only a lead-in (`Based on the passages,`) or only names its source (`as stated in passage 2`)."""
+"""Parts of a sentence that only lead in (`Based on the passages,`) or only name a source (`as stated in passage 2`)."""
 
 import re
 
 from assay.text.citations.passage_references import NUMBERED
 from assay.text.claims.clauses import stands_alone
 from assay.text.claims.kinds.evidence_words import CITED, REPORTED, REPORTS, SOURCE, THESE
-from assay.text.claims.kinds.talk import LONGEST_COURTESY, carried
+from assay.text.claims.kinds.talk import LONGEST_COURTESY, carried_statement
 from assay.text.lexicon.tokens import tokenise
 
 _TAIL = re.compile(
@@ -46,16 +46,16 @@ _LEAD_IN = re.compile(
     r"in particular|in other words|that is|then|next),\s",
     re.IGNORECASE,
 )
-_TELLS = re.compile(
+_REPORT = re.compile(
     r"(?:the|these|this|all|both)\s(?:given\s|provided\s)?(?:passages?|documents?|sources?|texts?|articles?|excerpts?)\s"
     r"(?:all |both |clearly |also |explicitly )?(?:says?|states?|mentions?|notes?|reports?|explains?|confirms?),?\s(?!that\s)",
     re.IGNORECASE,
 )
-"""A lead-in without "that", which it is only before a whole clause."""
+"""A lead-in without "that", which counts only before a complete clause."""
 
 
 def strip_lead_in(text: str) -> int:
-    """How many characters of the sentence are only a lead-in: courtesies, discourse words, `Based on the passages,`.
+    """The number of characters that are only a lead-in: courtesies, discourse words, `Based on the passages,`.
 
     >>> text = "Based on the provided passages, the fee is $5."
     >>> text[strip_lead_in(text):]
@@ -63,24 +63,24 @@ def strip_lead_in(text: str) -> int:
     """
     at = 0
     for _ in range(4):
-        match = _LEAD_IN.match(text, at) or _telling(text, at)
+        match = _LEAD_IN.match(text, at) or _report(text, at)
         if match is None or not any(c.isalnum() for c in text[match.end() :]):
             break
         at = match.end()
-    inner = carried(text[at:])
+    inner = carried_statement(text[at:])
     return at + inner if inner > 0 else at
 
 
-def _telling(text: str, at: int) -> re.Match[str] | None:
-    """`The documents say ` where a whole clause follows it."""
-    match = _TELLS.match(text, at)
+def _report(text: str, at: int) -> re.Match[str] | None:
+    """The match of `The documents say ` where a complete clause follows it."""
+    match = _REPORT.match(text, at)
     if match is None or not stands_alone(tokenise(text[match.end() : match.end() + LONGEST_COURTESY])):
         return None
     return match
 
 
 def strip_tail(text: str) -> int:
-    """Where the sentence ends but for words that only ascribe it to the given evidence; its length without them.
+    """The length of the sentence without final words that only ascribe it to the given evidence.
 
     >>> text = "The fee is $5, as stated in passage 2."
     >>> text[:strip_tail(text)]

@@ -1,10 +1,10 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""Sentences that ask, as against statements with a question mark behind them."""
+"""Tells questions from statements that end in a question mark."""
 
 import re
 
 from assay.text.claims.clauses import stands_alone
-from assay.text.claims.kinds.talk import LONGEST_COURTESY, PARTIES, SUBJECTS
+from assay.text.claims.kinds.talk import LONGEST_COURTESY, PARTIES, SUBJECT_TAGS
 from assay.text.lexicon.tokens import tokenise
 
 _QUESTION = re.compile(
@@ -23,18 +23,18 @@ _ASKING_WORDS = re.compile(
     r"quem|quê|onde|porque|quantos|qual|quais|deseja|quer|precisa)\b",
     re.IGNORECASE,
 )
-"""Words with which other languages ask; without one of them a sentence with a question mark states."""
+"""Question words of other languages; without one of them, a sentence with a question mark is a statement."""
 
-_LED_QUESTION = re.compile(
+_QUESTION_LEAD_IN = re.compile(
     r"(?:(?:in order )?to \w+|before (?:i|we) \w+|so (?:that )?(?:i|we) can \w+|for (?:that|this)|first|just to be sure|if (?:you (?:like|wish|want)|so)|"
     r"(?:sure|okay|ok|certainly|of course|great|thanks|thank you|hello|hi|sorry|understood|alright)\b)[^,.;:?!]{0,80}[,!—–-]\s+",
     re.IGNORECASE,
 )
-"""What a question opens with: for what it is asked, a courtesy."""
+"""What may precede a question: its purpose or a courtesy."""
 
 
 def is_question(text: str) -> bool:
-    """Whether the sentence asks. A statement with a question mark behind it is still a statement.
+    """Whether the sentence is a question; a statement that ends in a question mark is not.
 
     >>> is_question("Is it 5?"), is_question("Partners get 9 weeks?"), is_question("Partners’ leave is 9 weeks?")
     (True, False, False)
@@ -42,8 +42,8 @@ def is_question(text: str) -> bool:
     stripped = text.rstrip(" \"'”’)*_")
     if not stripped.endswith(("?", "？", "؟")):
         return False
-    led = _LED_QUESTION.match(stripped)
-    if led is not None and _QUESTION.match(stripped, led.end()) is not None:
+    lead_in = _QUESTION_LEAD_IN.match(stripped)
+    if lead_in is not None and _QUESTION.match(stripped, lead_in.end()) is not None:
         return True
     if _QUESTION.match(stripped) is not None:
         return not _ends_in_statement(stripped)
@@ -51,8 +51,8 @@ def is_question(text: str) -> bool:
 
 
 def _ends_in_statement(text: str) -> bool:
-    """Whether a clause comes first and a statement behind it: `When he started, Garrity was a foreman?`."""
+    """Whether a clause is followed by a statement: `When he started, Garrity was a foreman?`."""
     tokens = tokenise(text[:LONGEST_COURTESY])
     comma = next((i for i, token in enumerate(tokens) if token.tag == ","), len(tokens))
     rest = [token for token in tokens[comma + 1 :] if token.text != "?"]
-    return bool(rest) and rest[0].tag in SUBJECTS and rest[0].low not in PARTIES and stands_alone(rest)
+    return bool(rest) and rest[0].tag in SUBJECT_TAGS and rest[0].low not in PARTIES and stands_alone(rest)

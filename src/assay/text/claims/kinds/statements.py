@@ -1,5 +1,5 @@
 # ruff: noqa: E501 one alternative of a pattern a line
-"""What sort of statement a sentence is: an inference, an instruction, an uncertain one, an opinion, or a plain fact."""
+"""The kind of a statement: an inference, an instruction, an uncertain statement, an opinion or a plain fact."""
 
 import re
 
@@ -7,7 +7,7 @@ from assay.schema import ClaimKind
 from assay.text.claims.clauses import find_verb
 from assay.text.claims.criticality import has_commitment
 from assay.text.claims.hedging import STRONG, hedge_score
-from assay.text.claims.kinds.talk import PARTIES, SUBJECTS, praises, weighs
+from assay.text.claims.kinds.talk import PARTIES, SUBJECT_TAGS, has_content_beyond_talk, is_remark
 from assay.text.lexicon.tokens import tokenise
 
 _INFERENCE = re.compile(
@@ -33,22 +33,22 @@ _OPINION = re.compile(
 
 
 def is_opinion(text: str, reasons: tuple[str, ...]) -> bool:
-    """Whether the sentence is pure opinion: it says that it is, states nothing critical, and no clause about a third.
+    """Whether the sentence is pure opinion: marked as one, with nothing critical and no clause about anything else.
 
     >>> is_opinion("I love this song.", ()), is_opinion("I think the policy covers water damage.", ())
     (True, False)
     """
     match = _OPINION.search(text)
-    if match is None or reasons or weighs(text):
+    if match is None or reasons or has_content_beyond_talk(text):
         return False
     tokens = tokenise(text)
     after = [i for i, token in enumerate(tokens) if token.start >= match.end()]
-    inner = (tokens[i:] for i in after if tokens[i].tag in SUBJECTS and tokens[i].low not in PARTIES)
-    return not any(find_verb(rest) > 0 and not praises(rest) for rest in inner)
+    inner = (tokens[i:] for i in after if tokens[i].tag in SUBJECT_TAGS and tokens[i].low not in PARTIES)
+    return not any(find_verb(rest) > 0 and not is_remark(rest) for rest in inner)
 
 
 def statement_kind(text: str) -> ClaimKind:
-    """The kind of a sentence that states something.
+    """The kind of a sentence that makes a statement.
 
     >>> statement_kind("Thus revenue tripled.").value, statement_kind("Click Save.").value
     ('inferential', 'procedural')
@@ -59,7 +59,9 @@ def statement_kind(text: str) -> ClaimKind:
         return ClaimKind.UNCERTAIN
     if _INFERENCE.search(text):
         return ClaimKind.INFERENTIAL
-    order = _IMPERATIVE.match(text)
-    if order is not None and not any(t.tag in {"AUX", "V"} for t in tokenise(text[order.end() : order.end() + 40])[:4]):
+    imperative = _IMPERATIVE.match(text)
+    if imperative is not None and not any(
+        t.tag in {"AUX", "V"} for t in tokenise(text[imperative.end() : imperative.end() + 40])[:4]
+    ):
         return ClaimKind.PROCEDURAL
     return ClaimKind.FACTUAL

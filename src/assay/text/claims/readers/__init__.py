@@ -1,1 +1,1 @@
-"""Readers of one sentence each, by the block that it is in: prose, code, headings, list items, table rows."""
+"""Readers of a single sentence, by the block that it is in: prose, code, headings, list items, table rows."""

@@ -1,4 +1,4 @@
-"""What a block of code says: its comments, its labels, and the names that its documentation has to have."""
+"""The claims of a code block: its comments, its labels, and the names that its documentation must contain."""
 
 import re
 
@@ -7,57 +7,59 @@ from assay.text.claims.clauses import (
     find_verb,
 )
 from assay.text.claims.kinds.statements import statement_kind
-from assay.text.claims.readers.found import Found
+from assay.text.claims.readers.statement import Statement
 from assay.text.lexicon.tokens import tokenise
 from assay.text.sentences.code_block_data import code_data, is_diagram
 from assay.text.sentences.code_identifiers import code_names
 from assay.text.sentences.splitting import Sentence
 
-_SAID_IN_CODE = re.compile(
+_PROSE_IN_CODE = re.compile(
     r"""(?P<mark>["'`|])(?P<quoted>(?:(?!(?P=mark))[^\n]){6,300})(?P=mark)"""
     r"""|[\[({>](?P<held>[^\[\](){}<>\n]{6,300})[\])}<]"""
     r"""|(?:\#|//|--|/\*|<!--)[ \t]*(?P<comment>[^\n]{6,300}?)[ \t]*(?:\*/|-->|$)""",
     re.VERBOSE,
 )
-"""What may be prose in code: strings, labels and comments."""
+"""Places in code that may hold prose: strings, labels and comments."""
 _LINE = re.compile(r"[^\n]+")
 _PLAIN_LINE = re.compile(r"\s*(?P<line>\w[\w\s,.;:'’%$€£°\-–]{5,300}[.!?]?)")
 
 
-def read_code(raw: str, sentence: Sentence) -> list[Found]:
-    """What code says: its sentences, and the names that its documentation has to have, each as a claim.
+def read_code(raw: str, sentence: Sentence) -> list[Statement]:
+    """The statements of code: its sentences, its data, and the names that its documentation must contain.
 
-    A comment, a label of a diagram or a text to be shown says something to whoever reads it, and an endpoint or a flag
-    says that there is one. The rest of the code makes no claim.
+    A comment, a label of a diagram or a displayed text says something to its reader, and naming an endpoint or a flag
+    claims that it exists. The rest of the code makes no claim.
     """
-    out = [Found(raw, sentence.start, sentence.end, ClaimKind.PROCEDURAL, checkable=False)]
-    drawn = is_diagram(raw)  # its labels are read below, each line as it is read
+    statements = [Statement(raw, sentence.start, sentence.end, ClaimKind.PROCEDURAL, checkable=False)]
+    drawn = is_diagram(raw)  # its labels are read line by line below
     for line in _LINE.finditer(raw):
         if drawn:
             break
         plain = _PLAIN_LINE.fullmatch(line.group())
-        for match in [plain] if plain is not None else _SAID_IN_CODE.finditer(line.group()):
+        for match in [plain] if plain is not None else _PROSE_IN_CODE.finditer(line.group()):
             name = match.lastgroup or ""
             if name == "mark":
                 name = "quoted"
-            said = match[name]
-            words = tokenise(said)
-            worded = sum(word.tag.isalpha() for word in words) >= _LONG_LABEL and not any(c in "=;{}" for c in said)
-            if len(words) < _FEWEST_WORDS or (find_verb(words) < 1 and not worded):
+            prose = match[name]
+            words = tokenise(prose)
+            long_enough = sum(word.tag.isalpha() for word in words) >= _LONG_LABEL and not any(
+                c in "=;{}" for c in prose
+            )
+            if len(words) < _MIN_WORDS or (find_verb(words) < 1 and not long_enough):
                 continue
             a, b = (sentence.start + line.start() + offset for offset in match.span(name))
-            out.append(Found(said, a, b, statement_kind(said), checkable=True))
-    read = [(found.start, found.end) for found in out[1:]]
+            statements.append(Statement(prose, a, b, statement_kind(prose), checkable=True))
+    read_ranges = [(statement.start, statement.end) for statement in statements[1:]]
     for datum in code_data(raw):
         a, b = sentence.start + datum.start, sentence.start + datum.end
-        if all(end <= a or b <= start for start, end in read):
-            out.append(Found(datum.text, a, b, ClaimKind.FACTUAL, checkable=True))
-    for named in code_names(raw):
-        a, b = sentence.start + named.start, sentence.start + named.end
-        out.append(Found(named.text, a, b, ClaimKind.PROCEDURAL, checkable=True))
-    return out
+        if all(end <= a or b <= start for start, end in read_ranges):
+            statements.append(Statement(datum.text, a, b, ClaimKind.FACTUAL, checkable=True))
+    for identifier in code_names(raw):
+        a, b = sentence.start + identifier.start, sentence.start + identifier.end
+        statements.append(Statement(identifier.text, a, b, ClaimKind.PROCEDURAL, checkable=True))
+    return statements
 
 
-_FEWEST_WORDS = 3
+_MIN_WORDS = 3
 _LONG_LABEL = 7
-"""Words from which a text in code is taken for a sentence even if no verb is known in it."""
+"""Words; a text in code with this many counts as a sentence even if none of them is a known verb."""

@@ -7,9 +7,9 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from assay.schema import EvidenceSpan
-from assay.text.dates import DateMention, DateRelation, coordinated, holds, relate_dates, spanned
+from assay.text.dates import DateMention, DateRelation, find_date_lists, find_date_ranges, range_contains, relate_dates
 from assay.text.lexicon import Words, word_list, word_set
-from assay.text.sentences import leans_from_english
+from assay.text.sentences import looks_foreign
 from assay.verify.exact.compare.number_pairs import CLEAR_MARGIN, SAME_WORDS, SAME_WORDS_BESIDE, SURELY_SAME
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, calendar_key
@@ -91,12 +91,12 @@ def _pairs(claim: Claim, index: ExactIndex, mention: DateMention) -> Iterator[_P
 
 def _is_whole(claim: Claim, mention: DateMention) -> bool:
     """Whether a date says when something is the case, and is neither an end of a span nor of a beginning or ending."""
-    if any(mention in pair for pair in spanned(claim.text, claim.dates)):
+    if any(mention in pair for pair in find_date_ranges(claim.text, claim.dates)):
         return False
     if any(w.stem in _TURNS or w.fold in _TURNING for w in claim.words.lexemes):
         return False
     elsewhere = any(w.fold.startswith(_TURNS_ELSEWHERE) for w in claim.words.lexemes)
-    return not (elsewhere and leans_from_english(claim.text))
+    return not (elsewhere and looks_foreign(claim.text))
 
 
 def _compatible_dates(text: str, mention: DateMention, theirs: Sequence[DateMention]) -> frozenset[DateMention]:
@@ -106,10 +106,10 @@ def _compatible_dates(text: str, mention: DateMention, theirs: Sequence[DateMent
     a list that has it.
     """
     found: set[DateMention] = set()
-    for first, last in spanned(text, theirs):
-        if holds(text, first, last, mention):
+    for first, last in find_date_ranges(text, theirs):
+        if range_contains(text, first, last, mention):
             found |= {first, last}
-    for group in coordinated(text, theirs):
+    for group in find_date_lists(text, theirs):
         if any(relate_dates(mention, one) is DateRelation.SAME for one in group):
             found |= set(group)
     return frozenset(found)
@@ -121,8 +121,8 @@ def _span_around(claim: Claim, index: ExactIndex, mention: DateMention, option: 
         return None
     sentence = option.candidate.sentence
     text = index.passages[index.sentences[sentence].passage].text
-    for first, last in spanned(text, index.dates.get(sentence, ())[:_MOST_OTHERS]):
-        if option.date in (first, last) and holds(text, first, last, mention):
+    for first, last in find_date_ranges(text, index.dates.get(sentence, ())[:_MOST_OTHERS]):
+        if option.date in (first, last) and range_contains(text, first, last, mention):
             opening = _OPENING.search(text[max(0, first.start - _BEFORE_SPAN) : first.start])
             start = first.start - (len(opening[0]) if opening is not None else 0)
             return index.span(sentence, start, last.end, "related", option.agreement)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from assay.text.lexicon import Identifier, Name, find_names, find_words, stem
-from assay.text.sentences import is_foreign_word, votes_of
+from assay.text.sentences import is_foreign_word, language_votes
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import Candidate, ExactIndex, IndexedSentence
 from assay.verify.exact.parsed_claim import Claim, Context, agreement_confidence
@@ -56,7 +56,7 @@ def _may_be_a_noun(text: str, name: Name) -> bool:
     """
     if name.acronym or name.start >= VOTED or sum(not is_foreign_word(key, text) for key in name.keys) > 1:
         return False
-    votes = votes_of(text)
+    votes = language_votes(text)
     foreign = max(votes, key=lambda language: votes[language])
     if votes[foreign] <= votes["English"]:
         return False

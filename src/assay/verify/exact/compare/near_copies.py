@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.schema import EvidenceSpan
-from assay.text.lexicon import GRAMMARS, Grammar, Spelled, spelled
-from assay.text.sentences import BESIDE_ENGLISH, votes_of
+from assay.text.lexicon import GRAMMARS, Grammar, NegationReading, read_negations
+from assay.text.sentences import OTHER_LANGUAGES, language_votes
 from assay.verify.exact.findings import ExactFinding
 from assay.verify.exact.index import ExactIndex
 from assay.verify.exact.parsed_claim import Claim
@@ -54,7 +54,7 @@ def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFindin
         if language is None or not _asserts(passage, here.start, here.end):
             continue
         grammar = GRAMMARS[language]
-        ours, whole = spelled(claim.text[begin:], grammar), spelled(sentence, grammar)
+        ours, whole = read_negations(claim.text[begin:], grammar), read_negations(sentence, grammar)
         if len(ours.content) < _FEWEST or ours.unsure:
             continue
         if any(_says_the_same(sentence[low:high], ours, grammar) for low, high in _clauses(sentence)):
@@ -62,7 +62,7 @@ def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFindin
         if whole.unsure:
             continue
         for low, high in _asserted_parts(sentence):
-            theirs = spelled(sentence[low:high], grammar)
+            theirs = read_negations(sentence[low:high], grammar)
             if ours.content != theirs.content or theirs.unsure or bool(ours.cues) == bool(theirs.cues):
                 continue
             first, last = theirs.cues[0] if theirs.cues else (0, high - low)
@@ -75,11 +75,11 @@ def compare_near_copies(claim: Claim, index: ExactIndex) -> Iterator[ExactFindin
 
 def _language(text: str) -> str | None:
     """The language of a text by its commonest words, articles and negations; none where it is English."""
-    votes = votes_of(text)
+    votes = language_votes(text)
     words = frozenset(text.lower().split())
     scores = {
         language: votes[language] + len(words & (GRAMMARS[language].negations | GRAMMARS[language].articles))
-        for language in BESIDE_ENGLISH
+        for language in OTHER_LANGUAGES
     }
     name = max(scores, key=lambda language: scores[language])
     return name if scores[name] > votes["English"] else None
@@ -101,9 +101,9 @@ def _opening(sentence: str) -> int:
     return answer.end() if answer is not None else 0
 
 
-def _says_the_same(clause: str, ours: Spelled, grammar: Grammar) -> bool:
+def _says_the_same(clause: str, ours: NegationReading, grammar: Grammar) -> bool:
     """Whether a clause has the claim's words and is negated as the claim is."""
-    theirs = spelled(clause, grammar)
+    theirs = read_negations(clause, grammar)
     return ours.content == theirs.content and bool(ours.cues) == bool(theirs.cues)
 
 
@@ -127,7 +127,7 @@ def _asserted_parts(sentence: str) -> Iterator[tuple[int, int]]:
         yield begin, joint.start()
 
 
-def _finding(text: str, begin: int, said: str, ours: Spelled, span: EvidenceSpan) -> ExactFinding:
+def _finding(text: str, begin: int, said: str, ours: NegationReading, span: EvidenceSpan) -> ExactFinding:
     start, end = (begin + at for at in ours.cues[0]) if ours.cues else (0, len(text.rstrip()))
     how = "without the negation" if ours.cues else "negated"
     message = f"The claim says {text.strip()!r}; the evidence says {said!r}: {how}."

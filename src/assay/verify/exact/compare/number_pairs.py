@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assay.text.dates import DateRelation, relate_dates
 from assay.text.quantities import Quantity, Relation, relate, roundness
-from assay.text.sentences import leans_from_english
+from assay.text.sentences import looks_foreign
 from assay.verify.arithmetic.figures import in_base_unit, unit_size
 from assay.verify.exact.index import Candidate, ExactIndex
 from assay.verify.exact.mention_roles import describes_case, is_negated
@@ -155,7 +155,7 @@ def _may_be_grouped(text: str, quantity: Quantity, other: Quantity) -> bool:
     """Whether a conversion of units depends on a mark with another meaning elsewhere ("1.500 metri", "1,5 km")."""
     converted = quantity.dimension in {"time", "length", "mass"} and quantity.unit != other.unit
     decimal = quantity.rounded or other.rounded or "," in text[quantity.number_start : quantity.number_end]
-    return converted and decimal and leans_from_english(text)
+    return converted and decimal and looks_foreign(text)
 
 
 def option_of(index: ExactIndex, quantity: Quantity, pair: Pair, context: Context) -> Option:

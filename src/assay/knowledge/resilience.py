@@ -1,4 +1,4 @@
-"""What keeps one source from costing more than it may: a rate, a rest after failures, a memory of answers."""
+"""Protection of sources and budgets: a rate limiter, a circuit breaker and a cache of answers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assay.knowledge.interface import Found
+from assay.knowledge.interface import SourceAnswer
 
 Clock = Callable[[], float]
 
 
-class Rate:
-    """So many questions a minute, as a bucket that fills evenly and holds a tenth of them, at least one.
+class RateLimiter:
+    """A token bucket of questions per minute, which fills evenly and holds a tenth of them, at least one.
 
     >>> now = [0.0]
-    >>> rate = Rate(60, lambda: now[0])
+    >>> rate = RateLimiter(60, lambda: now[0])
     >>> [rate.wait() for _ in range(7)]
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     """
 
     def __init__(self, per_minute: int | None, clock: Clock = time.monotonic) -> None:
-        """No bound where there is no number."""
+        """Limit to `per_minute` questions; none sets no limit."""
         self._rate = None if per_minute is None else per_minute / 60
         self._most = 1.0 if per_minute is None else max(1.0, per_minute / 10)
         self._clock = clock
@@ -31,7 +31,7 @@ class Rate:
         self._lock = threading.Lock()
 
     def wait(self) -> float:
-        """Take a place; 0, or else the seconds after which there would be one, and none was taken."""
+        """Take a token and return 0, or take none and return the seconds until there will be one."""
         if self._rate is None:
             return 0.0
         with self._lock:
@@ -44,11 +44,11 @@ class Rate:
             return (1 - self._full) / self._rate
 
 
-class Breaker:
-    """Leaves a source alone after failures in a row; after the rest one question is let through to try.
+class CircuitBreaker:
+    """A circuit breaker: opens after consecutive failures; after the rest, one question is let through as a test.
 
     >>> now = [0.0]
-    >>> breaker = Breaker(2, 30.0, lambda: now[0])
+    >>> breaker = CircuitBreaker(2, 30.0, lambda: now[0])
     >>> for _ in range(2):
     ...     breaker.failed()
     >>> breaker.closed()
@@ -62,7 +62,7 @@ class Breaker:
     """
 
     def __init__(self, failures: int, rest_s: float, clock: Clock = time.monotonic) -> None:
-        """Open after so many failures, for so many seconds."""
+        """Open after `failures` consecutive failures, for `rest_s` seconds."""
         self._most, self._rest, self._clock = failures, rest_s, clock
         self._count = 0
         self._until: float | None = None
@@ -76,52 +76,52 @@ class Breaker:
             now = self._clock()
             if now < self._until:
                 return False
-            self._until = now + self._rest  # one tries; others wait for what comes of it
+            self._until = now + self._rest  # one question is the test; the others wait for its outcome
             return True
 
     def failed(self) -> None:
-        """A question was not answered."""
+        """Record that a question failed."""
         with self._lock:
             self._count += 1
             if self._count >= self._most:
                 self._until = self._clock() + self._rest
 
     def worked(self) -> None:
-        """A question was answered."""
+        """Record that a question was answered."""
         with self._lock:
             self._count, self._until = 0, None
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """An answer with its age."""
+class CachedAnswer:
+    """An answer with its age in seconds."""
 
-    found: Found
+    found: SourceAnswer
     age_s: float
 
 
-class Memory:
-    """Answers by their questions, each for a while; the oldest go first where they are too many or too large."""
+class AnswerCache:
+    """A cache of answers by question; the oldest are dropped if they are too many or too large."""
 
     def __init__(self, most: int = 2_048, characters: int = 16_000_000, clock: Clock = time.monotonic) -> None:
-        """Keep so many answers, of so many characters together."""
+        """Keep at most `most` answers with at most `characters` in total."""
         self._most, self._characters, self._clock = most, characters, clock
-        self._kept: OrderedDict[str, tuple[float, int, Found]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[float, int, SourceAnswer]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
-    def get(self, key: str, good_for_s: float) -> Remembered | None:
-        """The answer to a question, if there is one that is still good."""
+    def get(self, key: str, good_for_s: float) -> CachedAnswer | None:
+        """The answer to a question, if one is cached and not older than `good_for_s` seconds."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None:
                 return None
             at, _, found = kept
             age = self._clock() - at
-            return Remembered(found, age) if age <= good_for_s else None
+            return CachedAnswer(found, age) if age <= good_for_s else None
 
-    def put(self, key: str, found: Found) -> None:
-        """Remember an answer."""
+    def put(self, key: str, found: SourceAnswer) -> None:
+        """Cache an answer."""
         size = sum(len(one.text) for one in found.passages) + 200
         with self._lock:
             self._drop(key)

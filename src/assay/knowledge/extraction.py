@@ -1,4 +1,4 @@
-"""From a JSON answer to passages, by pointers that the operator wrote."""
+"""Extracts passages from a JSON answer by pointers that the operator wrote."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from urllib.parse import urlsplit
 
 from assay.errors import PolicyError
 from assay.knowledge.interface import Passage
-from assay.knowledge.kinds.templates import Pointer, fields_in, worded
+from assay.knowledge.kinds.templates import Pointer, fields_in, render_row
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Where in an answer the passages stand and how they are worded."""
+    """Where the passages are in an answer and how they are worded."""
 
     items: str = ""
-    """The items of the answer; all of it is one by default."""
+    """Pointer to the items of the answer; by default the whole answer is one item."""
     fields: tuple[tuple[str, str], ...] = ()
-    """Names with pointers into an item; all members of the item by default."""
+    """Names with pointers into an item; by default all members of the item."""
     passage: str | None = None
-    """The wording, with the names in braces; lines of names and values by default."""
+    """The wording, with field names in braces; by default lines of names and values."""
     title: str | None = None
     link: str | None = None
     effective_date: str | None = None
 
     def check(self) -> None:
-        """Refuse what cannot be.
+        """Validate the pointers and the wording.
 
         Raises:
-            PolicyError: a pointer is none, or the wording has a place that no field fills.
+            PolicyError: a pointer is malformed, or the wording has a placeholder without a field.
         """
         for text in (self.items, *(pointer for _, pointer in self.fields), self.title, self.link, self.effective_date):
             if text is not None:
@@ -43,11 +43,11 @@ class Extraction:
                 raise PolicyError(f"the passage has {{{unknown[0]}}}, and the fields are {', '.join(sorted(known))}")
 
     def passages(self, answer: Any, origin: str) -> list[Passage]:
-        """The passages of an answer; an item that has none of the fields gives none.
+        """The passages of an answer; an item without any of the fields gives none.
 
         Args:
             answer: the JSON value.
-            origin: how the ids of the passages begin.
+            origin: the prefix of the passages' ids.
         """
         found = []
         for number, item in enumerate(_items(answer, self.items), start=1):
@@ -58,9 +58,9 @@ class Extraction:
             found.append(
                 Passage(
                     id=f"{origin}#{number}",
-                    text=worded(self.passage, row),
+                    text=render_row(self.passage, row),
                     title=_text(Pointer(self.title).first(item)) if self.title is not None else None,
-                    link=link if link is not None and urlsplit(link).scheme in {"http", "https"} else None,
+                    link=link if link is not None and _is_web_address(link) else None,
                     effective_date=_day(Pointer(self.effective_date).first(item)) if self.effective_date else None,
                 )
             )
@@ -72,6 +72,13 @@ class Extraction:
         if isinstance(item, Mapping):
             return dict(item)
         return {"value": item}
+
+
+def _is_web_address(link: str) -> bool:
+    try:
+        return urlsplit(link).scheme in {"http", "https"}
+    except ValueError:  # such as an IPv6 address that does not end; an answer is foreign text
+        return False
 
 
 def _items(answer: Any, pointer: str) -> list[Any]:

@@ -1,8 +1,8 @@
-"""The pages of a site as they were fetched: an index in SQLite and a file each, in a folder of ours.
+"""The fetched pages of a site: a SQLite index and one file for each page, in a local folder.
 
-A page is written before it is reported, and every row is a transaction of its own: a check that was killed goes on with
-the next page. `crawl` numbers the looks at the site: an address that is queued for the present one and not done yet is
-what is left to do.
+A page is written before it is reported, and every update is its own transaction: a check that was killed continues with
+the next page. `crawl` is the number of the current crawl: addresses that are queued for it and not done yet are still
+to be visited.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final, Self
 from assay.errors import InputError
 
 APPLICATION: Final = 0x61737902
-"""Marks the index as one of these (`PRAGMA application_id`)."""
+"""Marks the file as such an index (`PRAGMA application_id`)."""
 FORM: Final = 1
 _TABLES: Final = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -35,69 +35,69 @@ CREATE INDEX pages_queue ON pages (queued, done);
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPage:
-    """What is known of one address."""
+class StoredPage:
+    """An address as it is stored."""
 
     id: int
     address: str
     hops: int
-    """Redirects in a row that led to it."""
+    """Consecutive redirects that led to it."""
     listed: bool
-    """Whether it is a sitemap."""
+    """Whether it was listed as a sitemap by a sitemap index."""
     etag: str | None
     modified: str | None
     ending: str | None
-    """What its file is read as; none where it has no file."""
+    """The file ending as which it is read; None if it has no file."""
     digest: str | None
     size: int
     problem: str | None
-    """Why it could not be fetched."""
+    """Why it could not be fetched, if so."""
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPage:
-    """What an address answered."""
+class FetchedPage:
+    """The result of visiting an address."""
 
     body: bytes | None = None
-    """The document; none where there is none, as of a redirect."""
+    """The document; None if there is none, as for a redirect."""
     ending: str | None = None
-    """What it is read as."""
+    """The file ending as which it is read."""
     etag: str | None = None
-    """What names this state of it to the server."""
+    """The `ETag` header, for conditional requests."""
     modified: str | None = None
-    """When it was changed, as the server says so."""
+    """The `Last-Modified` header, for conditional requests."""
     links: tuple[str, ...] = ()
-    """The addresses of the scope that it leads to."""
+    """The addresses within the scope that it links or redirects to."""
     hops: int = 0
-    """Redirects in a row that lead to those."""
+    """Consecutive redirects that led to these links."""
     listed: bool = False
-    """Whether those are sitemaps."""
+    """Whether those addresses are sitemaps."""
     outside: int = 0
-    """Links that lead elsewhere."""
+    """Number of links out of the scope."""
     canonical: str | None = None
-    """The address of the scope under which it wants to be known."""
+    """The canonical address that it declares, if within the scope."""
     absent: str | None = None
-    """Why there is no document, where that is no failure."""
+    """Why there is no document, if that is not an error."""
 
 
 _COLUMNS: Final = "id, address, hops, listed, etag, modified, ending, digest, size, problem"
 
 
-class KeptPages:
-    """The folder, opened for one check. Use it in a `with` block."""
+class PageStore:
+    """The folder of pages, opened for one check. Use it in a `with` block."""
 
     def __init__(self, folder: Path, start: str) -> None:
-        """Open or make the folder.
+        """Open or create the folder.
 
         Args:
-            folder: where it is.
-            start: the address that the site is looked at from.
+            folder: the path of the folder.
+            start: the address at which the crawl starts.
 
         Raises:
-            InputError: it cannot be used, is of another site, or another check has it.
+            InputError: the folder cannot be used, belongs to another site, or is in use by another check.
         """
         self.folder = folder
-        self._db = _opened(folder)
+        self._db = _open(folder)
         if self.about("start") not in (None, start):
             self._db.close()
             raise InputError(f"{folder}: these are the pages of another site; name another state with --state")
@@ -111,16 +111,16 @@ class KeptPages:
         self._db.close()
 
     def about(self, name: str) -> str | None:
-        """A value on the whole site."""
+        """A stored value about the whole site."""
         row = self._db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def set_about(self, name: str, value: str) -> None:
-        """Keep a value on the whole site."""
+        """Store a value about the whole site."""
         self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
 
     def begin(self, start: str) -> bool:
-        """Begin a look at the site, or go on with one that did not end; whether it goes on."""
+        """Start a crawl, or resume one that was not finished; returns whether it resumes."""
         if self.crawl and self.about("ended") != str(self.crawl):
             return True
         self.crawl += 1
@@ -130,24 +130,24 @@ class KeptPages:
         return False
 
     def end(self) -> None:
-        """The look at the site is at its end: what it did not come by is gone."""
-        gone = self._db.execute(f"SELECT {_COLUMNS} FROM pages WHERE queued < ?", (self.crawl,)).fetchall()  # noqa: S608
-        for row in gone:
+        """Finish the crawl: pages that it did not reach are removed."""
+        removed = self._db.execute(f"SELECT {_COLUMNS} FROM pages WHERE queued < ?", (self.crawl,)).fetchall()  # noqa: S608
+        for row in removed:
             self.path_of(_page(row)).unlink(missing_ok=True)
         with self._transaction():
             self._db.execute("DELETE FROM pages WHERE queued < ?", (self.crawl,))
             self.set_about("ended", str(self.crawl))
 
     def queue(self, addresses: Sequence[str], hops: int = 0, *, listed: bool = False) -> None:
-        """Have addresses looked at that this look has not come by yet."""
+        """Queue addresses that this crawl has not queued yet."""
         self._db.executemany(
             "INSERT INTO pages (address, queued, hops, listed) VALUES (?, ?, ?, ?) ON CONFLICT (address) DO UPDATE SET "
             "queued = excluded.queued, hops = excluded.hops, listed = excluded.listed WHERE queued < excluded.queued",
             [(address, self.crawl, hops, int(listed)) for address in addresses],
         )
 
-    def next(self) -> KeptPage | None:
-        """The address that is to be looked at next; none where nothing is left."""
+    def next(self) -> StoredPage | None:
+        """The next address to visit; None if none is left."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM pages WHERE queued = ? AND done < ? ORDER BY id LIMIT 1",  # noqa: S608 constants
             (self.crawl, self.crawl),
@@ -155,16 +155,16 @@ class KeptPages:
         return None if row is None else _page(row)
 
     def left(self) -> int:
-        """How many addresses are to be looked at."""
+        """Number of addresses still to visit."""
         sql = "SELECT count(*) FROM pages WHERE queued = ? AND done < ?"
         return int(self._db.execute(sql, (self.crawl, self.crawl)).fetchone()[0])
 
     def done(self) -> int:
-        """How many addresses this look has been at."""
+        """Number of addresses that this crawl has visited."""
         return int(self._db.execute("SELECT count(*) FROM pages WHERE done = ?", (self.crawl,)).fetchone()[0])
 
     def queries_of(self, address: str) -> int:
-        """How many addresses this look has queued that differ from one in the query alone."""
+        """Number of queued addresses of this crawl that differ from the given one only in the query."""
         path = address.partition("?")[0] + "?"
         sql = (
             "SELECT count(*) FROM pages WHERE queued = ? AND substr(address, 1, ?) = ? AND address >= ? AND address < ?"
@@ -172,8 +172,8 @@ class KeptPages:
         last = path[:-1] + chr(ord("?") + 1)
         return int(self._db.execute(sql, (self.crawl, len(path), path, path, last)).fetchone()[0])
 
-    def keep(self, page: KeptPage, found: FoundPage) -> None:
-        """Put what an address answered in the place of what was known of it, and have what it leads to looked at."""
+    def keep(self, page: StoredPage, found: FetchedPage) -> None:
+        """Replace what is stored for an address by what was fetched, and queue the addresses it leads to."""
         old = self.path_of(page)
         digest = new = None
         if found.body is not None and found.ending is not None:
@@ -194,21 +194,21 @@ class KeptPages:
         if old != new:
             old.unlink(missing_ok=True)
 
-    def keep_unchanged(self, page: KeptPage) -> None:
-        """The address answered that nothing has changed."""
+    def keep_unchanged(self, page: StoredPage) -> None:
+        """Record that the page has not changed, and queue the addresses it leads to."""
         row = self._db.execute("SELECT links FROM pages WHERE id = ?", (page.id,)).fetchone()
         links, hops, listed = json.loads(row[0]) if row[0] else ([], 0, 0)
         with self._transaction():
             self._db.execute("UPDATE pages SET done = ?, problem = NULL WHERE id = ?", (self.crawl, page.id))
             self.queue(links, hops, listed=bool(listed))
 
-    def keep_problem(self, page: KeptPage, problem: str) -> None:
-        """The address could not be had. What was known of it is left, for the next time."""
+    def keep_problem(self, page: StoredPage, problem: str) -> None:
+        """Record that the page could not be fetched. The stored version is kept for the next check."""
         with self._transaction():
             self._db.execute("UPDATE pages SET done = ?, problem = ? WHERE id = ?", (self.crawl, problem, page.id))
 
-    def documents(self) -> Iterator[KeptPage]:
-        """What has a file or a problem, by address; without what another page says to be a second address of it."""
+    def documents(self) -> Iterator[StoredPage]:
+        """Pages with a file or a problem, ordered by address, without those that declare another one as canonical."""
         sql = (
             f"SELECT {_COLUMNS} FROM pages WHERE problem IS NOT NULL OR (ending IS NOT NULL AND NOT EXISTS "  # noqa: S608
             "(SELECT 1 FROM pages AS other WHERE other.address = pages.canonical AND other.id <> pages.id AND "
@@ -218,22 +218,22 @@ class KeptPages:
             yield _page(row)
 
     def absent(self) -> dict[str, int]:
-        """Why addresses have no document, and how many each."""
+        """Reasons why addresses have no document, with the number of addresses for each."""
         sql = "SELECT absent, count(*) FROM pages WHERE absent IS NOT NULL GROUP BY absent ORDER BY absent"
         return {str(why): int(count) for why, count in self._db.execute(sql)}
 
     def first_absent(self, why: str) -> str | None:
-        """An address that has no document for a reason."""
+        """The first address that has no document for the given reason."""
         sql = "SELECT address FROM pages WHERE absent = ? ORDER BY address LIMIT 1"
         row = self._db.execute(sql, (why,)).fetchone()
         return None if row is None else str(row[0])
 
     def outside(self) -> int:
-        """Links that lead out of the scope."""
+        """Total number of links out of the scope."""
         return int(self._db.execute("SELECT coalesce(sum(outside), 0) FROM pages").fetchone()[0])
 
-    def path_of(self, page: KeptPage) -> Path:
-        """Where the file of a page is."""
+    def path_of(self, page: StoredPage) -> Path:
+        """The path of the file of a page."""
         return self.folder / f"{page.id}{page.ending or '.none'}"
 
     def _transaction(self) -> _Transaction:
@@ -241,7 +241,7 @@ class KeptPages:
 
 
 class _Transaction:
-    """All of a block or nothing of it."""
+    """Runs a `with` block as one transaction."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -253,9 +253,9 @@ class _Transaction:
         self._db.execute("COMMIT" if kind is None else "ROLLBACK")
 
 
-def _page(row: Sequence[object]) -> KeptPage:
+def _page(row: Sequence[object]) -> StoredPage:
     number, address, hops, listed, etag, modified, ending, digest, size, problem = row
-    return KeptPage(
+    return StoredPage(
         int(str(number)),
         str(address),
         int(str(hops)),
@@ -278,7 +278,7 @@ def _refuse_others(folder: Path, *, is_ours: bool) -> None:
         raise InputError(f"{folder}: expected the pages of `assay corpus check`, got another database")
 
 
-def _opened(folder: Path) -> sqlite3.Connection:
+def _open(folder: Path) -> sqlite3.Connection:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / "index.sqlite"

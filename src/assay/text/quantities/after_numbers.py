@@ -1,11 +1,11 @@
-"""What stands behind a number: what it counts, and in other languages than English its currency and its speed."""
+"""What follows a number: the nouns that it counts and, in languages other than English, its currency or a speed."""
 
 import re
 from bisect import bisect_left
 from decimal import Decimal
 
 from assay.text.lexicon.lexemes import Words, word_set
-from assay.text.quantities.drafts import Draft
+from assay.text.quantities.draft import Draft
 from assay.text.quantities.units import CURRENCY_WORDS, OTHER_UNIT_WORDS, Unit
 
 _NOUN_BREAK = word_set(
@@ -13,20 +13,20 @@ _NOUN_BREAK = word_set(
     through until into after before since while when if but not can will may must has have had do does did more
     less fewer"""
 )
-_MOST_NOUNS = 3
+_MAX_NOUNS = 3
 _SPEED = re.compile(
     r"\s(?:(?:pro|par|por|per|in\sder)\s|all['’]|à\sl['’])(stunde|heure|hora|ora|sekunde|seconde|segundo|secondo)\b",
     re.IGNORECASE,
 )
-_OF_CURRENCY = re.compile(r"\s(?:di\s|de\s|d['’])([^\W\d_]+)", re.IGNORECASE)
+_CURRENCY_AFTER = re.compile(r"\s(?:di\s|de\s|d['’])([^\W\d_]+)", re.IGNORECASE)
 
 
-def nouns_behind(text: str, words: Words, end: int) -> tuple[str, ...]:
-    """The stems of the words right behind a number, up to three: what it counts."""
+def nouns_after(text: str, words: Words, end: int) -> tuple[str, ...]:
+    """The stems of the words right after a number, at most three: what it counts."""
     at = bisect_left(words.starts, end)
     nouns: list[str] = []
     previous = end
-    while at < len(words) and len(nouns) < _MOST_NOUNS:
+    while at < len(words) and len(nouns) < _MAX_NOUNS:
         gap = text[previous : words.starts[at]]
         lexeme = words.lexemes[at]
         if len(gap) > 1 or gap not in {" ", "-", ""} or lexeme.fold in _NOUN_BREAK or lexeme.fold[:1].isdigit():
@@ -39,15 +39,15 @@ def nouns_behind(text: str, words: Words, end: int) -> tuple[str, ...]:
 
 
 def read_currency(text: str, draft: Draft) -> None:
-    """Takes the currency of "2 milioni di euro" and "2 millions d'euros" for a number without a unit."""
-    match = _OF_CURRENCY.match(text, draft.end)
+    """Gives a number without a unit the currency after it, as in "2 milioni di euro" and "2 millions d'euros"."""
+    match = _CURRENCY_AFTER.match(text, draft.end)
     name = CURRENCY_WORDS.get(match.group(1).lower()) if match else None
     if match and name and draft.unit.dimension == "count":
         draft.unit, draft.end = Unit(f"money:{name}", Decimal(1), name), match.end()
 
 
 def read_speed(text: str, draft: Draft) -> bool:
-    """Takes the speed of "120 kilomètres par heure" for a length, and says whether there was one."""
+    """Makes a length that is followed by "par heure" or the like a speed; returns whether it was one."""
     match = _SPEED.match(text, draft.end) if draft.unit.dimension == "length" else None
     if match is None:
         return False

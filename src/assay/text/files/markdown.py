@@ -1,7 +1,7 @@
-"""A text file as its document: what it says, its title, and what its head says of it.
+"""A Markdown or plain text file as a document: its text, its title and its front matter.
 
-One reading for everything that reads evidence from files: the head between two lines of `---` is metadata and no
-evidence; the title is the one that it names, else the heading, else the name of the file.
+All that reads evidence from files does so here. Front matter between two lines of `---` is metadata and not evidence;
+the title is the one in the front matter, or else the first heading, or else the name of the file.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Any, Final
 
 from assay.text.files.fields import folded_name
 
-_MOST_FIELDS: Final = 60
+_MAX_FIELDS: Final = 60
 _HEADING: Final = re.compile(r"^#{1,2}\s+(?P<title>\S.{0,300}?)\s*#*\s*$")
 _UNDERLINED: Final = re.compile(r"^(?P<title>\S.{0,200})\n[=~*]{3,}\s*$", re.MULTILINE)
-_ALONE: Final = re.compile(r"\s*(?P<title>[^\W\d_][^\n]{2,98}[^\s.,;:!?|>=*-])[ \t]*\r?\n[ \t]*\r?\n(?=\s*\S)")
-"""A first line that is no sentence and stands by itself."""
-_TITLES: Final = ("title", "documenttitle", "doctitle")
-_GENERIC: Final = frozenset({"index", "readme", "default", "home", "untitled", "document", "page", "main"})
-"""Names of files that say nothing of what is in them."""
+_TITLE_LINE: Final = re.compile(r"\s*(?P<title>[^\W\d_][^\n]{2,98}[^\s.,;:!?|>=*-])[ \t]*\r?\n[ \t]*\r?\n(?=\s*\S)")
+"""A first line that is not a sentence and has a blank line after it."""
+_TITLE_NAMES: Final = ("title", "documenttitle", "doctitle")
+_GENERIC_STEMS: Final = frozenset({"index", "readme", "default", "home", "untitled", "document", "page", "main"})
+"""File names that say nothing about the content."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What a file says."""
+    """The content of a file."""
 
     text: str
     title: str | None = None
-    """Its own title, where it has one."""
+    """The title that the file itself has, if any."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Its metadata as they are in it: front matter, `meta` elements, properties."""
+    """Its metadata as written: front matter, `meta` elements, document properties."""
 
 
-def read_marked(text: str) -> FileText:
-    r"""Markdown, reStructuredText or plain text: its front matter, its title, and the text.
+def read_markdown(text: str) -> FileText:
+    r"""The front matter, title and text of Markdown, reStructuredText or plain text.
 
-    >>> read_marked("---\nversion: 2.1\n---\n# Leave\nTwo weeks.").fields
+    >>> read_markdown("---\nversion: 2.1\n---\n# Leave\nTwo weeks.").fields
     {'version': '2.1'}
     """
     fields, body = front_matter(text)
@@ -46,25 +46,25 @@ def read_marked(text: str) -> FileText:
     title = next((found["title"] for line in first.split("\n")[:20] if (found := _HEADING.match(line))), None)
     if title is None and (under := _UNDERLINED.search(first)) is not None and not first[: under.start()].strip():
         title = under["title"]
-    if title is None and (alone := _ALONE.match(body)) is not None:
-        title = alone["title"]
-    named = next((value for name, value in fields.items() if folded_name(name) in _TITLES), None)
-    return FileText(body, named or title, fields)
+    if title is None and (title_line := _TITLE_LINE.match(body)) is not None:
+        title = title_line["title"]
+    front_title = next((value for name, value in fields.items() if folded_name(name) in _TITLE_NAMES), None)
+    return FileText(body, front_title or title, fields)
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:
-    r"""The fields of a head between two lines of dashes, and the text behind it; without such a head all of the text.
+    r"""The fields between two opening lines of `---` and the text after them; without these, no fields and all text.
 
     >>> front_matter("---\nversion: 2.1\n---\nTwo weeks.")
     ({'version': '2.1'}, 'Two weeks.')
     >>> front_matter("Two weeks.\n---\nx: y\n---\n")[0]
     {}
     """
-    lines = text.split("\n", _MOST_FIELDS)
+    lines = text.split("\n", _MAX_FIELDS)
     if lines[0].strip() != "---":
         return {}, text
     fields: dict[str, str] = {}
-    for number, line in enumerate(lines[1:_MOST_FIELDS], 1):
+    for number, line in enumerate(lines[1:_MAX_FIELDS], 1):
         if line.strip() == "---":
             return fields, "\n".join(lines[number + 1 :])
         name, colon, value = line.partition(":")
@@ -74,13 +74,13 @@ def front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 def title_of_name(name: str) -> str:
-    """The name of a file as a title, with its folder's where it says nothing by itself.
+    """The name of a file as a title, with its folder's name where the file's own says nothing.
 
     >>> title_of_name("hr/leave_policy_v3.md"), title_of_name("hr/index.html")
     ('leave policy v3', 'hr index')
     """
     path = PurePath(name)
     stem = path.stem
-    if stem.casefold() in _GENERIC and path.parent.name:
+    if stem.casefold() in _GENERIC_STEMS and path.parent.name:
         stem = f"{path.parent.name} {stem}"
     return re.sub(r"[_\s]+", " ", stem).strip() or name

@@ -9,7 +9,7 @@ from assay.text.quantities.values import Bound
 
 @dataclass(slots=True)
 class Draft:
-    """A quantity while it is being read."""
+    """A quantity while it is being read; its fields become those of `Quantity`, which documents them."""
 
     start: int
     end: int
@@ -17,7 +17,9 @@ class Draft:
     number_end: int
     value: Decimal
     decimals: int
+    """Digits after the decimal point, as written."""
     scale: Decimal
+    """What the value is multiplied by: a million in "3 million"."""
     unit: Unit
     bound: Bound = "exact"
     ordinal: bool = False

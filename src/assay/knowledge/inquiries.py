@@ -1,4 +1,4 @@
-"""From a claim to what is asked about it: its names, numbers, dates and content words, by rules and offline.
+"""Derives from a claim what is asked about it: its names, numbers, dates and content words, by rules and offline.
 
 Nothing here is a query: the values are bound to statements, requests and queries that the operator wrote.
 """
@@ -17,15 +17,15 @@ from assay.text.dates import find_dates
 from assay.text.lexicon import STOP_WORDS, find_identifiers, find_names, find_words, tokenise
 from assay.text.quantities import find_quantities
 
-MOST_ENTITIES: Final = 8
-MOST_TERMS: Final = 24
-MOST_NUMBERS: Final = 8
-LONGEST: Final = 200
-"""Characters of one entity; a longer one names nothing."""
+MAX_ENTITIES: Final = 8
+MAX_TERMS: Final = 24
+MAX_NUMBERS: Final = 8
+MAX_ENTITY_LENGTH: Final = 200
+"""Characters; a longer entity is not a name."""
 
 _QUOTED: Final = re.compile(r"[“\"«„]([^“”\"«»„\n]{1,80})[”\"»“]")
 _NUMBER_AFTER: Final = re.compile(r"[ -]?\d+(?:\.\d+)*[A-Za-z]{0,2}(?![\w.,%-]*\d)(?!\s?[%°€$£])\b")
-"""The number of a model, a version or a room that goes on a name: "Aria 2", "Boeing 747-400"."""
+"""The number of a model, a version or a room that continues a name: "Aria 2", "Boeing 747-400"."""
 _CODE: Final = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z0-9][\w-]{1,40}(?<!-)(?![\w-])")
 """A word with capitals and digits: "X-200", "SKU-4411"."""
 _ARTICLE: Final = re.compile(
@@ -37,7 +37,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u20
 
 
 def formulate(claim: str) -> Inquiry:
-    """What is asked about a claim.
+    """The inquiry about a claim.
 
     >>> asked = formulate("The Aria 2 costs EUR 59.99.")
     >>> asked.entities, asked.numbers, asked.terms
@@ -54,61 +54,65 @@ def formulate(claim: str) -> Inquiry:
                 days.append(date(one.year, one.month, one.day))
             except ValueError:
                 continue
-    dated = [(one.start, one.end) for one in mentions]
+    date_ranges = [(one.start, one.end) for one in mentions]
     numbers = [
         _plain(str(q.value))
         for q in find_quantities(text)
-        if not any(start < q.end and q.start < end for start, end in dated)
+        if not any(start < q.end and q.start < end for start, end in date_ranges)
     ]
     return Inquiry(
-        entities=_first(_entities(text, dated), MOST_ENTITIES),
-        numbers=_first(_with_own_first(text, numbers), MOST_NUMBERS),
+        entities=_first_distinct(_entities(text, date_ranges), MAX_ENTITIES),
+        numbers=_first_distinct(_measures_first(text, numbers), MAX_NUMBERS),
         years=tuple(dict.fromkeys(years))[:4],
         dates=tuple(dict.fromkeys(days))[:4],
-        terms=_first(_terms(text), MOST_TERMS),
+        terms=_first_distinct(_terms(text), MAX_TERMS),
         claim=text,
     )
 
 
 def _plain(number: str) -> str:
-    """A decimal without exponent: what a typed parameter takes."""
+    """A decimal without an exponent, as typed parameters require."""
     from decimal import Decimal
 
     return f"{Decimal(number):f}"
 
 
-def _with_own_first(text: str, numbers: Iterable[str]) -> Iterator[str]:
-    """Numbers with those that are part of a name last: they measure nothing."""
+def _measures_first(text: str, numbers: Iterable[str]) -> Iterator[str]:
+    """The numbers, with those that are part of a name last, since they measure nothing."""
     named = {m.group().lstrip(" -") for name in find_names(text) if (m := _NUMBER_AFTER.match(text, name.end))}
-    listed = list(numbers)
-    yield from (one for one in listed if one not in named)
-    yield from (one for one in listed if one in named)
+    numbers_in_order = list(numbers)
+    yield from (one for one in numbers_in_order if one not in named)
+    yield from (one for one in numbers_in_order if one in named)
 
 
-def _entities(text: str, dated: list[tuple[int, int]]) -> Iterator[str]:
-    """Candidates for what the claim is about: first what is surely a name, last the words before the verb."""
-    weak = []
+def _entities(text: str, date_ranges: list[tuple[int, int]]) -> Iterator[str]:
+    """Candidates for what the claim is about, from certain names to the words before the verb."""
+    uncertain = []
     quoted = [found.group(1) for found in _QUOTED.finditer(text)]
     codes = [found.group() for found in _CODE.finditer(text)]
     identifiers = [text[one.start : one.end] for one in find_identifiers(text)]
     names: list[str] = []
     for name in find_names(text):
-        if any(start < name.end and name.start < end for start, end in dated):
+        if any(start < name.end and name.start < end for start, end in date_ranges):
             continue
         form = text[name.start : name.end]
-        grown = _NUMBER_AFTER.match(text, name.end)
-        if grown is not None and not any(start < grown.end() and name.end < end for start, end in dated):
-            names.append(form + grown.group())
+        number_after = _NUMBER_AFTER.match(text, name.end)
+        if number_after is not None and not any(
+            start < number_after.end() and name.end < end for start, end in date_ranges
+        ):
+            names.append(form + number_after.group())
         if name.sure or " " in form:
             names.append(form)
         else:
-            weak.append(form)
+            uncertain.append(form)
     subject = _subject(text)
-    whole = (
-        [subject] if subject and any(one in subject for one in (*names, *codes, *weak)) and len(subject) < 60 else []
+    whole_subject = (
+        [subject]
+        if subject and any(one in subject for one in (*names, *codes, *uncertain)) and len(subject) < 60
+        else []
     )
     yield from (one.strip(" ,;:.!?") for one in quoted)  # a title keeps its article
-    for one in (*quoted, *codes, *identifiers, *names, *weak, *whole):
+    for one in (*quoted, *codes, *identifiers, *names, *uncertain, *whole_subject):
         yield from _variants(one)
     if subject:
         yield from _variants(subject)
@@ -127,7 +131,7 @@ def _variants(form: str) -> Iterator[str]:
 
 
 def _subject(text: str) -> str:
-    """The words before the main verb, without an article; empty where there is no verb."""
+    """The words before the main verb, without an article; empty without a verb."""
     tokens = tokenise(text)
     verb = find_verb(tokens)
     if verb < 1:
@@ -135,7 +139,7 @@ def _subject(text: str) -> str:
     from assay.text.lexicon import render
 
     said = render(subject_of(tokens, verb))
-    return _ARTICLE.sub("", said).strip() if len(said) <= LONGEST else ""
+    return _ARTICLE.sub("", said).strip() if len(said) <= MAX_ENTITY_LENGTH else ""
 
 
 def _terms(text: str) -> Iterator[str]:
@@ -145,11 +149,11 @@ def _terms(text: str) -> Iterator[str]:
             yield text[start:end]
 
 
-def _first(found: Iterable[str], most: int) -> tuple[str, ...]:
-    """The first of them, each once, upper and lower case not told apart."""
+def _first_distinct(found: Iterable[str], most: int) -> tuple[str, ...]:
+    """The first `most` distinct texts, compared without case."""
     kept: dict[str, str] = {}
     for one in found:
-        if 0 < len(one) <= LONGEST:
+        if 0 < len(one) <= MAX_ENTITY_LENGTH:
             kept.setdefault(one.casefold(), one)
         if len(kept) == most:
             break
@@ -157,20 +161,20 @@ def _first(found: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 PARAMETERS: Final = frozenset({"entity", "number", "year", "date", "terms", "claim"})
-"""What a statement, a request or a query can take: one entity, number, year or date of the claim, its content words as
-one text, or all of it."""
+"""The parameters of a statement, request or query: one entity, number, year or date of the claim, its content words as
+one text, or the whole claim."""
 
 
 def bindings(names: Iterable[str], inquiry: Inquiry, most: int) -> Iterator[dict[str, object]]:
-    """The values that a statement's parameters are bound to, one mapping for each time that it is asked.
+    """The values for a statement's parameters, one mapping for each execution.
 
     Args:
-        names: the parameters that it has.
-        inquiry: what is asked.
-        most: mappings at most.
+        names: the parameters of the statement.
+        inquiry: the values to choose from.
+        most: the most mappings.
 
     Yields:
-        Mappings with every name; none where the inquiry has no value for one of them.
+        Mappings with every parameter; none where the inquiry has no value for one of them.
 
     >>> list(bindings({"entity"}, Inquiry(entities=("Aria 2", "Aria")), 5))
     [{'entity': 'Aria 2'}, {'entity': 'Aria'}]
@@ -183,8 +187,8 @@ def bindings(names: Iterable[str], inquiry: Inquiry, most: int) -> Iterator[dict
         "terms": (" ".join(inquiry.terms),) if inquiry.terms else (),
         "claim": (inquiry.claim,) if inquiry.claim else (),
     }
-    wanted = sorted(names)
-    for made, values in enumerate(product(*(known[name] for name in wanted))):
-        if made == most:
+    parameters = sorted(names)
+    for count, values in enumerate(product(*(known[name] for name in parameters))):
+        if count == most:
             return
-        yield dict(zip(wanted, values, strict=True))
+        yield dict(zip(parameters, values, strict=True))
