@@ -1,4 +1,4 @@
-"""Rows of JSON Lines and CSV, cut from a stream of bytes whatever its length."""
+"""Rows of JSON Lines and CSV, cut from a stream of bytes of any length."""
 
 import csv
 import sys
@@ -13,7 +13,7 @@ _BLOCK: Final = 1024 * 1024
 
 
 def json_lines(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of JSON Lines; a line that is no text or is too long is a broken row, and the next one is read.
+    """The rows of JSON Lines; a line that is not UTF-8 or is too long becomes a broken row, and reading goes on.
 
     >>> import io
     >>> [row.position for row in json_lines(io.BytesIO(b'{"id": 1}\\n\\n{"id": 2}'), "a.jsonl", "a")]
@@ -48,9 +48,9 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | str]]:
 
 
 def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of CSV with a header; a row with too many or too few columns is a broken one.
+    """The rows of CSV with a header; a row with too many or too few columns becomes a broken row.
 
-    CSV that cannot be cut into rows any more (an open quotation, text of another encoding) ends in one broken row.
+    CSV that cannot be cut into rows any further (an open quotation, text of another encoding) ends with one broken row.
     """
     csv.field_size_limit(min(sys.maxsize, MAX_ROW_BYTES))
     size = 0

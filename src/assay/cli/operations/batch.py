@@ -72,10 +72,10 @@ def batch(
     Parquet. Exit status 1: some rows were rejected, and DIR/rejected.jsonl says why.
     """
     from assay.batch import BatchSettings, open_engine, open_sources, run_batch
-    from assay.batch.values import Recipe
+    from assay.batch.values import BatchWork
 
     with reporting_errors():
-        recipe = Recipe(policy, verifier, Crew(engine, workers).threads, reports, carried())
+        work = BatchWork(policy, verifier, Crew(engine, workers).threads, reports, carried())
         settings = BatchSettings(out, {**_identity(policy, verifier), "reports": str(reports).lower()}, partition)
         with ExitStack() as closing:
             if record:
@@ -87,7 +87,7 @@ def batch(
                     raise InputError("--since and --until go with --record")
                 rows = open_sources(paths or (), database=database, query=query)
             totals = run_batch(
-                settings, rows, lambda: open_engine(engine.value, recipe, workers=workers, address=address), _progress()
+                settings, rows, lambda: open_engine(engine.value, work, workers=workers, address=address), _progress()
             )
         _print(totals, out, format_)
         raise typer.Exit(FINDINGS if totals.rejected else CLEAN)
