@@ -8,10 +8,10 @@ import pytest
 
 from assay.errors import InputError
 from assay.evaluation import runner as module
-from assay.evaluation.figures.baselines import Scored, decide, fit_threshold, token_overlap
+from assay.evaluation.figures.baselines import SystemScores, decide, fit_threshold, token_overlap
 from assay.evaluation.figures.error_list import worst_errors
 from assay.evaluation.figures.metrics import columns, figures
-from assay.evaluation.figures.summary import scored_guard, summarise
+from assay.evaluation.figures.summary import guard_scores, summarise
 from assay.evaluation.report_page import eval_page, margins, slice_tables
 from assay.evaluation.report_page import three_way as three_way_sets
 from assay.evaluation.rows.reading import Row
@@ -195,7 +195,7 @@ def test_intervals_resample_documents() -> None:
     labels = [("supported" if n % 4 < 2 else "not_supported", 0.9 if n // 2 % 3 else 0.1) for n in range(60)]
     rows, results = table(labels)
     apart = [row(n * 2, one.label, text=one.text) for n, one in enumerate(rows)]
-    guard = scored_guard("g", results, None)
+    guard = guard_scores("g", results, None)
     together = figures("x", columns(rows, guard)).figures["balanced_accuracy"]
     alone = figures("x", columns(apart, guard)).figures["balanced_accuracy"]
     assert together.value == alone.value
@@ -278,9 +278,9 @@ def test_the_sets_that_tell_contradiction_apart_come_worst_first() -> None:
 def test_a_set_is_held_against_the_best_baseline_on_the_same_resamples() -> None:
     rows, results = three_way(160)
     rows = [replace(one, set=f"s{int(one.id) // 8 % 2}") for one in rows]
-    guard = scored_guard("assay", results, None)
+    guard = guard_scores("assay", results, None)
     good = decide("good", [0.1 if one.wrong else 0.9 for one in rows], 0.5)
-    same = Scored("same", guard.scores, guard.flagged)
+    same = SystemScores("same", guard.scores, guard.flagged)
     summary = summarise(rows, results, WHO, baselines=[same])
     for best, figure in summary.margins.values():
         assert (best, figure.value, figure.low, figure.high) == ("same", 0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Whole data sets: rows in, verdicts, figures and a report out; and the baselines that a verifier has to beat."""
+"""Evaluation of data sets: from rows to verdicts, figures and a report, with baselines that a verifier has to beat."""
 
 from typing import TYPE_CHECKING
 

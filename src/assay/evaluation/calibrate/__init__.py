@@ -1,4 +1,4 @@
-"""Thresholds fitted on labelled rows, with what they promise."""
+"""Thresholds fitted on labelled rows, with their guarantees."""
 
 from typing import TYPE_CHECKING
 
