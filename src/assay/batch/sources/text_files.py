@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Final
 
 from assay.batch.values import RawRow
+from assay.evaluation.rows.reading import require_unique
 
 MAX_ROW_BYTES: Final = 16 * 1024 * 1024
 """The longest row that is read; a longer one is rejected without being held in memory."""
@@ -66,6 +67,7 @@ def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
     reader = csv.reader(texts(), strict=True)
     try:
         header = next(reader, [])
+        require_unique(header)
         size = 0
         for cells in reader:
             size, number = 0, reader.line_num

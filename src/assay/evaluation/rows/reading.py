@@ -12,6 +12,8 @@ import gzip
 import hashlib
 import json
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -171,14 +173,16 @@ def json_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
-        with cast("IO[bytes]", gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb")) as stream:
+        with cast(
+            "IO[bytes]", gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+        ) as stream:
             for raw in stream:
                 number += 1
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         byte = f"byte {error.start} of the line is 0x{error.object[error.start]:02x}"
         raise InputError(f"{path}, line {number}: not UTF-8 text, {byte}; save the file as UTF-8") from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: cannot be read after line {number}: {error}") from error
 
 
@@ -206,6 +210,7 @@ def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.reader((line for _, line in _lines(path)), strict=True)
     try:
         header = next(reader, [])
+        require_unique(header)
         for record in reader:
             where = f"{path}, line {reader.line_num}"
             if len(record) != len(header):
@@ -213,6 +218,21 @@ def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             yield reader.line_num, dict(zip(header, record, strict=True))
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV: {error}") from error
+
+
+def require_unique(header: Sequence[str]) -> None:
+    """Refuses a CSV header that names a column twice, because all but one of such columns would be lost.
+
+    Raises:
+        csv.Error: a column is named twice.
+
+    >>> require_unique(["id", "evidence", "evidence"])
+    Traceback (most recent call last):
+    _csv.Error: the header names the column 'evidence' twice; give each column a name of its own
+    """
+    repeated = next((name for name, count in Counter(header).items() if name and count > 1), None)
+    if repeated is not None:
+        raise csv.Error(f"the header names the column {repeated!r} twice; give each column a name of its own")
 
 
 def record_of_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:

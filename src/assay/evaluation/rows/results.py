@@ -48,11 +48,13 @@ def read_results(path: Path) -> dict[str, Result]:
     """The results of a finished run by the digest of their row, whatever verifier and policy judged.
 
     Raises:
-        InputError: the file is missing or damaged.
+        InputError: the file is missing or damaged, or has no header.
     """
     try:
         with path.open("rb") as stream:
             lines = [json.loads(line) for line in stream]
+        if not lines or "assay_results" not in lines[0]:
+            raise ValueError("its first line is not the header of results")  # noqa: TRY301 wrapped below
         results = [_from_json(value) for value in lines[1:]]
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
