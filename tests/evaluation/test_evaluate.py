@@ -17,7 +17,7 @@ from assay.evaluation.report_page import three_way as three_way_sets
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result, ResultLog
 from assay.evaluation.rows.slices import slices_of
-from assay.evaluation.runner import batches, evaluate, of_answer
+from assay.evaluation.runner import batches, evaluate, result_of_answer
 from assay.schema import (
     Action,
     ClaimKind,
@@ -424,31 +424,31 @@ def answer(*scores: float | None, action: Action = Action.REVISE, **fields: Any)
 
 
 def test_a_claim_by_itself_is_judged_as_an_answer_of_one_claim() -> None:
-    assert [of_answer("d", answer(score), 0.4).verdict for score in (0.39, 0.4)] == ["unsupported", "supported"]
-    assert of_answer("d", answer(0.4), 0.4).score == 0.4
+    assert [result_of_answer("d", answer(score), 0.4).verdict for score in (0.39, 0.4)] == ["unsupported", "supported"]
+    assert result_of_answer("d", answer(0.4), 0.4).score == 0.4
 
 
 def test_one_weak_claim_among_many_does_not_flag_an_answer_and_a_wrong_one_does() -> None:
-    weak, wrong = (of_answer("d", answer(*[0.95] * 7, least), 0.4) for least in (0.3, 0.02))
+    weak, wrong = (result_of_answer("d", answer(*[0.95] * 7, least), 0.4) for least in (0.3, 0.02))
     assert (weak.supported, wrong.supported) == (True, False)
 
 
 def test_a_contradicted_claim_flags_an_answer_of_any_length() -> None:
     report = answer(*[0.95] * 9)
     against = Judge.report("FALSE it is.").model_copy(update={"score": 0.45, "contradiction": 0.55})
-    found = of_answer("d", report.model_copy(update={"claims": (*report.claims, against)}), 0.4)
+    found = result_of_answer("d", report.model_copy(update={"claims": (*report.claims, against)}), 0.4)
     assert (found.verdict, found.contradiction) == ("contradicted", 0.55)
 
 
 def test_an_answer_with_a_claim_that_could_not_be_checked_is_not_supported_and_has_no_score() -> None:
-    found = of_answer("d", answer(0.95, None), 0.4)
+    found = result_of_answer("d", answer(0.95, None), 0.4)
     assert (found.verdict, found.score) == ("unchecked", None)
 
 
 def test_an_answer_that_only_abstains_counts_as_supported_where_the_gate_lets_it_out() -> None:
     said = {"verdict": Verdict.NOT_CHECKABLE, "kind": ClaimKind.ABSTENTION, "contradiction": None}
-    out = of_answer("d", answer(None, action=Action.EMIT, **said), 0.4)
-    kept = of_answer("d", answer(None, action=Action.BLOCK, **said), 0.4)
-    greeting = of_answer("d", answer(None, action=Action.EMIT, **{**said, "kind": ClaimKind.META}), 0.4)
+    out = result_of_answer("d", answer(None, action=Action.EMIT, **said), 0.4)
+    kept = result_of_answer("d", answer(None, action=Action.BLOCK, **said), 0.4)
+    greeting = result_of_answer("d", answer(None, action=Action.EMIT, **{**said, "kind": ClaimKind.META}), 0.4)
     assert (out.verdict, out.score) == ("supported", 1.0)
     assert [(found.verdict, found.score) for found in (kept, greeting)] == [("not_checkable", None)] * 2

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.batch.values import CHECKED, RawRow, RowResult, rejected
 from assay.errors import AssayError, InputError
-from assay.evaluation import of_answer, of_claim
+from assay.evaluation import result_of_answer, result_of_claim
 from assay.evaluation.rows import Result, Row, parse_row, record_of_cells, record_of_columns, record_of_line
 from assay.schema import ClaimReport, HallucinationReport
 
@@ -68,10 +68,10 @@ def _judge(guard: "Guard", pairs: Sequence[tuple[RawRow, Row]], reports: bool) -
     for raw, row in pairs:
         if row.whole:
             claim = next(claim_reports)
-            yield _row_result(raw, row, of_claim(row.digest, claim), [claim], None, claim if reports else None)
+            yield _row_result(raw, row, result_of_claim(row.digest, claim), [claim], None, claim if reports else None)
         else:
             report = next(answer_reports)
-            result = of_answer(row.digest, report, guard.policy.support_threshold)
+            result = result_of_answer(row.digest, report, guard.policy.support_threshold)
             yield _row_result(raw, row, result, report.claims, report, report if reports else None)
 
 

@@ -20,7 +20,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line
-    from assay.evaluation.calibrate import AbstentionFit, Fit, Wish
+    from assay.evaluation.calibrate import AbstentionFit, Fit, FitGoal
     from assay.guard import Guard
     from assay.policy import Policy
     from assay.stats import Costs
@@ -131,18 +131,18 @@ def calibrate(options: CalibrateOptions) -> None:
         raise typer.Exit(CLEAN if run_calibrate(options) else FINDINGS)
 
 
-def wish_of(options: CalibrateOptions) -> "Wish":
+def goal_of(options: CalibrateOptions) -> "FitGoal":
     """What the fit is to reach.
 
     Raises:
         InputError: a share does not lie between 0 and 1.
     """
-    from assay.evaluation.calibrate import Wish
+    from assay.evaluation.calibrate import FitGoal
 
     for name, share in (("--alpha", options.alpha), ("--delta", options.delta)):
         if share is not None and not 0 < share < 1:
             raise InputError(f"{name} should lie between 0 and 1, got {share}")
-    return Wish(
+    return FitGoal(
         alpha=options.alpha,
         delta=options.delta,
         horizon=options.horizon,
@@ -189,24 +189,24 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     """
     from assay.cli.evaluate import identity_of, progress_bar, read_all
     from assay.config import read_policy
-    from assay.evaluation.calibrate import Calibrating, fit, judge, key_of, labelled
+    from assay.evaluation.calibrate import CalibrationTask, calibration_key, fit, judge_rows, labelled_rows
     from assay.evaluation.rows import ResultLog, write_file
     from assay.policy.calibration import policy_text
 
     if not options.files:
         raise InputError("expected files of labelled rows, got none; see `assay calibrate --help`")
-    wish = wish_of(options)
+    goal = goal_of(options)
     base = read_policy(options.policy, os.environ)
-    rows = labelled(read_all(options.files, options.limit), wish)
+    rows = labelled_rows(read_all(options.files, options.limit), goal)
     guard = open_loosest(base, options.verifier)
     with (
         ResultLog(options.results, identity_of(guard)) as log,
         progress_bar("judging", len(rows)) as progress,
-        judging(options.crew, Calibrating(base), options.verifier) as judged,
+        judging(options.crew, CalibrationTask(base), options.verifier) as judged,
     ):
-        outcomes = judge(guard, base, rows, log, progress, judged)
-        results = [log.results[key_of(row)] for row in rows]
-    found = fit(base, rows, outcomes, wish, (guard.verifier.name, guard.verifier.digest), results)
+        outcomes = judge_rows(guard, base, rows, log, progress, judged)
+        results = [log.results[calibration_key(row)] for row in rows]
+    found = fit(base, rows, outcomes, goal, (guard.verifier.name, guard.verifier.digest), results)
     if options.out is not None and found.policy is not None and found.calibration is not None:
         write_file(options.out, policy_text(found.policy, found.calibration))
     _write(found, options)
@@ -231,7 +231,7 @@ def run_prior(options: CalibrateOptions) -> None:
     from assay.cli.evaluate import progress_bar, read_all
     from assay.cli.terminal import write_text
     from assay.config import read_policy
-    from assay.evaluation.calibrate import EstimatingPrior, prior_of, recorded
+    from assay.evaluation.calibrate import PriorTask, prior_of, recorded_requests
     from assay.evaluation.rows import write_file
     from assay.policy.calibration import policy_with_prior
     from assay.store.records import DEFAULT_TENANT
@@ -249,13 +249,13 @@ def run_prior(options: CalibrateOptions) -> None:
             from assay.cli.database import opened
 
             most = limit or MOST_RECORDED
-            requests = recorded(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
+            requests = recorded_requests(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
         else:
             rows = list(read_all(options.files, limit))
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
         progress = stack.enter_context(progress_bar("judging", most))
-        scored = stack.enter_context(judging(options.crew, EstimatingPrior(base), options.verifier))
+        scored = stack.enter_context(judging(options.crew, PriorTask(base), options.verifier))
         found = prior_of(guard, requests, progress, scored)
     fitted = base.model_copy(update={"prior": round(found.prior, 4)})
     if out is not None:
@@ -345,7 +345,7 @@ def abstention_json(found: "AbstentionFit") -> dict[str, Any]:
 def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
     """The report as lines: what is promised, what it costs, and the curve as a table with bars."""
     from assay.cli.terminal import Line, one_line
-    from assay.evaluation.calibrate import headline, share, shown_points
+    from assay.evaluation.calibrate import headline, share_text, shown_points
 
     yield Line(((one_line(headline(found)), "strong" if found.policy else "bad"),))
     yield Line(((f"{found.rows:,} rows, {found.hallucinated:,} hallucinated, {found.documents:,} documents", "faint"),))
@@ -366,7 +366,7 @@ def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
     for point in shown_points(found):
         bars = f"{'#' * round(20 * (point.leak or 0)):<20} {'-' * round(20 * (point.false_abstention or 0)):<20}"
         mark = " <" if point.threshold == chosen else ""
-        numbers = f"{point.threshold:>9g}  {share(point.leak):>5}  {share(point.false_abstention):>16}"
+        numbers = f"{point.threshold:>9g}  {share_text(point.leak):>5}  {share_text(point.false_abstention):>16}"
         yield Line(((f"{numbers}  {bars}{mark}", "strong" if mark else ""),))
     if found.abstention is not None:
         yield Line()

@@ -19,7 +19,7 @@ from assay.cli.options.evaluating import EvalOptions
 from assay.cli.terminal import clean, write, write_text
 from assay.config import knowledge_file
 from assay.errors import InputError
-from assay.evaluation import Evaluating, comparison_page, eval_page, evaluate
+from assay.evaluation import EvaluationTask, comparison_page, eval_page, evaluate
 from assay.evaluation.figures import Summary, baselines, compare, summarise, worst_errors
 from assay.evaluation.rows import (
     Result,
@@ -86,7 +86,9 @@ def run_eval(options: EvalOptions) -> bool:
     gates = other_gates(guard) if any(not row.whole for row in rows) else []
     identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
     path = None if options.out is None else options.out / "results.jsonl"
-    task = Evaluating(guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ))
+    task = EvaluationTask(
+        guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ)
+    )
     with (
         ResultLog(path, identity) as log,
         progress_bar("judging", len(rows) + len(fitting)) as progress,
@@ -216,7 +218,7 @@ def score_baselines(
     results: Sequence[Result],
     fitting: Sequence[Row],
     fitted: Sequence[Result],
-) -> tuple[list[baselines.Scored], list[str]]:
+) -> tuple[list[baselines.SystemScores], list[str]]:
     """What every baseline says of the rows, and notes on thresholds and on what was left out."""
     everything = [*rows, *fitting]
     judged = [*results, *fitted]

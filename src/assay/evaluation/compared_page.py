@@ -8,7 +8,7 @@ from assay.evaluation.figures.gate_rates import share
 from assay.evaluation.figures.metrics import FIGURES
 from assay.evaluation.figures.slice_rates import is_flagged
 from assay.evaluation.report_page import STYLE as EVALUATION_STYLE
-from assay.evaluation.report_page import figure_cell, share_cell, signed, table_section
+from assay.evaluation.report_page import difference_text, figure_cell, share_cell, table_section
 from assay.evaluation.row_list import listed_section, mark_legend, marked_text, passages, score_text, summary_text
 from assay.evaluation.rows.kept_rows import KeptRow
 from assay.evaluation.rows.results import Result
@@ -115,7 +115,7 @@ def _figures(changes: Mapping[str, Change]) -> Markup:
             tag("th", FIGURES[name], scope="row"),
             figure_cell(change.first),
             figure_cell(change.second),
-            tag("td", signed(change.difference), class_="num"),
+            tag("td", difference_text(change.difference), class_="num"),
             tag("td", CHANGE_WORDS[change.better], class_=style[change.better]),
         )
         for name, change in changes.items()

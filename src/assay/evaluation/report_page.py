@@ -117,7 +117,7 @@ def _system_scores(judged: Sequence[JudgedRow], summary: Summary) -> list[System
 def _headline(overall: Figures) -> Markup:
     shown = [(name, overall.figures[name]) for name in _HEADLINE_FIGURES if name in overall.figures]
     cells = (
-        tag("div", tag("dt", FIGURES[name]), tag("dd", words(figure), tag("small", interval(figure))))
+        tag("div", tag("dt", FIGURES[name]), tag("dd", figure_text(figure), tag("small", interval_text(figure))))
         for name, figure in shown
         if figure.value is not None
     )
@@ -166,23 +166,23 @@ def _gate_row(name: str, rates: Rates, style: str | None) -> Markup:
 def share_cell(share: Share) -> Markup:
     """A table cell with a share and its interval."""
     figure = Figure(share.value, share.low, share.high)
-    small = interval(figure)
-    return tag("td", words(figure), tag("small", small) if small else None, class_="num")
+    small = interval_text(figure)
+    return tag("td", figure_text(figure), tag("small", small) if small else None, class_="num")
 
 
-def words(figure: Figure | None) -> str:
+def figure_text(figure: Figure | None) -> str:
     """A figure with three decimals, or a dash.
 
-    >>> words(Figure(0.5)), words(None)
+    >>> figure_text(Figure(0.5)), figure_text(None)
     ('0.500', '–')
     """
     return "–" if figure is None or figure.value is None else f"{figure.value:.3f}"
 
 
-def interval(figure: Figure | None) -> str:
+def interval_text(figure: Figure | None) -> str:
     """The interval of a figure, or nothing.
 
-    >>> interval(Figure(0.5, 0.4, 0.6))
+    >>> interval_text(Figure(0.5, 0.4, 0.6))
     '0.400 to 0.600'
     """
     if figure is None or figure.low is None or figure.high is None:
@@ -192,9 +192,9 @@ def interval(figure: Figure | None) -> str:
 
 def figure_cell(figure: Figure | None) -> Markup:
     """A table cell with a figure and its interval; an undefined one has the reason as its title."""
-    small = interval(figure)
+    small = interval_text(figure)
     why = figure.undefined if figure is not None else None
-    return tag("td", words(figure), tag("small", small) if small else None, class_="num", title=why)
+    return tag("td", figure_text(figure), tag("small", small) if small else None, class_="num", title=why)
 
 
 def _head(cells: Iterable[str]) -> Markup:
@@ -327,20 +327,25 @@ def margins(summary: Summary) -> list[tuple[str, str, Figure]]:
     return sorted(defined, key=lambda item: (item[2].value or 0.0, item[0]))
 
 
-def signed(figure: Figure) -> str:
+def difference_text(figure: Figure) -> str:
     """A difference with its sign and interval.
 
-    >>> signed(Figure(0.05, -0.01, 0.11))
+    >>> difference_text(Figure(0.05, -0.01, 0.11))
     '+0.050 (-0.010 to +0.110)'
     """
     if figure.value is None or figure.low is None or figure.high is None:
-        return words(figure)
+        return figure_text(figure)
     return f"{figure.value:+.3f} ({figure.low:+.3f} to {figure.high:+.3f})"
 
 
 def _margins(summary: Summary) -> Markup:
     rows = (
-        tag("tr", tag("th", foreign(name), scope="row"), tag("td", best), tag("td", signed(figure), class_="num"))
+        tag(
+            "tr",
+            tag("th", foreign(name), scope="row"),
+            tag("td", best),
+            tag("td", difference_text(figure), class_="num"),
+        )
         for name, best, figure in margins(summary)
     )
     head = tag(

@@ -43,7 +43,7 @@ def evaluate(
         log: the log of results, already entered.
         progress: called with the number of rows that were done since the last call.
         gates: guards under other policies, whose action on each answer is kept too.
-        judged: a map by workers with an equal `Evaluating`, in place of the guards; the results are the same.
+        judged: a map by workers with an equal `EvaluationTask`, in place of the guards; the results are the same.
 
     Returns:
         One result for each row, in the order of the rows.
@@ -59,7 +59,7 @@ def evaluate(
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluating:
+class EvaluationTask:
     """The task of workers that evaluate: called once with the network, it gives the function that judges a batch."""
 
     policy: "Policy"
@@ -100,7 +100,7 @@ def _judge_batch(guard: "Guard", gates: Sequence["Guard"], batch: Batch) -> list
     claims = [(digest, row) for digest, row in batch if row.whole]
     if claims:
         reports = guard.judge_claims([(row.text, list(row.evidence), row.question) for _, row in claims])
-        results += (of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
+        results += (result_of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
     answers = [(digest, row) for digest, row in batch if not row.whole]
     if not answers:
         return results
@@ -108,7 +108,7 @@ def _judge_batch(guard: "Guard", gates: Sequence["Guard"], batch: Batch) -> list
     reports_by_policy = {gate.policy.name: list(gate.check_many(requests)) for gate in (*gates, guard)}
     for number, (digest, _) in enumerate(answers):
         report_by_policy = {name: reports[number] for name, reports in reports_by_policy.items()}
-        result = of_answer(digest, report_by_policy[guard.policy.name], guard.policy.support_threshold)
+        result = result_of_answer(digest, report_by_policy[guard.policy.name], guard.policy.support_threshold)
         results.append(
             replace(
                 result,
@@ -118,7 +118,7 @@ def _judge_batch(guard: "Guard", gates: Sequence["Guard"], batch: Batch) -> list
     return results
 
 
-def of_claim(digest: str, report: ClaimReport) -> Result:
+def result_of_claim(digest: str, report: ClaimReport) -> Result:
     """The result of a claim that was judged whole."""
     return Result(
         digest=digest,
@@ -130,7 +130,7 @@ def of_claim(digest: str, report: ClaimReport) -> Result:
     )
 
 
-def of_answer(digest: str, report: HallucinationReport, threshold: float) -> Result:
+def result_of_answer(digest: str, report: HallucinationReport, threshold: float) -> Result:
     """The result of an answer.
 
     Its score is `answer_support` of its claims. It is contradicted if a claim is, unchecked if a claim could not be

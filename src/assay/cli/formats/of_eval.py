@@ -10,7 +10,7 @@ from typing import Final
 from assay.cli.formats.cases import Case, Finding, Level, Passage, Place, file_name
 from assay.cli.formats.limits import Limit, limit_cases
 from assay.cli.formats.markdown import escaped
-from assay.evaluation import signed, words
+from assay.evaluation import difference_text, figure_text
 from assay.evaluation.figures import FIGURES, Comparison, Flip, Summary
 from assay.evaluation.rows import Result, Row
 
@@ -92,7 +92,7 @@ def notes_of(summary: Summary) -> tuple[str, ...]:
         figure = summary.overall.figures.get(name)
         if figure is not None and figure.value is not None:
             between = "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"
-            lines.append(f"| {label} | {words(figure)} | {between} |")
+            lines.append(f"| {label} | {figure_text(figure)} | {between} |")
     return head, "\n".join(lines)
 
 
@@ -151,7 +151,12 @@ def compared_notes(comparison: Comparison) -> tuple[str, ...]:
     )
     lines = ["| figure | first | second | change (95% interval, paired) | |", "|---|---|---|---|---|"]
     for name, change in comparison.changes.items():
-        cells = (FIGURES[name], words(change.first), words(change.second), signed(change.difference))
+        cells = (
+            FIGURES[name],
+            figure_text(change.first),
+            figure_text(change.second),
+            difference_text(change.difference),
+        )
         lines.append(f"| {' | '.join(cells)} | {VERDICTS[change.better]} |")
     return head, "\n".join(lines)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from assay.cli.formats.of_eval import VERDICTS
 from assay.cli.terminal import Line, one_line
-from assay.evaluation import signed, words
+from assay.evaluation import difference_text, figure_text
 from assay.evaluation.figures import FIGURES, Comparison, Flip
 
 MOST: Final = 20
@@ -24,9 +24,8 @@ def comparison_text(found: Comparison) -> Iterator[Line]:
     yield Line()
     yield Line(((f"{'Figure':<38} {'first':>7} {'second':>7}  {'change (paired 95% interval)':<30}", "strong"),))
     for name, change in found.changes.items():
-        cells = (
-            f"{FIGURES[name]:<38} {words(change.first):>7} {words(change.second):>7}  {signed(change.difference):<30}"
-        )
+        both = f"{figure_text(change.first):>7} {figure_text(change.second):>7}"
+        cells = f"{FIGURES[name]:<38} {both}  {difference_text(change.difference):<30}"
         yield Line(((cells, ""), (f" {VERDICTS[change.better]}", _STYLE[change.better])))
     yield from _flips("Regressions: right before, wrong now", found.regressions, "bad")
     yield from _flips("Fixes: wrong before, right now", found.fixes, "good")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assay.cli.terminal import Line, one_line
-from assay.evaluation import interval, margins, signed, slice_tables, three_way, words
+from assay.evaluation import difference_text, figure_text, interval_text, margins, slice_tables, three_way
 from assay.evaluation.figures import FIGURES, Figure, Figures, Rates, Share, Summary
 
 _SHORT: Final = {
@@ -35,8 +35,8 @@ def eval_text(summary: Summary) -> Iterator[Line]:
     for name, label in FIGURES.items():
         figure = overall.figures.get(name)
         if figure is not None and figure.value is not None:
-            small = interval(figure)
-            yield Line(((f"{label:<38} ", ""), (words(figure), "strong"), (f"  {small}", "faint")), indent=2)
+            small = interval_text(figure)
+            yield Line(((f"{label:<38} ", ""), (figure_text(figure), "strong"), (f"  {small}", "faint")), indent=2)
     yield from _gates(summary)
     if summary.systems:
         yield from _table("Beside the baselines", summary.systems)
@@ -80,7 +80,7 @@ def _share(found: Share) -> str:
 def _table(title: str, found: Sequence[Figures]) -> Iterator[Line]:
     if not found:
         return
-    shown = [name for name in _SHORT if any(words(f.figures.get(name)) != "–" for f in found)]
+    shown = [name for name in _SHORT if any(figure_text(f.figures.get(name)) != "–" for f in found)]
     head = f"{title:<{_NAME}} {'rows':>7} {'wrong':>7}" + "".join(f" {_SHORT[name]:>{_CELL}}" for name in shown)
     yield Line()
     yield Line(((head, "strong"),))
@@ -93,8 +93,8 @@ def _table(title: str, found: Sequence[Figures]) -> Iterator[Line]:
 def _cell(figure: Figure | None) -> str:
     """A figure and half the width of its interval, such as `0.812±.014`."""
     if figure is None or figure.low is None or figure.high is None:
-        return words(figure)
-    return f"{words(figure)}±{(figure.high - figure.low) / 2:.3f}".replace("±0.", "±.")
+        return figure_text(figure)
+    return f"{figure_text(figure)}±{(figure.high - figure.low) / 2:.3f}".replace("±0.", "±.")
 
 
 def _three_way(sets: Sequence[Figures]) -> Iterator[Line]:
@@ -115,7 +115,7 @@ def _margins(summary: Summary) -> Iterator[Line]:
     head = f"{'Balanced accuracy above the best':<{_NAME}} {'baseline':<18} {'by':>26}"
     yield Line(((head, "strong"),))
     for name, best, figure in margins(summary):
-        yield Line(((f"{one_line(name, _NAME):<{_NAME}} {one_line(best, 18):<18} {signed(figure):>26}", ""),))
+        yield Line(((f"{one_line(name, _NAME):<{_NAME}} {one_line(best, 18):<18} {difference_text(figure):>26}", ""),))
 
 
 def _by_set(summary: Summary) -> Iterator[Line]:

@@ -38,7 +38,7 @@ def prior_of(
         guard: gives the verifier; its policy's own prior is not used.
         requests: arguments of `Guard.check`, one for each output.
         progress: called with the number of outputs that were checked since the last call.
-        scored: a map by workers with an equal `EstimatingPrior`, in place of the guard; the estimate is the same.
+        scored: a map by workers with an equal `PriorTask`, in place of the guard; the estimate is the same.
 
     Raises:
         InputError: the outputs hold fewer than `FEWEST_CLAIMS` claims that can be checked.
@@ -58,7 +58,7 @@ def prior_of(
 
 
 @dataclass(frozen=True, slots=True)
-class EstimatingPrior:
+class PriorTask:
     """The task of workers that estimate a prior: called with the network, it gives the function that scores a batch."""
 
     policy: Policy
@@ -85,7 +85,7 @@ def _batches(requests: Iterable[Mapping[str, Any]], sizes: list[int]) -> Iterato
         yield batch
 
 
-def recorded(store: "Store", tenant: str, limit: int) -> Iterable[dict[str, Any]]:
+def recorded_requests(store: "Store", tenant: str, limit: int) -> Iterable[dict[str, Any]]:
     """The newest outputs of a database whose content is complete, as arguments of `Guard.check`.
 
     Args:

@@ -52,10 +52,10 @@ def shown_points(fit: Fit, most: int = 24) -> list[TradeOff]:
     return [point for index, point in enumerate(fit.curve) if index in shown_indices or point.threshold == chosen]
 
 
-def share(value: float | None) -> str:
+def share_text(value: float | None) -> str:
     """A share with three decimals, or a dash.
 
-    >>> share(0.25), share(None)
+    >>> share_text(0.25), share_text(None)
     ('0.250', '–')
     """
     return "–" if value is None else f"{value:.3f}"

@@ -16,7 +16,7 @@ from assay.errors import InputError
 from assay.evaluation.calibrate.abstention import AbstentionFit, confidence_signals, fit_abstention
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result, ResultLog
-from assay.evaluation.runner import Batch, Judged, batches, of_answer
+from assay.evaluation.runner import Batch, Judged, batches, result_of_answer
 from assay.policy import Policy
 from assay.policy.calibration import Calibration, at_strictness, block_grid_of, grid_of, levels_of, loosest
 from assay.schema import HallucinationReport
@@ -43,7 +43,7 @@ DEFAULT_COSTS: Final = Costs()
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class FitGoal:
     """The goal of a fit."""
 
     alpha: float | None = None
@@ -84,7 +84,7 @@ class Fit:
     """The fitted abstention, where that was asked for."""
 
 
-def judge(
+def judge_rows(
     guard: "Guard",
     policy: Policy,
     rows: Sequence[Row],
@@ -100,12 +100,12 @@ def judge(
         rows: labelled rows.
         log: the log of results, already entered.
         progress: called with the number of rows that were done since the last call.
-        judged: a map by workers with an equal `Calibrating`, in place of the guard; the outcomes are the same.
+        judged: a map by workers with an equal `CalibrationTask`, in place of the guard; the outcomes are the same.
 
     Returns:
         One outcome for each row, in order.
     """
-    digests = [key_of(row) for row in rows]
+    digests = [calibration_key(row) for row in rows]
     waiting = {digest: row for digest, row in zip(digests, rows, strict=True) if digest not in log.results}
     progress(len(rows) - len(waiting))
     for results in (judged or partial(map, partial(_judge_batch, guard, policy)))(batches(waiting.items())):
@@ -115,7 +115,7 @@ def judge(
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrating:
+class CalibrationTask:
     """The task of workers that calibrate: called once with the network, it gives the function that judges a batch."""
 
     policy: Policy
@@ -134,14 +134,14 @@ def _judge_batch(guard: "Guard", policy: Policy, batch: Batch) -> list[Result]:
     return [_result(digest, report, policy, row) for (digest, row), report in zip(batch, reports, strict=True)]
 
 
-def key_of(row: Row) -> str:
+def calibration_key(row: Row) -> str:
     """The key of a row among kept results; unlike that of `assay eval`, since a claim is checked as an output here."""
     return hashlib.sha256(f"calibrate\0{row.digest}".encode()).hexdigest()[:32]
 
 
 def _result(digest: str, report: HallucinationReport, policy: Policy, row: Row) -> Result:
     levels = levels_of(report, policy)
-    answer = of_answer(digest, report, policy.support_threshold)
+    answer = result_of_answer(digest, report, policy.support_threshold)
     level_by_name = {"passes": levels.passes, "blocked": levels.blocked}
     finite = {name: level for name, level in level_by_name.items() if math.isfinite(level)}  # JSON has no infinity
     signals = finite | confidence_signals(report, row, policy)
@@ -153,27 +153,27 @@ def outcome_of(wrong: bool, result: Result) -> Outcome:
     return Outcome(wrong, result.signals.get("passes", -math.inf), result.signals.get("blocked", math.inf))
 
 
-def labelled(rows: Iterable[Row], wish: Wish) -> list[Row]:
+def labelled_rows(rows: Iterable[Row], goal: FitGoal) -> list[Row]:
     """The rows that count: those with a label, and only one of each document if so wished.
 
     Raises:
         InputError: there are none.
     """
-    labelled_rows = [row for row in rows if row.label is not None]
-    if wish.one_per_document:
-        labelled_rows = sorted(labelled_rows, key=lambda row: row.digest)
-        random.Random(wish.seed).shuffle(labelled_rows)  # noqa: S311 reproducible, not secret
-        labelled_rows = sorted({row.document: row for row in labelled_rows}.values(), key=lambda row: (row.set, row.id))
-    if not labelled_rows:
+    with_label = [row for row in rows if row.label is not None]
+    if goal.one_per_document:
+        with_label = sorted(with_label, key=lambda row: row.digest)
+        random.Random(goal.seed).shuffle(with_label)  # noqa: S311 reproducible, not secret
+        with_label = sorted({row.document: row for row in with_label}.values(), key=lambda row: (row.set, row.id))
+    if not with_label:
         raise InputError("expected labelled rows to fit on, got none; `label` says supported, contradicted, ...")
-    return labelled_rows
+    return with_label
 
 
 def fit(
     policy: Policy,
     rows: Sequence[Row],
     outcomes: Sequence[Outcome],
-    wish: Wish,
+    goal: FitGoal,
     verifier: tuple[str, str],
     results: Sequence[Result] = (),
 ) -> Fit:
@@ -183,7 +183,7 @@ def fit(
         policy: the policy to start from.
         rows: the labelled rows.
         outcomes: the outcome of each row.
-        wish: the goal of the fit.
+        goal: the goal of the fit.
         verifier: name and digest of the verifier that judged.
         results: the kept result of each row; needed if abstention is fitted.
 
@@ -191,11 +191,11 @@ def fit(
         InputError: there are no rows, or alpha or delta are not between 0 and 1.
     """
     grid = grid_of(policy)
-    guarantee = _guarantee(outcomes, grid, wish)
-    costs = wish.costs or DEFAULT_COSTS
+    guarantee = _guarantee(outcomes, grid, goal)
+    costs = goal.costs or DEFAULT_COSTS
     present = policy.emit_threshold if policy.aggregation != "unsupported_rate" else 1 - policy.warn_rate
     before = counted(outcomes, costs, present, policy.block_threshold)
-    after = _choice(policy, outcomes, grid, guarantee, wish)
+    after = _choice(policy, outcomes, grid, guarantee, goal)
     wrong = sum(outcome.wrong for outcome in outcomes)
     documents = len({row.document for row in rows})
     curve = trade_off(outcomes, grid)
@@ -204,7 +204,7 @@ def fit(
         return Fit(None, None, guarantee, before, None, curve, len(rows), wrong, documents, notes)
     fitted = at_strictness(policy, after.threshold, after.block_threshold)
     abstention = None
-    if wish.abstention:
+    if goal.abstention:
         gate = after.threshold, after.block_threshold
         abstention = fit_abstention(rows, results, outcomes, costs, policy, gate)
         fitted = fitted.model_copy(update={"abstention": abstention.block})
@@ -213,7 +213,7 @@ def fit(
     calibration = Calibration(
         method="least_loss" if guarantee is None else guarantee.method,
         statement=statement(guarantee, after),
-        alpha=wish.alpha,
+        alpha=goal.alpha,
         delta=None if guarantee is None else guarantee.delta,
         horizon=None if guarantee is None else guarantee.horizon,
         rows=len(rows),
@@ -228,7 +228,7 @@ def fit(
         loss_of_rates=costs.rates,
         loss=round(after.loss, 9),
         confidence_ece=round(abstention.ece_after, 6) if abstention is not None and abstention.held_out else None,
-        seed=wish.seed,
+        seed=goal.seed,
         data_digest=data_digest(rows),
         policy_digest=fitted.digest,
         verifier=verifier[0],
@@ -256,28 +256,28 @@ def _abstention_notes(abstention: AbstentionFit | None, rows: int) -> Iterator[s
         yield "Too few rows or documents to hold some out: the confidence's figures are of the rows it was fitted on."
 
 
-def _guarantee(outcomes: Sequence[Outcome], grid: Sequence[float], wish: Wish) -> Guarantee | None:
-    if wish.alpha is None:
+def _guarantee(outcomes: Sequence[Outcome], grid: Sequence[float], goal: FitGoal) -> Guarantee | None:
+    if goal.alpha is None:
         return None
     levels = [outcome.passes for outcome in outcomes if outcome.wrong]
-    if wish.method == "learn_then_test":
-        return learn_then_test(levels, grid, wish.alpha, wish.delta, wish.horizon)
-    if wish.horizon is not None:
+    if goal.method == "learn_then_test":
+        return learn_then_test(levels, grid, goal.alpha, goal.delta, goal.horizon)
+    if goal.horizon is not None:
         raise InputError("a horizon goes with learn then test: control in the mean promises nothing of one number")
-    return conformal_risk_control(levels, grid, wish.alpha)
+    return conformal_risk_control(levels, grid, goal.alpha)
 
 
 def _choice(
-    policy: Policy, outcomes: Sequence[Outcome], grid: Sequence[float], guarantee: Guarantee | None, wish: Wish
+    policy: Policy, outcomes: Sequence[Outcome], grid: Sequence[float], guarantee: Guarantee | None, goal: FitGoal
 ) -> Choice | None:
     """The cheapest certified choice. Choosing costs no confidence, since every stricter threshold is certified too."""
-    costs = wish.costs or DEFAULT_COSTS
+    costs = goal.costs or DEFAULT_COSTS
     if guarantee is None:
         return cheapest(outcomes, costs, grid, block_grid_of(policy))
     least = guarantee.threshold
     if least is None:
         return None
-    if wish.costs is None:
+    if goal.costs is None:
         return counted(outcomes, costs, least, min(policy.block_threshold, least))
     return cheapest(outcomes, costs, [t for t in grid if t >= least], block_grid_of(policy))
 
