@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.test_serve_command import options
 
-from assay.cli.monitoring.turns import read_settings
+from assay.cli.monitoring.monitor_run import read_settings
 from assay.cli.operations.serve import settings_of
 from assay.errors import InputError, PolicyError
 from assay.monitor import Cron, Every, TimedStep, level_of, monitor_settings, read_when, sign_test

@@ -18,12 +18,12 @@ from tests.server.upstream_script import chat_completion, chat_stream, json_answ
 from tests.store.making import KEYS, RING
 from tests.verify.judges import NOT_FOUND, Rule, answers
 
-from assay.cli.operations.replay import replay
 from assay.cli.operations.serve import settings_of
 from assay.config import Guard
 from assay.errors import InputError, PolicyError
 from assay.models.chat.interface import ChatRequest, Message
 from assay.server.app import create_app
+from assay.server.audit.replay import replay
 from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.server.settings import Limits, Mode, Route, ServerSettings, parse_settings

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.cli.operations.serve import settings_of
-from assay.cli.options.serving import ServerOptions
+from assay.cli.options.serve import ServerOptions
 from assay.errors import PolicyError
 from assay.server.app import create_app
 from assay.server.guards import require_model

@@ -17,7 +17,7 @@ import pytest
 from tests.server.test_api import BODY
 
 from assay.cli.operations.serve import settings_of
-from assay.cli.options.serving import ServerOptions
+from assay.cli.options.serve import ServerOptions
 from assay.errors import PolicyError
 from assay.server.settings import Mode, ServerSettings, parse_settings
 

@@ -23,10 +23,10 @@ from assay.cli.operations import review as review_verbs
 from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
 from assay.cli.operations.batch import batch
-from assay.cli.options.building import ChatCommand, VerifierCommand, takes
-from assay.cli.options.checking import CheckOptions
-from assay.cli.options.evaluating import EvalOptions
-from assay.cli.options.serving import DoctorOptions, McpOptions, ServerOptions
+from assay.cli.options.check import CheckOptions
+from assay.cli.options.command import ChatCommand, VerifierCommand, takes
+from assay.cli.options.evaluate import EvalOptions
+from assay.cli.options.serve import DoctorOptions, McpOptions, ServerOptions
 from assay.cli.receipts import receipt as receipt_verbs
 from assay.cli.redteam import app as redteam_verbs
 from assay.cli.screen import screen

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.database import DEFAULT_TENANT, opened
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.operations.engines import judging
-from assay.cli.options.building import takes
-from assay.cli.options.completing import complete_policy
-from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption
+from assay.cli.operations.engines import worker_map
+from assay.cli.options.command import takes
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import GuardOptions, LimitOption, WorkerOptions
+from assay.cli.options.shared import TextJsonOrHtml as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,14 +26,6 @@ if TYPE_CHECKING:
     from assay.guard import Guard
     from assay.policy import Policy
     from assay.stats import Costs
-
-
-class Format(StrEnum):
-    """How the report is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    HTML = "html"
 
 
 class Loss(StrEnum):
@@ -49,7 +43,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions(GuardOptions, CrewOptions):
+class CalibrateOptions(GuardOptions, WorkerOptions):
     """What the command line said of a calibration."""
 
     files: Annotated[tuple[Path, ...], typer.Argument(metavar="FILE...", help="Labelled rows, as for eval.")] = ()
@@ -202,7 +196,7 @@ def run_calibrate(options: CalibrateOptions) -> bool:
     with (
         ResultLog(options.results, identity_of(guard)) as log,
         progress_bar("judging", len(rows)) as progress,
-        judging(options.crew, CalibrationTask(base), options.verifier) as judged,
+        worker_map(options.worker_settings, CalibrationTask(base), options.verifier) as judged,
     ):
         outcomes = judge_rows(guard, base, rows, log, progress, judged)
         results = [log.results[calibration_key(row)] for row in rows]
@@ -234,7 +228,6 @@ def run_prior(options: CalibrateOptions) -> None:
     from assay.evaluation.calibrate import PriorTask, prior_of, recorded_requests
     from assay.evaluation.rows import write_file
     from assay.policy.calibration import policy_with_prior
-    from assay.store.records import DEFAULT_TENANT
 
     database, limit, out = options.database, options.limit, options.out
     if bool(options.files) == (database is not None):
@@ -246,8 +239,6 @@ def run_prior(options: CalibrateOptions) -> None:
     with ExitStack() as stack:
         requests: Iterable[Mapping[str, Any]]
         if database is not None:
-            from assay.cli.database import opened
-
             most = limit or MOST_RECORDED
             requests = recorded_requests(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
         else:
@@ -255,7 +246,7 @@ def run_prior(options: CalibrateOptions) -> None:
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
         progress = stack.enter_context(progress_bar("judging", most))
-        scored = stack.enter_context(judging(options.crew, PriorTask(base), options.verifier))
+        scored = stack.enter_context(worker_map(options.worker_settings, PriorTask(base), options.verifier))
         found = prior_of(guard, requests, progress, scored)
     fitted = base.model_copy(update={"prior": round(found.prior, 4)})
     if out is not None:

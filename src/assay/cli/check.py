@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.formats.cases import Case, Outcome
+from assay.cli.formats.check_cases import KNOWN, case_of
 from assay.cli.formats.limits import limit_cases, read_limits
-from assay.cli.formats.of_check import KNOWN, case_of
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
 from assay.cli.inputs import Found, Reading, Request, read_all_answers, read_evidence, read_question, read_schema
-from assay.cli.options.checking import CheckOptions
-from assay.cli.receipts.issuing import with_receipt
+from assay.cli.options.check import CheckOptions
+from assay.cli.receipts.check_receipt import with_receipt
 from assay.cli.reports.judge_words import adjusted
 from assay.cli.reports.repair_words import chat_model
 from assay.cli.terminal import clean, one_line, plain, write, write_text

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from assay.cli.database import DEFAULT_TENANT
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.completing import complete_policy
+from assay.cli.options.completion import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
@@ -87,7 +88,7 @@ class CorpusCheckOptions:
     state: Path | None = None
     as_of: str | None = None
     database: str | None = None
-    tenant: str = "default"
+    tenant: str = DEFAULT_TENANT
     days: int | None = None
     contradictions: bool = True
     exclude: tuple[str, ...] = ()
@@ -116,7 +117,7 @@ def check(
         str | None,
         typer.Option(metavar="URL|FILE", help="The record of a server: what is never retrieved, and gaps."),
     ] = None,
-    tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose runs are looked at.")] = "default",
+    tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose runs are looked at.")] = DEFAULT_TENANT,
     days: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many days of the record to read; 0 reads all of it.")
     ] = 90,

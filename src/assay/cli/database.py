@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +12,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.store.db import Store
 
+DEFAULT_TENANT: Final = "default"
+"""The tenant of commands that name none; `assay.store.records` has the same, but loads SQLAlchemy."""
 DatabaseOption = Annotated[
     str,
     typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database of the server."),

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from assay.cli.check import open_guard
-from assay.cli.formats import of_eval
+from assay.cli.formats import eval_cases
 from assay.cli.formats.cases import Outcome
 from assay.cli.formats.limits import Limit, read_limits
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
-from assay.cli.operations.engines import judging
-from assay.cli.options.evaluating import EvalOptions
+from assay.cli.operations.engines import worker_map
+from assay.cli.options.evaluate import EvalOptions
 from assay.cli.terminal import clean, write, write_text
 from assay.config import knowledge_file
 from assay.errors import InputError
@@ -73,7 +73,9 @@ def run_eval(options: EvalOptions) -> bool:
         raise InputError("--worst writes its errors into the folder of --out; give one, such as --out results")
     targets = read_targets(options.write)
     limits = read_limits(
-        options.fail_under, options.fail_over, of_eval.KNOWN if options.compare is None else of_eval.KNOWN_COMPARED
+        options.fail_under,
+        options.fail_over,
+        eval_cases.KNOWN if options.compare is None else eval_cases.KNOWN_COMPARED,
     )
     if options.compare is not None:
         return _compare(options, options.compare, limits, targets)
@@ -92,7 +94,7 @@ def run_eval(options: EvalOptions) -> bool:
     with (
         ResultLog(path, identity) as log,
         progress_bar("judging", len(rows) + len(fitting)) as progress,
-        judging(options.crew, task, options.verifier) as judged,
+        worker_map(options.worker_settings, task, options.verifier) as judged,
     ):
         results = evaluate(guard, rows, log, progress, gates, judged)
         fitted = evaluate(guard, fitting, log, progress, gates, judged)
@@ -112,8 +114,8 @@ def run_eval(options: EvalOptions) -> bool:
         write_file(options.out / "worst.jsonl", "".join(lines))
     if options.out is not None:
         keep_rows(options.out, rows)
-    cases = of_eval.cases_of(rows, results, options.threshold, limits, summary)
-    outcome = Outcome("assay eval", cases, of_eval.notes_of(summary))
+    cases = eval_cases.cases_of(rows, results, options.threshold, limits, summary)
+    outcome = Outcome("assay eval", cases, eval_cases.notes_of(summary))
     _write(options, summary, outcome, lambda: eval_page(summary, rows, results, options.slices))
     write_targets(targets, outcome)
     return _missed(outcome)
@@ -140,7 +142,9 @@ def _compare(
     else:
         rows = list({row.digest: row for folder in runs for row in read_kept(folder)}.values())
     found = compare((str(folders[0]), str(folders[1])), rows, first, second, options.threshold)
-    outcome = Outcome("assay eval --compare", of_eval.compared_cases(found, limits), of_eval.compared_notes(found))
+    outcome = Outcome(
+        "assay eval --compare", eval_cases.compared_cases(found, limits), eval_cases.compared_notes(found)
+    )
     as_json = json.dumps(found.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
 
     def page() -> str:

@@ -10,22 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.building import takes
+from assay.cli.options.command import takes
 from assay.cli.options.shared import BaseUrlOption, EvidenceOption, GuardOptions, OutOption, Stakes
+from assay.cli.options.shared import TextJsonOrHtml as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line
     from assay.models.chat import Chat, Price
     from assay.schema import Evidence, HallucinationReport
-
-
-class Format(StrEnum):
-    """What is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    HTML = "html"
 
 
 class Ungrounded(StrEnum):

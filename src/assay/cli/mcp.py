@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address
 
-from assay.cli.options.serving import McpOptions
+from assay.cli.options.serve import McpOptions
 from assay.config import build_guard
 from assay.errors import InputError
 

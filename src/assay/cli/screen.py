@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.building import takes
+from assay.cli.options.command import takes
 from assay.cli.options.shared import EvidenceOption, GuardOptions, OutOption, TextOrJson
 from assay.errors import InputError
 

@@ -1,6 +1,7 @@
 """Writing to a terminal: foreign text made harmless, plain lines where there is no terminal, colour where there is."""
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
@@ -10,7 +11,7 @@ from assay.harmless import clean, one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["STYLES", "Line", "clean", "one_line", "plain", "wants_colour", "write", "write_text"]
+__all__ = ["STYLES", "Line", "clean", "one_line", "plain", "say", "wants_colour", "write", "write_text"]
 
 STYLES: Final = {
     "": "",
@@ -66,6 +67,16 @@ def write_text(text: str, stream: TextIO) -> None:
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
+
+
+def say(text: str, *, error: bool = False) -> None:
+    """Writes a message and a newline to standard output, or to standard error; control characters are written out.
+
+    Args:
+        text: the message, one line or several; foreign text may be in it.
+        error: whether it goes to standard error.
+    """
+    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
 
 
 def _console(stream: TextIO) -> "Console":

@@ -80,7 +80,7 @@ def read_changes(path: Path) -> "list[SystemChange]":
 
 
 def _micros(text: str) -> int:
-    from assay.cli.monitoring.turns import moment_of
+    from assay.cli.monitoring.monitor_run import moment_of
 
     return round(moment_of(text).timestamp() * 1_000_000)
 

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.monitoring.monitor import Format, FormatOption
-from assay.cli.options.completing import complete_policy
+from assay.cli.monitoring.monitor import FormatOption
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import TextOrJson as Format
 
 
 def bisect(

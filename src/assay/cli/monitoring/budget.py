@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened_record
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.monitoring.monitor import Format, FormatOption, SettingsOption
-from assay.cli.options.completing import complete_policy
+from assay.cli.monitoring.monitor import FormatOption, SettingsOption
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import TextOrJson as Format
 
 app = typer.Typer(
     name="budget",
@@ -20,13 +21,12 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-_TENANT = "default"
 
 
 @app.command()
 def check(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     settings: SettingsOption = None,
     most: Annotated[
         float | None,
@@ -48,7 +48,7 @@ def check(
     """Exit 1 when the budget is spent or burns too fast, or the golden set is worse; settle the consequences."""
     from dataclasses import replace
 
-    from assay.cli.monitoring.turns import read_settings
+    from assay.cli.monitoring.monitor_run import read_settings
     from assay.cli.terminal import write_text
     from assay.server.monitoring.budget import Budgeting
 
@@ -72,7 +72,7 @@ def lift(
     database: DatabaseOption,
     who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who lifts it; kept in the record.")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")],
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Lift a consequence by hand, until the budget has recovered once; servers follow."""
     from assay.cli.terminal import write_text

@@ -2,20 +2,20 @@
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.database import opened_record
+from assay.cli.database import DEFAULT_TENANT, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.building import VerifierCommand
-from assay.cli.options.completing import complete_policy
+from assay.cli.options.command import VerifierCommand
+from assay.cli.options.completion import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import say
 from assay.errors import AuditError, InputError
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ RingOption = Annotated[
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
-
-_TENANT: Final = "default"
 
 
 @app.command()
@@ -82,7 +80,7 @@ def verify(
         trusted, anchors = _keys(ring, "--ring").ring(), [note for path in checkpoint or () for note in _notes(path)]
         with store.reading_across() as connection:
             tenants = list(tenants_of(connection))
-        whose = tenant or (_TENANT if _TENANT in tenants or not tenants else tenants[0])
+        whose = tenant or (DEFAULT_TENANT if DEFAULT_TENANT in tenants or not tenants else tenants[0])
         others = _others(store, whose, trusted, anchors, log_only=log_only) if tenant is None else _Others()
         with store.reading(whose) as connection:
             found = verify_log(connection, whose, trusted, [one for one in anchors if one not in others.anchors])
@@ -94,14 +92,14 @@ def verify(
         found = replace(found, findings=(*found.findings, *others.findings, *strays))
         if state is not None and not log_only and found.holds and left is not None:
             write_file(state, left.to_text())
-        _say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else "\n".join(_as_text(found)))
+        say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else "\n".join(_as_text(found)))
         raise typer.Exit(CLEAN if found.holds else FINDINGS)
 
 
 @app.command()
 def checkpoint(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     keys: KeysOption = None,
     anchor: Annotated[
         list[Path] | None, typer.Option("--anchor", metavar="FILE", help="Add it to a file elsewhere; may be repeated.")
@@ -127,14 +125,14 @@ def checkpoint(
         said = note
         for url, key in zip(witness or (), known, strict=True):
             said += anchor_at_witness(store, tenant, note, url, key).removeprefix(note)
-        _say(said.removesuffix("\n"))
+        say(said.removesuffix("\n"))
 
 
 @app.command()
 def prove(
     what: Annotated[str, typer.Argument(metavar="ENTRY|RUN", help="The index of an entry, or the id of a run.")],
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     out: OutOption = None,
 ) -> None:
     """Prove that a decision is in the log, as a C2SP tlog-proof with the entry in it."""
@@ -156,7 +154,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the bundle here.")],
     database: DatabaseOption,
     run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with everything that it saw.")] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     keys: KeysOption = None,
     partial: Annotated[
         bool, typer.Option("--partial", help="Sign nothing: up to the last checkpoint, and the bundle says so.")
@@ -180,7 +178,7 @@ def export(
             )
         if with_verifier:
             write_file(out.with_name("assay_verify.py"), Path(standalone.__file__).read_text(encoding="utf-8"))
-        _say(f"wrote {out}", error=True)
+        say(f"wrote {out}", error=True)
 
 
 @app.command(cls=VerifierCommand)
@@ -189,7 +187,7 @@ def replay(
     database: Annotated[
         str | None, typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database.")
     ] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -203,8 +201,8 @@ def replay(
 
     What chat models said is taken from the record. What cannot be run again as it was is refused with the reason.
     """
-    from assay.cli.operations.replay import replay as run_again
     from assay.config import Guard, read_policy
+    from assay.server.audit.replay import replay as run_again
 
     with reporting_errors():
         content = _content(run, database, tenant)
@@ -222,9 +220,9 @@ def replay(
                 "same_verifier": found.same_verifier,
                 "now": found.now.model_dump(mode="json"),
             }
-            _say(json.dumps(fields, indent=2))
+            say(json.dumps(fields, indent=2))
         else:
-            _say("\n".join(found.lines()))
+            say("\n".join(found.lines()))
         raise typer.Exit(CLEAN if found.same_decision else FINDINGS)
 
 
@@ -239,7 +237,7 @@ def erase(
     older_than: Annotated[
         float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All runs older than this many days.")
     ] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Erase the content of runs, and the conversations of runs of the red team; the log stays provable and says that
     they were erased."""
@@ -257,13 +255,13 @@ def erase(
             erased += erase_before(store, moment, tenant, reason).runs
             attacks += erase_conversations_before(store, moment, tenant, reason)
         of_attacks = f", and the conversations of {len(attacks)} runs of the red team" if attacks else ""
-        _say(f"erased {len(erased)} runs{of_attacks}")
+        say(f"erased {len(erased)} runs{of_attacks}")
 
 
 @app.command()
 def retention(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     rule: Annotated[
         list[str] | None,
         typer.Option(
@@ -289,16 +287,16 @@ def retention(
                 raise InputError("expected either --rule or --clear")
             found = write_rules(store, tenant, [_rule(text) for text in rule or ()], found.version, "command")
         for one in found.rules:
-            _say(f"after {one.days:,} days: {one.what} of {'all runs' if one.action is None else one.action}")
+            say(f"after {one.days:,} days: {one.what} of {'all runs' if one.action is None else one.action}")
         if not found.rules:
-            _say("no rules: nothing is erased by itself")
+            say("no rules: nothing is erased by itself")
         if apply:
             applied = apply_rules(store, tenant)
             attacks = apply_rules_to_conversations(store, tenant)
             of_attacks = f", and the conversations of {attacks:,} runs of the red team" if attacks else ""
-            _say(f"erased {applied.content:,} runs, and the evidence of {applied.evidence:,}{of_attacks}")
+            say(f"erased {applied.content:,} runs, and the evidence of {applied.evidence:,}{of_attacks}")
             if not applied.done:
-                _say("there is more to erase: run it again", error=True)
+                say("there is more to erase: run it again", error=True)
 
 
 def _rule(text: str) -> "Rule":
@@ -314,7 +312,7 @@ def _rule(text: str) -> "Rule":
 @app.command()
 def key(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     ring: RingOption = None,
 ) -> None:
     """Print the keys of a log as C2SP vkeys, for those who verify elsewhere."""
@@ -325,7 +323,7 @@ def key(
         origin = read_head(connection, tenant).origin
         for one in _keys(ring, "--ring").ring().keys:
             if one.state is not KeyState.REVOKED:
-                _say(verifier_key(origin, bytes.fromhex(one.public)))
+                say(verifier_key(origin, bytes.fromhex(one.public)))
 
 
 # Reading
@@ -404,7 +402,7 @@ def _notes(path: Path) -> list[str]:
 
 
 def _content(run: str, database: str | None, tenant: str) -> dict[str, Any]:
-    from assay.cli.operations.replay import content_of_bundle
+    from assay.server.audit.replay import content_of_bundle
     from assay.store.audit import run_content
 
     if Path(run).is_file():
@@ -425,7 +423,7 @@ def _write(text: str, out: Path | None) -> None:
     from assay.evaluation.rows import write_file
 
     if out is None:
-        _say(text.removesuffix("\n"))
+        say(text.removesuffix("\n"))
     else:
         write_file(out, text)
 
@@ -440,12 +438,6 @@ def _write_lines(out: Path, lines: Iterator[str]) -> None:
         temporary.replace(out)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _say(text: str, *, error: bool = False) -> None:
-    from assay.cli.terminal import clean, write_text
-
-    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
 
 
 def _as_json(found: "LogVerification") -> dict[str, Any]:

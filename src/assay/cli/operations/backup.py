@@ -13,6 +13,7 @@ import typer
 from assay._version import __version__
 from assay.cli.exit_status import FINDINGS, MISUSE, reporting_errors
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import say
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def restore(
         with private_file(target) as copy:
             digest = copy_file(file, copy)
             if digest not in expected or len(expected) > 1:
-                _say(
+                say(
                     f"does not hold\n  the digest of {file} is {digest}, expected {' and '.join(sorted(expected))}: it "
                     "was damaged or altered, or is another file; nothing was restored",
                     error=True,
@@ -172,7 +173,7 @@ def migrate(database: DatabaseOption) -> None:
             finally:
                 engine.dispose()
         with Store(database):
-            _say(f"tables of version {HEAD}" + ("" if before == HEAD else f", before: {before or 'none'}"))
+            say(f"tables of version {HEAD}" + ("" if before == HEAD else f", before: {before or 'none'}"))
 
 
 # Reading
@@ -212,7 +213,7 @@ def _verified(
     found = verify_copy(copy, _ring(ring), anchors)
     if not found.holds:
         what = "went on all the same" if unverified else "the copy was not kept"
-        _say("\n  ".join([f"does not hold, and {what}", *found.findings]), error=True)
+        say("\n  ".join([f"does not hold, and {what}", *found.findings]), error=True)
         if not unverified:
             raise typer.Exit(FINDINGS)
     return found
@@ -245,23 +246,15 @@ def _progress(done: str) -> Callable[[int, int], None] | None:
 def _say_commands(commands: Sequence[str], done: str) -> None:
     from assay.store.backup import PASSWORD_NOTE
 
-    _say("\n".join(commands))
-    _say(f"assay: {_NOTHING_DONE.format(done=done)}; {PASSWORD_NOTE}", error=True)
+    say("\n".join(commands))
+    say(f"assay: {_NOTHING_DONE.format(done=done)}; {PASSWORD_NOTE}", error=True)
     raise typer.Exit(MISUSE)
 
 
 def _say_made(made: "Manifest", what: str, format_: Format) -> None:
     if format_ is Format.JSON:
-        _say(json.dumps(made.model_dump(mode="json"), indent=2))
+        say(json.dumps(made.model_dump(mode="json"), indent=2))
         return
     logs = [f"  log {one.origin} of {one.tenant}: {one.size:,} entries, root {one.root}" for one in made.logs]
     state = "verified" if made.verified else "NOT VERIFIED"
-    _say(
-        "\n".join([what, f"  sha256 {made.sha256}", f"  {made.bytes:,} bytes, tables {made.revision}, {state}", *logs])
-    )
-
-
-def _say(text: str, *, error: bool = False) -> None:
-    from assay.cli.terminal import clean, write_text
-
-    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
+    say("\n".join([what, f"  sha256 {made.sha256}", f"  {made.bytes:,} bytes, tables {made.revision}, {state}", *logs]))

@@ -5,15 +5,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from assay.cli.database import DEFAULT_TENANT
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.operations.engines import AddressOption, Crew, Engine, WorkersOption, carried
-from assay.cli.options.completing import complete_policy
+from assay.cli.operations.engines import AddressOption, Engine, WorkerSettings, WorkersOption, forwarded_environ
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 
 _EVERY_S: Final = 5.0
 """Seconds between two lines of progress."""
-
-
-class Format(StrEnum):
-    """How the summary is printed."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def batch(
@@ -54,7 +48,7 @@ def batch(
     record: Annotated[
         bool, typer.Option("--record", help="Check the outputs recorded in --database, oldest first.")
     ] = False,
-    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose record.")] = "default",
+    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose record.")] = DEFAULT_TENANT,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only from this moment on.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only before this moment.")] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Processes of this machine, or actors of Ray.")] = (
@@ -75,7 +69,7 @@ def batch(
     from assay.batch.values import BatchWork
 
     with reporting_errors():
-        work = BatchWork(policy, verifier, Crew(engine, workers).threads, reports, carried())
+        work = BatchWork(policy, verifier, WorkerSettings(engine, workers).threads, reports, forwarded_environ())
         settings = BatchSettings(out, {**_identity(policy, verifier), "reports": str(reports).lower()}, partition)
         with ExitStack() as closing:
             if record:
@@ -102,7 +96,7 @@ def _recorded(database: str | None, tenant: str, since: str | None, until: str |
     """
     from assay.batch import record_rows
     from assay.cli.database import opened_record
-    from assay.cli.monitoring.turns import moment_of
+    from assay.cli.monitoring.monitor_run import moment_of
 
     if database is None:
         raise InputError("--record reads the record of a server; name its database with --database")

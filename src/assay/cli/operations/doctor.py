@@ -20,7 +20,7 @@ from assay.cli.operations.doctor_checks import (
     verifier,
 )
 from assay.cli.operations.serve import described
-from assay.cli.options.serving import ServerOptions
+from assay.cli.options.serve import ServerOptions
 from assay.cli.terminal import Line, clean, write, write_text
 from assay.config import read_policy
 from assay.errors import AssayError, InputError

@@ -35,12 +35,12 @@ AddressOption = Annotated[
 ]
 
 MOST_WORKERS: Final = 256
-_CARRIED: Final = ("ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
+_FORWARDED: Final = ("ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
 """Variables that decide what a guard is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class WorkerSettings:
     """Who judges, as the command line said it."""
 
     engine: Engine | None = None
@@ -48,7 +48,7 @@ class Crew:
     address: str | None = None
 
     @property
-    def asked(self) -> bool:
+    def enabled(self) -> bool:
         """Whether workers were asked for; else the process of the command judges."""
         return self.engine is not None or self.workers is not None
 
@@ -60,7 +60,7 @@ class Crew:
         return max(1, usable_cpus() // (self.workers or usable_cpus()))
 
 
-COMMAND: Final = Crew()
+NO_WORKERS: Final = WorkerSettings()
 """Nobody but the process of the command."""
 
 
@@ -78,21 +78,21 @@ def read_workers(text: str) -> int:
 
         return min(MOST_WORKERS, usable_cpus())
     try:
-        found = int(text)
+        count = int(text)
     except ValueError:
-        found = 0
-    if not 1 <= found <= MOST_WORKERS:
+        count = 0
+    if not 1 <= count <= MOST_WORKERS:
         raise typer.BadParameter(f"expected a number from 1 to {MOST_WORKERS}, or auto, got {str(text)[:40]!r}")
-    return found
+    return count
 
 
-def carried() -> dict[str, str]:
+def forwarded_environ() -> dict[str, str]:
     """The variables of this process that workers on other machines need."""
-    return {name: os.environ[name] for name in _CARRIED if name in os.environ}
+    return {name: os.environ[name] for name in _FORWARDED if name in os.environ}
 
 
 @contextmanager
-def judging(crew: Crew, task: Any, model: str | Path | None) -> "Iterator[Mapped | None]":
+def worker_map(settings: WorkerSettings, task: Any, model: str | Path | None) -> "Iterator[Mapped | None]":
     """What has chunks judged by workers, which start with the first chunk and end here; none where none were asked for.
 
     Args:
@@ -103,14 +103,14 @@ def judging(crew: Crew, task: Any, model: str | Path | None) -> "Iterator[Mapped
     Raises:
         InputError: an address was given without `--engine ray`.
     """
-    if not crew.asked:
-        if crew.address is not None:
+    if not settings.enabled:
+        if settings.address is not None:
             raise InputError("--address names a Ray cluster; it needs --engine ray")
         yield None
         return
     from assay.batch import Mapped, MappedWork, open_engine
 
-    work = MappedWork(task, None if model is None else str(model), crew.threads, carried())
-    name = (crew.engine or Engine.LOCAL).value
-    with Mapped(lambda: open_engine(name, work, workers=crew.workers, address=crew.address)) as mapped:
+    work = MappedWork(task, None if model is None else str(model), settings.threads, forwarded_environ())
+    name = (settings.engine or Engine.LOCAL).value
+    with Mapped(lambda: open_engine(name, work, workers=settings.workers, address=settings.address)) as mapped:
         yield mapped

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import TenantOption, opened
+from assay.cli.database import DEFAULT_TENANT, TenantOption, opened
 from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
@@ -32,7 +32,6 @@ DatabaseOption = Annotated[
         help="The database of the server, in place of a file.",
     ),
 ]
-TENANT = "default"
 
 
 @app.command()
@@ -49,7 +48,7 @@ def create(
     ] = None,
     days: Annotated[float | None, typer.Option(help="For how many days it is valid. [default: until revoked]")] = None,
     database: DatabaseOption = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Make a key and print it; it is never shown again."""
     from assay.server.access.key_file import DEFAULT_SCOPES, KeyFile
@@ -67,7 +66,10 @@ def create(
 
 @app.command("list")
 def list_all(
-    context: typer.Context, file: KeysOption = None, database: DatabaseOption = None, tenant: TenantOption = TENANT
+    context: typer.Context,
+    file: KeysOption = None,
+    database: DatabaseOption = None,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """List the keys, without their secrets."""
     with reporting_errors():
@@ -89,7 +91,7 @@ def rotate(
     file: KeysOption = None,
     hours: Annotated[float, typer.Option(min=0, help="For how long the old key stays valid.")] = 24.0,
     database: DatabaseOption = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Make a key in place of another one, and print it."""
     from assay.server.access.key_file import KeyFile
@@ -113,7 +115,7 @@ def revoke(
     id_: Annotated[str, typer.Argument(metavar="ID")],
     file: KeysOption = None,
     database: DatabaseOption = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """End a key at once."""
     from assay.server.access.key_file import KeyFile

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened_record
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import reporting_errors
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import one_line, say
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,13 +65,12 @@ VersionOption = Annotated[
 ]
 ReasonOption = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
-_TENANT: Final = "default"
 
 
 @app.command("list")
 def list_reviews(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     tier: Annotated[TierName | None, typer.Option("--tier", help="Only those of this tier.")] = None,
     mine: Annotated[
         str | None, typer.Option("--of", metavar="NAME", help="Only items that NAME has claimed or was assigned.")
@@ -88,19 +88,19 @@ def list_reviews(
         with store.reading(tenant) as connection:
             items = list_items(connection, tenant, wanted, limit=limit)
         if format_ is Format.JSON:
-            _say(json.dumps([item.wire() for item in items], indent=2))
+            say(json.dumps([item.wire() for item in items], indent=2))
             return
         for item in items:
-            _say(_line(item, store.now()))
+            say(_line(item, store.now()))
         if not items:
-            _say("nothing waits" if not all_ else "there are no reviews")
+            say("nothing waits" if not all_ else "there are no reviews")
 
 
 @app.command()
 def show(
     id_: IdArgument,
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Show an item with all that a reviewer needs."""
@@ -120,14 +120,14 @@ def show(
                 "package": described,
                 "events": [one.model_dump(mode="json") for one in events],
             }
-            _say(json.dumps(made, indent=2))
+            say(json.dumps(made, indent=2))
             return
         lines = [_line(item, store.now()), *(_shown(package) if package is not None else ["its content was erased"])]
-        lines += [
-            "",
-            *(f"{one.at:%Y-%m-%d %H:%M} {one.actor}: {one.act} {one.reason or ''}".rstrip() for one in events),
-        ]
-        _say("\n".join(lines))
+        lines.append("")
+        for event in events:
+            reason = one_line(event.reason or "")
+            lines.append(f"{event.at:%Y-%m-%d %H:%M} {one_line(event.actor)}: {event.act} {reason}".rstrip())
+        say("\n".join(lines))
 
 
 @app.command()
@@ -135,13 +135,13 @@ def claim(
     id_: IdArgument,
     database: DatabaseOption,
     who: AsOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     version: VersionOption = None,
 ) -> None:
     """Take an item for a while, so that nobody else decides it."""
     with reporting_errors(), opened_record(database) as store:
         item = _desk(store).reviews.claim(tenant, id_, _reviewer(store, tenant, who), version)
-        _say(f"{item.holder} has it until {item.held_until:%Y-%m-%d %H:%M:%S} UTC; version {item.version}")
+        say(f"{item.holder} has it until {item.held_until:%Y-%m-%d %H:%M:%S} UTC; version {item.version}")
 
 
 @app.command()
@@ -149,14 +149,14 @@ def release(
     id_: IdArgument,
     database: DatabaseOption,
     who: AsOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     reason: ReasonOption = None,
     version: VersionOption = None,
 ) -> None:
     """Give an item back."""
     with reporting_errors(), opened_record(database) as store:
         item = _desk(store).reviews.release(tenant, id_, _reviewer(store, tenant, who), reason, version)
-        _say(f"given back; version {item.version}")
+        say(f"given back; version {item.version}")
 
 
 @app.command()
@@ -181,7 +181,7 @@ def decide(
     response: Annotated[
         str | None, typer.Option("--response", metavar="TEXT", help="For reject: what the caller gets in its place.")
     ] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     version: VersionOption = None,
 ) -> None:
     """Decide on an item, once and for all; or ask its caller for evidence."""
@@ -198,13 +198,13 @@ def decide(
                 found = desk.edited(tenant, id_, _words(text))
                 item = desk.edit(tenant, id_, reviewer, reason, found, accept=accept, version=version)
         signed = item.outcome is not None and item.outcome.receipt is not None
-        _say(f"{item.state.value}; version {item.version}" + ("; a receipt was issued" if signed else ""))
+        say(f"{item.state.value}; version {item.version}" + ("; a receipt was issued" if signed else ""))
 
 
 @app.command()
 def export(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here.")] = None,
     source: Annotated[Source, typer.Option(help="What reviewers decided, what users said, or both.")] = Source.REVIEWS,
 ) -> None:
@@ -222,7 +222,7 @@ def export(
             for line in lines:
                 file.write(line)
                 count += 1
-        _say(f"{count} rows")
+        say(f"{count} rows")
 
 
 @app.command()
@@ -233,7 +233,7 @@ def sweep(database: DatabaseOption) -> None:
 
     with reporting_errors(), opened_record(database) as store:
         done = swept(Reviews(store))
-        _say(f"{done.settled} deadlines settled, {done.assigned} items assigned")
+        say(f"{done.settled} deadlines settled, {done.assigned} items assigned")
 
 
 def _desk(store: "Store") -> "ReviewService":
@@ -316,9 +316,3 @@ def _shown(package: "EscalationPackage") -> list[str]:
         lines += [f"    evidence {clean(span.evidence_id)}: {clean(span.text)}" for span in flagged.evidence[:1]]
     lines += [f"Suggested: {package.suggested_action}. {package.suggested_because}"]
     return lines
-
-
-def _say(text: str) -> Any:
-    from assay.cli.terminal import write_text
-
-    write_text(f"{text}\n", sys.stdout)

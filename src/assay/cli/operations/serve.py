@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.cli.options.serving import ServerOptions
+from assay.cli.options.serve import ServerOptions
 from assay.config import read_policy
 from assay.errors import InputError, PolicyError
 

@@ -2,11 +2,11 @@
 
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened
 from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
@@ -22,7 +22,6 @@ tenants_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-TENANT: Final = "default"
 
 
 class RoleName(StrEnum):
@@ -50,7 +49,7 @@ def create(
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Make a user; without a password, print a token with which the person sets one."""
     from assay.schema import Role
@@ -70,7 +69,7 @@ def create(
 
 
 @app.command("list")
-def list_all(database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def list_all(database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """List the users."""
     from assay.cli.terminal import clean
     from assay.store.access import list_users
@@ -93,7 +92,7 @@ def change(
     disable: Annotated[
         bool | None, typer.Option("--disable/--enable", help="Disable the account, or enable it again.")
     ] = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Change a user's roles or expertise, or disable the user; takes effect at once."""
     from assay.schema import Role
@@ -113,14 +112,14 @@ def change(
 
 
 @app.command()
-def reset(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def reset(name: NameArgument, database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """Print a token with which the person sets the password again, at /console/reset."""
     with reporting_errors(), opened(database) as store:
         typer.echo(_signing(store).make_reset(_user(store, name, tenant).id, tenant, "command"))
 
 
 @app.command()
-def forget(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def forget(name: NameArgument, database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """Remove a user; the id stays in the log."""
     from assay.store.access import forget_user
 
@@ -129,7 +128,7 @@ def forget(name: NameArgument, database: DatabaseOption, tenant: TenantOption = 
 
 
 @app.command("sign-out")
-def sign_out(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def sign_out(name: NameArgument, database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """End all sessions of a user at once."""
     from assay.store.access import end_session, list_sessions
 

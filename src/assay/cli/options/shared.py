@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
-from assay.cli.options.completing import complete_policy
+from assay.cli.operations.engines import AddressOption, EngineOption, WorkerSettings, WorkersOption
+from assay.cli.options.completion import complete_policy
 
 
 class TextOrJson(StrEnum):
@@ -16,6 +16,14 @@ class TextOrJson(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class TextJsonOrHtml(StrEnum):
+    """How a report is written where no other program reads it."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
 
 
 class ReportFormat(StrEnum):
@@ -79,7 +87,7 @@ class GuardOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrewOptions:
+class WorkerOptions:
     """Who judges many rows: this process, worker processes or actors of Ray."""
 
     engine: EngineOption = None
@@ -87,9 +95,9 @@ class CrewOptions:
     address: AddressOption = None
 
     @property
-    def crew(self) -> Crew:
+    def worker_settings(self) -> WorkerSettings:
         """They, as one value."""
-        return Crew(self.engine, self.workers, self.address)
+        return WorkerSettings(self.engine, self.workers, self.address)
 
 
 @dataclass(frozen=True, kw_only=True)

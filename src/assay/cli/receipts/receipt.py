@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.completing import complete_policy
+from assay.cli.options.completion import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import say
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def create_key(keys: KeysOption = None) -> None:
     with reporting_errors():
         store = open_store(keys)
         key = store.create(datetime.now(UTC))
-        _say(f"created key {key.key_id}; give {store.ring_file} to those who verify, and keep the .key file secret")
+        say(f"created key {key.key_id}; give {store.ring_file} to those who verify, and keep the .key file secret")
 
 
 @app.command()
@@ -54,7 +55,7 @@ def rotate(keys: KeysOption = None) -> None:
     with reporting_errors():
         store = open_store(keys)
         old, new = store.rotate(datetime.now(UTC))
-        _say(f"retired key {old.key_id}, created key {new.key_id}; give {store.ring_file} to those who verify")
+        say(f"retired key {old.key_id}, created key {new.key_id}; give {store.ring_file} to those who verify")
 
 
 @app.command()
@@ -77,7 +78,7 @@ def revoke(
         begun = None if since is None else moment_of(since)
         key = store.revoke(key_id, reason, datetime.now(UTC), since=begun)
         at = key.revoked.at if key.revoked is not None else ""
-        _say(f"revoked key {key.key_id} since {at}; give {store.ring_file} to those who verify")
+        say(f"revoked key {key.key_id} since {at}; give {store.ring_file} to those who verify")
 
 
 @app.command("list")
@@ -86,9 +87,9 @@ def list_keys(keys: KeysOption = None, ring: RingOption = None, format_: FormatO
     with reporting_errors():
         found = _ring(ring if ring is not None else keys)
         if format_ is Format.JSON:
-            _say(json.dumps([_key_fields(key) for key in found.keys], indent=2))
+            say(json.dumps([_key_fields(key) for key in found.keys], indent=2))
         else:
-            _say("\n".join([*map(_key_line, found.keys), f"ring {found.checksum}"]))
+            say("\n".join([*map(_key_line, found.keys), f"ring {found.checksum}"]))
 
 
 @app.command()
@@ -112,13 +113,13 @@ def sign(
         signer = open_store(keys).signer()
         why = refusal(read, with_disclosure=with_disclosure)
         if why is not None:
-            _say(f"not signed: {why}", error=True)
+            say(f"not signed: {why}", error=True)
             raise typer.Exit(FINDINGS)
         receipt = sign_report(
             read, signer, issued_at=datetime.now(UTC), receipt_id=new_receipt_id(), with_disclosure=with_disclosure
         )
         if out is None:
-            _say(receipt.to_text())
+            say(receipt.to_text())
         else:
             write_file(out, f"{receipt.to_text()}\n")
 
@@ -152,14 +153,14 @@ def verify(
             policy=None if policy is None else _policy_digest(policy),
             report=None if report is None else read_report(str(report)),
         )
-        _say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else _as_text(found))
+        say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else _as_text(found))
         raise typer.Exit(CLEAN if found.valid else FINDINGS)
 
 
 @app.command()
 def uses(
     database: DatabaseOption,
-    tenant: TenantOption = "default",
+    tenant: TenantOption = DEFAULT_TENANT,
     everything: Annotated[
         bool, typer.Option("--all", help="All recorded uses, not only those without an outcome.")
     ] = False,
@@ -176,11 +177,11 @@ def uses(
         found = list_uses(store, tenant, unsettled=not everything)
         open_ = any(one.outcome is None for one in found)
         if format_ is Format.JSON:
-            _say(json.dumps([_use_fields(one) for one in found], indent=2))
+            say(json.dumps([_use_fields(one) for one in found], indent=2))
         elif found:
-            _say("\n".join(map(_use_line, found)))
+            say("\n".join(map(_use_line, found)))
         else:
-            _say("no receipt was used" if everything else "every commit has an outcome")
+            say("no receipt was used" if everything else "every commit has an outcome")
         raise typer.Exit(FINDINGS if open_ else CLEAN)
 
 
@@ -267,12 +268,6 @@ def _policy_digest(name_or_path: str) -> str:
 
 
 # Writing
-
-
-def _say(text: str, *, error: bool = False) -> None:
-    from assay.cli.terminal import clean, write_text
-
-    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
 
 
 def _key_fields(key: "PublicKey") -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import TenantOption
-from assay.cli.options.completing import complete_policy
-from assay.cli.options.shared import BaseUrlOption, CrewOptions
+from assay.cli.database import DEFAULT_TENANT, TenantOption
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import BaseUrlOption, TextOrJson, WorkerOptions
 
 if TYPE_CHECKING:
     from assay.redteam.runs import RunOptions
@@ -89,13 +89,6 @@ class RunFormat(StrEnum):
     HTML = "html"
 
 
-class PlainFormat(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 class TableFormat(StrEnum):
     """How a comparison is written to standard output."""
 
@@ -141,7 +134,7 @@ class AskingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(CrewOptions, AskingOptions):
+class RunSettings(WorkerOptions, AskingOptions):
     """What `assay redteam run` is told. Workers judge the answers; the target is always asked by this process."""
 
     suite: SuiteArgument
@@ -176,7 +169,7 @@ class RunSettings(CrewOptions, AskingOptions):
     ] = None
     base_url: BaseUrlOption = None
     database: RecordOption = None
-    tenant: TenantOption = "default"
+    tenant: TenantOption = DEFAULT_TENANT
     propose: Annotated[
         bool, typer.Option("--propose", help="Propose what failed for the approved suite of the database.")
     ] = False
@@ -237,5 +230,5 @@ class SearchSettings(AskingOptions):
             "--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database with the change log."
         ),
     ] = None
-    tenant: TenantOption = "default"
-    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to say what was found.")] = PlainFormat.TEXT
+    tenant: TenantOption = DEFAULT_TENANT
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How to say what was found.")] = TextOrJson.TEXT

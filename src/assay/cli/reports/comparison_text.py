@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from assay.cli.formats.of_eval import VERDICTS
+from assay.cli.formats.eval_cases import VERDICTS
 from assay.cli.terminal import Line, one_line
 from assay.evaluation import difference_text, figure_text
 from assay.evaluation.figures import FIGURES, Comparison, Flip

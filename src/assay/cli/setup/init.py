@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from assay.cli.exit_status import reporting_errors
-from assay.cli.options.completing import complete_preset
+from assay.cli.options.completion import complete_preset
 
 PRESETS: Final = ("general", "rag", "support-desk", "high-stakes", "monitor")
 """The presets that are offered, the usual one first."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.redteam.options import CompareSettings
-from assay.cli.redteam.running import ending_gently, progress, tell_spent
+from assay.cli.redteam.run import ending_gently, progress, tell_spent
 from assay.cli.terminal import write_text
 from assay.errors import InputError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.redteam.options import PlainFormat
+from assay.cli.options.shared import TextOrJson
 from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
@@ -30,7 +30,7 @@ class DecidingSettings:
     ] = None
     by: Annotated[str, typer.Option("--by", metavar="NAME", envvar="ASSAY_REVIEWER", help="Who decides.")] = ""
     reason: Annotated[str, typer.Option(help="Why.")] = ""
-    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to write the list.")] = PlainFormat.TEXT
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How to write the list.")] = TextOrJson.TEXT
 
 
 def run_judge(settings: DecidingSettings) -> None:
@@ -39,7 +39,7 @@ def run_judge(settings: DecidingSettings) -> None:
     Raises:
         InputError: the folder is none of a run, or the decision cannot be made.
     """
-    from assay.cli.redteam.running import keep_reports
+    from assay.cli.redteam.run import keep_reports
     from assay.redteam import Campaign, decide, read_campaign
     from assay.redteam.runs import Spent
 
@@ -54,8 +54,8 @@ def run_judge(settings: DecidingSettings) -> None:
     write_text(_listed(unsure, settings.format), sys.stdout)
 
 
-def _listed(unsure: "list[tuple[Case, Judgement]]", form: PlainFormat) -> str:
-    if form is PlainFormat.JSON:
+def _listed(unsure: "list[tuple[Case, Judgement]]", form: TextOrJson) -> str:
+    if form is TextOrJson.JSON:
         listed = [
             {
                 "case": case.id,

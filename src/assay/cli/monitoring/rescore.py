@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.cli.operations.engines import COMMAND, Crew, judging
+from assay.cli.operations.engines import NO_WORKERS, WorkerSettings, worker_map
 from assay.errors import AssayError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class RescoreOptions:
     limit: int
     fraction: float
     out: Path | None
-    crew: Crew = COMMAND
+    worker_settings: WorkerSettings = NO_WORKERS
     """Who judges."""
 
 
@@ -57,7 +57,7 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
     task = Rescoring(policy)
     ids = list(_wanted(store, options))
     contents = (_content(store, options.tenant, one) for one in ids if one not in done)
-    with judging(options.crew, task, options.model) as judged:
+    with worker_map(options.worker_settings, task, options.model) as judged:
         answered = judged or partial(map, task(scorer_of(options.model, os.environ)))  # one network for all of them
         for answers in answered(iter(lambda: list(islice(contents, _CHUNK)), [])):
             for row in answers:
@@ -110,7 +110,7 @@ class Rescoring:
 
 
 def _judged(id_: str, content: Any, guard_of: Any, policy: "Policy | None") -> dict[str, Any]:
-    from assay.cli.operations.replay import replay
+    from assay.server.audit.replay import replay
 
     if isinstance(content, str):
         return {"id": id_, "skipped": content}

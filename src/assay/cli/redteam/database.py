@@ -11,7 +11,7 @@ from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.redteam.promoting import ReviewSettings
+    from assay.cli.redteam.promote import ReviewSettings
     from assay.redteam import Campaign
     from assay.redteam.scores import Comparison
     from assay.store.db import Store

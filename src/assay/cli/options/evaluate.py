@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.options.completing import complete_tool
-from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption, LimitOptions, ReportFormat
+from assay.cli.options.completion import complete_tool
+from assay.cli.options.shared import GuardOptions, LimitOption, LimitOptions, ReportFormat, WorkerOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
+class EvalOptions(GuardOptions, LimitOptions, WorkerOptions):
     """What the command line said of an evaluation."""
 
     files: Annotated[

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from assay.cli.database import opened
 from assay.cli.inputs import read_text
-from assay.cli.operations.engines import judging
-from assay.cli.redteam.generating import rate_words
+from assay.cli.operations.engines import worker_map
+from assay.cli.redteam.database import record
+from assay.cli.redteam.generate import rate_words
 from assay.cli.redteam.options import RunSettings
-from assay.cli.redteam.recorded import record
 from assay.cli.reports.repair_words import chat_model
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
@@ -95,7 +95,7 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     task = JudgingAnswers(guard.policy, knowledge_file(settings.policy, os.environ))
     with (
         ending_gently(),
-        judging(settings.crew, task, settings.verifier) as judged,
+        worker_map(settings.worker_settings, task, settings.verifier) as judged,
         chat_model(settings.llm, settings.base_url) as model,
     ):
         campaign = run_campaign(
@@ -123,7 +123,9 @@ def _asking(
     from assay.redteam.judging import second_look
 
     found = second_look(cases, judgements, model, name)
-    write_text(f"assay: {clean(name)} was asked about {found.asked} answers and decided {found.settled}\n", sys.stderr)
+    write_text(
+        f"assay: {clean(name)} was asked about {found.enabled} answers and decided {found.settled}\n", sys.stderr
+    )
     if found.failed is not None:
         write_text(f"assay: some of its verdicts were of no use, the first: {clean(found.failed)[:300]}\n", sys.stderr)
     return found.judgements

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.cli.database import opened_record
 from assay.cli.inputs import read_evidence
 from assay.cli.redteam.options import SearchSettings
-from assay.cli.redteam.running import ending_gently, progress
+from assay.cli.redteam.run import ending_gently, progress
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
 
@@ -67,7 +67,7 @@ def _changes(settings: SearchSettings) -> "list[Changed]":
         return changes
     if settings.database is None:
         raise InputError("--changed-since: expected --database, where the change log is")
-    from assay.cli.monitoring.turns import moment_of
+    from assay.cli.monitoring.monitor_run import moment_of
     from assay.store.monitoring import read_changes
     from assay.store.records import micros
 

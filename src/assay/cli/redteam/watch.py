@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.redteam.running import ending_gently
+from assay.cli.redteam.run import ending_gently
 from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
