@@ -159,46 +159,53 @@ class Bisection:
         return hashlib.sha256(settings.encode()).hexdigest()
 
     def _read(self) -> None:
+        """Reads the outcomes of the state file, and cuts off a last line that was not written to its end."""
         path = self.state
         if not path.exists():
             return
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path}: expected a state of at most {MOST_BYTES:,} bytes")
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        known = None
-        for number, line in enumerate(lines):
+        data = path.read_bytes()
+        end = data.rfind(b"\n") + 1
+        header, *lines = data[:end].decode("utf-8", errors="replace").split("\n")[:-1] or [""]
+        if end:
+            self._require_header(header)
+        elif not self._header().encode().startswith(data):
+            raise InputError(f"{path}: it is not the state of a search; name another file with --state")
+        for number, line in enumerate(lines, 2):
             try:
                 entry = json.loads(line)
-                if number == 0:
-                    known = entry["search"]
-                    continue
-                values = [float(one) for one in entry["outcomes"]]
+                outcomes = [float(one) for one in entry["outcomes"]]
                 state, begin = int(entry["state"]), int(entry["begin"])
             except (ValueError, KeyError, TypeError) as error:
-                if number == len(lines) - 1:
-                    return  # cut off while it was written: evaluated again
-                raise InputError(f"{path}, line {number + 1}: it cannot be read") from error
-            if known != self._digest:
-                raise InputError(
-                    f"{path}: it is the state of a search of other changes, rows, command, seed or policy; "
-                    "name another file with --state"
-                )
+                raise InputError(f"{path}, line {number}: it cannot be read") from error
             if begin == len(self.outcomes.setdefault(state, [])):
-                self.outcomes[state] += values
+                self.outcomes[state] += outcomes
+        if end < len(data):
+            os.truncate(path, end)
 
-    def _keep(self, state: int, values: Sequence[float]) -> None:
-        path = self.state
+    def _header(self) -> str:
+        return json.dumps({"search": self._digest, "changes": len(self.changes)}) + "\n"
+
+    def _require_header(self, line: str) -> None:
+        try:
+            search = json.loads(line)["search"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{self.state}, line 1: it cannot be read") from error
+        if search != self._digest:
+            raise InputError(
+                f"{self.state}: it is the state of a search of other changes, rows, command, seed or policy; "
+                "name another file with --state"
+            )
+
+    def _keep(self, state: int, outcomes: Sequence[float]) -> None:
         begin = len(self.outcomes.setdefault(state, []))
-        text = json.dumps({"state": state, "begin": begin, "outcomes": list(values)}) + "\n"
-        if not path.exists():
-            text = json.dumps({"search": self._digest, "changes": len(self.changes)}) + "\n" + text
-        elif not path.read_bytes().endswith(b"\n"):
-            text = "\n" + text  # behind a line that was cut off
-        with path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        text = json.dumps({"state": state, "begin": begin, "outcomes": list(outcomes)}) + "\n"
+        with self.state.open("a", encoding="utf-8") as file:
+            file.write(text if file.tell() else self._header() + text)
             file.flush()
             os.fsync(file.fileno())
-        self.outcomes[state] += values
+        self.outcomes[state] += outcomes
 
     def run(self) -> "SearchResult":
         """Search until it is done.

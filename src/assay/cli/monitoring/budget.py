@@ -93,9 +93,10 @@ def _write_overlay(path: Path, policy: str | None, desk: Any, tenant: str) -> No
     import yaml
 
     from assay.config import read_policy
+    from assay.evaluation.rows import write_file
 
-    made = desk.overlaid(tenant, read_policy(policy, os.environ))
-    path.write_text(yaml.safe_dump({"version": 1, "policy": made}, sort_keys=False), encoding="utf-8")
+    overlaid = desk.overlaid(tenant, read_policy(policy, os.environ))
+    write_file(path, yaml.safe_dump({"version": 1, "policy": overlaid}, sort_keys=False))  # a server may be reading it
 
 
 def _lines(status: Mapping[str, Any]) -> list[str]:

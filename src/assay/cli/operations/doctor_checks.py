@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -351,7 +352,7 @@ def online(addresses: Mapping[str, str], now: Callable[[], datetime], ask: Dates
     for name, address in addresses.items():
         try:
             status, date = (ask or _ask)(address)
-        except OSError as error:
+        except (OSError, HTTPException) as error:  # the latter: something else than HTTP answers
             said = f"{name} at {address} cannot be reached: {getattr(error, 'reason', None) or error}"
             yield Note(Level.OPEN, "server", said, "Nothing can be answered through it.")
             continue

@@ -212,15 +212,15 @@ def export(
     from assay.store.reviews import rows_by
 
     with reporting_errors(), opened_record(database) as store, store.reading(tenant) as connection:
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows_by(source.value, connection, tenant))
+        rows = rows_by(source.value, connection, tenant)
         if out is None:
-            for line in lines:
-                sys.stdout.write(line)
+            for row in rows:
+                sys.stdout.write(json.dumps(row) + "\n")  # ASCII: a terminal or its encoding may be behind it
             return
         count = 0
         with out.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            for line in lines:
-                file.write(line)
+            for row in rows:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
         say(f"{count} rows")
 

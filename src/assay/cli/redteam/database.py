@@ -13,6 +13,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.cli.redteam.promote import ReviewSettings
     from assay.redteam import Campaign
+    from assay.redteam.cases import Case
     from assay.redteam.scores import Comparison
     from assay.store.db import Store
     from assay.store.redteam import ProposedCase
@@ -76,26 +77,19 @@ def review_recorded(store: "Store", tenant: str, settings: "ReviewSettings") -> 
     Raises:
         AssayError: a decision cannot be taken; those named before it have been.
     """
-    from assay.redteam.cases import Case, parse_case
+    from assay.cli.redteam.promote import edited_case
     from assay.server.redteam.proposals import decide_on
     from assay.store.redteam import list_proposals
 
     if not settings.by.strip() and (settings.approve or settings.reject or settings.edit):
         raise InputError("expected --by, the name of the person who decides")
-    edited: Case | None = None
-    if settings.edit is not None:
-        if settings.case is None:
-            raise InputError("expected --case, the file with the edited case")
-        given = json.loads(read_text(settings.case))
-        if not isinstance(given, dict):
-            raise InputError(f"{settings.case}: expected one case in JSON")
-        edited = parse_case(json.dumps({**given, "id": ""}), str(settings.case))
-    asked: Sequence[tuple[str, str, Case | None]] = (
+    edited = None if settings.edit is None else edited_case(settings.case)
+    decisions: Sequence[tuple[str, str, Case | None]] = (
         *((one, "reject", None) for one in settings.reject),
         *((one, "approve", None) for one in settings.approve),
         *(((settings.edit, "edit", edited),) if settings.edit is not None else ()),
     )
-    for id_, act, case in asked:
+    for id_, act, case in decisions:
         decide_on(store, tenant, id_, act, settings.by, ACTOR, settings.reason, edited=case)
     with store.reading(tenant) as connection:
         rows = list_proposals(connection, tenant, limit=500)

@@ -11,6 +11,7 @@ from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.redteam.cases import Case
     from assay.redteam.promotion import Ledger, Proposal
 
 
@@ -58,7 +59,6 @@ def run_review(settings: ReviewSettings) -> None:
     Raises:
         AssayError: a decision cannot be taken; those named before it have been.
     """
-    from assay.redteam.cases import parse_case
     from assay.redteam.promotion import Ledger, approve, carry_out, reject
 
     if not settings.ledger.exists():
@@ -72,23 +72,29 @@ def run_review(settings: ReviewSettings) -> None:
         for proposal in settings.approve:
             approve(book, proposal, settings.by, settings.reason, settings.suite)
         if settings.edit is not None:
-            if settings.case is None:
-                raise InputError("expected --case, the file with the edited case")
-            edited = parse_case(_without_id(read_text(settings.case), settings.case), str(settings.case))
-            approve(book, settings.edit, settings.by, settings.reason, settings.suite, edited)
+            approve(book, settings.edit, settings.by, settings.reason, settings.suite, edited_case(settings.case))
         carry_out(book, settings.suite)
     _list(book, settings.format)
 
 
-def _without_id(text: str, path: Path) -> str:
-    """A case whose id is made anew: who edits one need not know how."""
+def edited_case(path: Path | None) -> "Case":
+    """The edited case of `--case`. Its id is computed anew, so that nobody has to edit it along.
+
+    Raises:
+        InputError: no file is named, or it holds no case.
+    """
+    from assay.redteam.cases import parse_case
+
+    if path is None:
+        raise InputError("expected --case, the file with the edited case")
+    text = read_text(path)
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: expected one case in JSON ({error})") from error
     if isinstance(value, dict):
         value.pop("id", None)
-    return json.dumps(value)
+    return parse_case(json.dumps(value), str(path))
 
 
 def _list(book: "Ledger", form: str) -> None:
