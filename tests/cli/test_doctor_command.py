@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from assay.cli.app import app
 from assay.cli.operations import doctor as verb
-from assay.cli.operations.doctor_checks import Level, Note, online, private
+from assay.cli.operations.doctor_checks import Level, Note, online, permission_notes
 from assay.receipt.interface import Claim, Use
 from assay.receipt.store import KeyStore
 from assay.store.audit.merkle.anchoring import anchor_in_file
@@ -127,7 +127,7 @@ def test_a_database_made_by_a_server_is_for_its_owner_alone(tmp_path: Path) -> N
         store.record(held())
         files = [database, *tmp_path.glob("assay.db-*")]
         assert len(files) > 1
-        assert [note for file in files for note in private(file, "database")] == []
+        assert [note for file in files for note in permission_notes(file, "database")] == []
     database.chmod(0o644)
     assert any("read or change" in said for said in opened("--database", database))
 

@@ -126,7 +126,7 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     def open_loosest(policy: Policy, model: Path | None) -> Guard:
         return Guard(loosest(policy), scorer=FakeScorer())
 
-    monkeypatch.setattr(review_verb, "_guards", guards)
+    monkeypatch.setattr(review_verb, "_guards_by_policy", guards)
     monkeypatch.setattr(calibrate_verb, "open_loosest", open_loosest)
 
     def invoke(*arguments: object, stdin: str | None = None) -> Result:

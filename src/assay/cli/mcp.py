@@ -8,10 +8,10 @@ from assay.errors import InputError
 
 
 def run_mcp(options: McpOptions) -> None:
-    """Serves until the client goes or it is told to stop.
+    """Serves until the client disconnects or the process is asked to stop.
 
     Raises:
-        InputError: the package is not installed, or the address is one that others can reach.
+        InputError: the package is not installed, or the address is not a loopback address.
     """
     try:
         from assay.integrations.mcp import mcp_server

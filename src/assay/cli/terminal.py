@@ -1,4 +1,4 @@
-"""Writing to a terminal: foreign text made harmless, plain lines where there is no terminal, colour where there is."""
+"""Output for people: colour and wrapping on a terminal, plain lines elsewhere, foreign text made harmless."""
 
 import os
 import sys
@@ -29,12 +29,12 @@ STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line for people: what it says, piece by piece with the style's name, and how far it is set in."""
+    """One line for people: its text in parts, each with the name of a style, and its indent in characters."""
 
     parts: tuple[tuple[str, str], ...] = ()
     indent: int = 0
     gutter: bool = False
-    """Whether it is a line of foreign text that follows a bar, so that it cannot pass for one of ours."""
+    """Whether a bar precedes it, so that a line of foreign text cannot pass for one of assay's."""
 
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:
@@ -63,7 +63,7 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
 
 
 def write_text(text: str, stream: TextIO) -> None:
-    """Writes text to a stream; characters that its encoding lacks are written as escapes instead of failing."""
+    """Writes text to a stream; characters that its encoding lacks are written as escapes."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()

@@ -1,4 +1,4 @@
-"""`assay changes`: the log of what was changed in the system whose outputs are checked."""
+"""`assay changes`: the log of changes to the system whose outputs are checked."""
 
 import json
 import secrets
@@ -54,17 +54,21 @@ def add(
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Record a change."""
-    from assay.cli.monitoring.monitor_run import moment_of
+    from assay.cli.monitoring.monitor_run import parse_moment
     from assay.monitor import SystemChange
     from assay.store.monitoring import ChangeRow, add_changes, checked_id
     from assay.store.records import micros
 
     with reporting_errors(), opened(database) as store:
-        moment = micros(store.now() if at is None else moment_of(at))
-        made = SystemChange(kind.value, ref, moment, checked_id(id_ or secrets.token_hex(16)), note)
-        new = add_changes(store, tenant, [ChangeRow(made.id, made.at, made.kind, made.ref, made.note)])
-        described = {**made.wire(), "at": _moment(made.at), "new": bool(new)}
-        say(json.dumps(described) if format_ is Format.JSON else f"{made.id} {'added' if new else 'is known already'}")
+        moment = micros(store.now() if at is None else parse_moment(at))
+        change = SystemChange(kind.value, ref, moment, checked_id(id_ or secrets.token_hex(16)), note)
+        is_new = add_changes(store, tenant, [ChangeRow(change.id, change.at, change.kind, change.ref, change.note)])
+        described = {**change.wire(), "at": _moment_text(change.at), "new": bool(is_new)}
+        say(
+            json.dumps(described)
+            if format_ is Format.JSON
+            else f"{change.id} {'added' if is_new else 'is known already'}"
+        )
 
 
 @app.command("list")
@@ -77,13 +81,13 @@ def list_changes(
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """List changes, the newest first."""
-    from assay.cli.monitoring.monitor_run import moment_of
+    from assay.cli.monitoring.monitor_run import parse_moment
     from assay.cli.terminal import one_line
     from assay.store.monitoring import read_changes
     from assay.store.records import micros
 
     with reporting_errors(), opened_record(database) as store:
-        bounds = [None if text is None else micros(moment_of(text)) for text in (since, until)]
+        bounds = [None if text is None else micros(parse_moment(text)) for text in (since, until)]
         with store.reading(tenant) as connection:
             rows = read_changes(connection, tenant, bounds[0], bounds[1], limit)
         if format_ is Format.JSON:
@@ -91,14 +95,14 @@ def list_changes(
             return
         for row in rows:
             note = f"  {one_line(row.note, 60)}" if row.note else ""
-            say(f"{_moment(row.at)} {row.kind:8} {one_line(row.ref, 60)} ({row.source}){note}")
+            say(f"{_moment_text(row.at)} {row.kind:8} {one_line(row.ref, 60)} ({row.source}){note}")
 
 
 def change_json(row: "ChangeRow") -> dict[str, Any]:
     """A change as a JSON value."""
     return {
         "id": row.id,
-        "at": _moment(row.at),
+        "at": _moment_text(row.at),
         "kind": row.kind,
         "ref": row.ref,
         "note": row.note,
@@ -106,7 +110,7 @@ def change_json(row: "ChangeRow") -> dict[str, Any]:
     }
 
 
-def _moment(micros: int) -> str:
-    from assay.cli.monitoring.monitor_run import shown_moment
+def _moment_text(micros: int) -> str:
+    from assay.cli.monitoring.monitor_run import moment_text
 
-    return shown_moment(micros)
+    return moment_text(micros)

@@ -1,4 +1,4 @@
-"""`assay batch`: checks any number of rows by many processes, and goes on where it was stopped."""
+"""`assay batch`: checks any number of rows with many processes, and resumes where it was stopped."""
 
 import json
 import sys
@@ -73,7 +73,7 @@ def batch(
         settings = BatchSettings(out, {**_identity(policy, verifier), "reports": str(reports).lower()}, partition)
         with ExitStack() as closing:
             if record:
-                rows = closing.enter_context(_recorded(database, tenant, since, until))
+                rows = closing.enter_context(_record_source(database, tenant, since, until))
                 if paths or query is not None:
                     raise InputError("--record is a source of its own: name no files and no query beside it")
             else:
@@ -88,19 +88,21 @@ def batch(
 
 
 @contextmanager
-def _recorded(database: str | None, tenant: str, since: str | None, until: str | None) -> "Iterator[Iterator[RawRow]]":
-    """The rows of a record, which stays open for as long as they are read.
+def _record_source(
+    database: str | None, tenant: str, since: str | None, until: str | None
+) -> "Iterator[Iterator[RawRow]]":
+    """The rows of a record, which stays open while they are read.
 
     Raises:
-        InputError: no database is named, there is none, or a moment is none.
+        InputError: no database is named, it does not exist, or a bound is not a moment.
     """
     from assay.batch import record_rows
     from assay.cli.database import opened_record
-    from assay.cli.monitoring.monitor_run import moment_of
+    from assay.cli.monitoring.monitor_run import parse_moment
 
     if database is None:
         raise InputError("--record reads the record of a server; name its database with --database")
-    bounds = [None if text is None else moment_of(text) for text in (since, until)]
+    bounds = [None if text is None else parse_moment(text) for text in (since, until)]
     with opened_record(database) as store:
         yield record_rows(store, tenant, since=bounds[0], until=bounds[1])
 
@@ -115,7 +117,7 @@ def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:
 def _progress() -> "Callable[[Totals], None]":
     from assay.cli.terminal import write_text
 
-    begun = last_shown = time.monotonic()
+    started = last_shown = time.monotonic()
     rows = 0
 
     def add(totals: "Totals") -> None:
@@ -124,7 +126,7 @@ def _progress() -> "Callable[[Totals], None]":
         now = time.monotonic()
         if now - last_shown >= _EVERY_S:
             last_shown = now
-            write_text(f"assay: checked {rows:,} rows, {rows / (now - begun):,.0f} a second\n", sys.stderr)
+            write_text(f"assay: checked {rows:,} rows, {rows / (now - started):,.0f} a second\n", sys.stderr)
 
     return add
 
@@ -150,5 +152,5 @@ def _print(totals: "Totals", out: Path, format_: Format) -> None:
 
 
 def _verdicts(totals: "Totals") -> dict[str, int]:
-    """Of a batch of claims, which have no action."""
+    """The verdicts, for a batch of claims, which have no action."""
     return {} if totals.actions else dict(totals.verdicts)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Engine(StrEnum):
-    """Who judges."""
+    """The engines that can judge."""
 
     LOCAL = "local"
     RAY = "ray"
@@ -36,12 +36,12 @@ AddressOption = Annotated[
 
 MOST_WORKERS: Final = 256
 _FORWARDED: Final = ("ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
-"""Variables that decide what a guard is."""
+"""Environment variables that decide which guard a worker makes."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """Who judges, as the command line said it."""
+    """Which workers judge, as the command line names them."""
 
     engine: Engine | None = None
     workers: int | None = None
@@ -49,29 +49,29 @@ class WorkerSettings:
 
     @property
     def enabled(self) -> bool:
-        """Whether workers were asked for; else the process of the command judges."""
+        """Whether workers judge; otherwise the process of the command does."""
         return self.engine is not None or self.workers is not None
 
     @property
     def threads(self) -> int:
-        """How many pairs each judges at once, so that all of them fill the processors."""
+        """How many pairs each worker judges in parallel, so that together they use all processors."""
         from assay.models import usable_cpus
 
         return max(1, usable_cpus() // (self.workers or usable_cpus()))
 
 
 NO_WORKERS: Final = WorkerSettings()
-"""Nobody but the process of the command."""
+"""No workers: the process of the command judges."""
 
 
 def read_workers(text: str) -> int:
-    """How many processes serve: a number from 1 to 256, or `auto` for one for each processor that may be used.
+    """The number of server processes: from 1 to 256, or `auto` for one for each usable processor.
 
     >>> read_workers("3")
     3
 
     Raises:
-        BadParameter: it is neither.
+        BadParameter: the text is neither.
     """
     if str(text) == "auto":
         from assay.models import usable_cpus
@@ -87,21 +87,21 @@ def read_workers(text: str) -> int:
 
 
 def forwarded_environ() -> dict[str, str]:
-    """The variables of this process that workers on other machines need."""
+    """The environment variables of this process that workers on other machines need."""
     return {name: os.environ[name] for name in _FORWARDED if name in os.environ}
 
 
 @contextmanager
 def worker_map(settings: WorkerSettings, task: Any, model: str | Path | None) -> "Iterator[Mapped | None]":
-    """What has chunks judged by workers, which start with the first chunk and end here; none where none were asked for.
+    """A map over chunks by workers, which start with the first chunk and end with the context; none without workers.
 
     Args:
-        crew: who they are.
-        task: what they do; see `assay.batch.MappedWork`.
+        settings: which workers.
+        task: their task; see `assay.batch.MappedWork`.
         model: a shipped network's name or a folder.
 
     Raises:
-        InputError: an address was given without `--engine ray`.
+        InputError: an address is given without `--engine ray`.
     """
     if not settings.enabled:
         if settings.address is not None:

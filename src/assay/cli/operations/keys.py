@@ -54,7 +54,7 @@ def create(
     from assay.server.access.key_file import DEFAULT_SCOPES, KeyFile
 
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
+        if (path := _key_file(context, file, database)) is not None:
             typer.echo(KeyFile(path).create(name, tuple(scope or DEFAULT_SCOPES), days=days))
             return
         from assay.store.access import create_key
@@ -73,13 +73,13 @@ def list_all(
 ) -> None:
     """List the keys, without their secrets."""
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
-            lines = list(_file_table(path, datetime.now(UTC)))
+        if (path := _key_file(context, file, database)) is not None:
+            lines = list(_file_key_lines(path, datetime.now(UTC)))
         else:
             from assay.store.access import list_keys
 
             with opened(database) as store:
-                lines = [_line(key, store.now()) for key in list_keys(store, tenant, limit=1_000)]
+                lines = [_key_line(key, store.now()) for key in list_keys(store, tenant, limit=1_000)]
         for line in lines:
             typer.echo(line)
 
@@ -97,16 +97,16 @@ def rotate(
     from assay.server.access.key_file import KeyFile
 
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
+        if (path := _key_file(context, file, database)) is not None:
             typer.echo(KeyFile(path).rotate(id_, hours=hours))
             return
         from assay.store.access import COMMAND, rotate_key
 
         with opened(database) as store:
-            found = rotate_key(store, id_, tenant, actor=COMMAND, overlap=timedelta(hours=hours))
-        if found is None:
+            rotated = rotate_key(store, id_, tenant, actor=COMMAND, overlap=timedelta(hours=hours))
+        if rotated is None:
             raise InputError(f"there is no key {id_!r} of {tenant}; `assay keys list` shows those that there are")
-        typer.echo(found[0])
+        typer.echo(rotated[0])
 
 
 @app.command()
@@ -121,29 +121,31 @@ def revoke(
     from assay.server.access.key_file import KeyFile
 
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
+        if (path := _key_file(context, file, database)) is not None:
             KeyFile(path).revoke(id_)
             return
         from assay.store.access import COMMAND, revoke_key
 
         with opened(database) as store:
-            done = revoke_key(store, id_, tenant, actor=COMMAND)
-        if not done:
+            revoked = revoke_key(store, id_, tenant, actor=COMMAND)
+        if not revoked:
             raise InputError(f"there is no key {id_!r} of {tenant}; `assay keys list` shows those that there are")
 
 
-def _file(context: typer.Context, file: Path | None, database: str | None) -> Path | None:
-    """The file of keys; none where the database is meant. What the command line names goes before what the environment
-    does; of two that the environment names the file does."""
+def _key_file(context: typer.Context, file: Path | None, database: str | None) -> Path | None:
+    """The file of keys; none if the keys are in the database.
+
+    The command line takes precedence over the environment; in the environment the file does over the database.
+    """
     if file is None and database is None:
         raise InputError(
             "expected where the keys are: a file with --keys (or ASSAY_KEYS), or a database with --database "
             "(or ASSAY_DATABASE_URL)"
         )
-    here = {name for name in ("file", "database") if _is_typed(context, name)}
-    if here == {"file", "database"}:
+    typed = {name for name in ("file", "database") if _is_typed(context, name)}
+    if typed == {"file", "database"}:
         raise InputError("expected either --keys or --database, got both")
-    if file is None or "database" in here:
+    if file is None or "database" in typed:
         return None
     return file
 
@@ -164,7 +166,7 @@ def _permissions(scopes: list[str] | None) -> "list[Permission]":
     return [Permission(one) for one in scopes]
 
 
-def _file_table(path: Path, now: datetime) -> Iterator[str]:
+def _file_key_lines(path: Path, now: datetime) -> Iterator[str]:
     """The keys of a file as lines: id, state, scopes, the day each was made, and its name."""
     from assay.cli.terminal import clean
     from assay.server.access.key_file import KeyFile
@@ -176,7 +178,7 @@ def _file_table(path: Path, now: datetime) -> Iterator[str]:
         yield f"{key.id}  {state:<28}  {'+'.join(key.scopes):<14}  {key.created[:10]}  {clean(key.name)}"
 
 
-def _line(key: "ApiKey", now: datetime) -> str:
+def _key_line(key: "ApiKey", now: datetime) -> str:
     """A key of a database as a line: id, state, permissions, when it was made and used last, and its name."""
     from assay.cli.terminal import clean
 

@@ -1,4 +1,7 @@
-"""`assay users` and `assay tenants`: who may sign in, and for whom. What a verb needs is imported when it runs."""
+"""`assay users` and `assay tenants`: the people who may sign in, and their tenants.
+
+What a verb needs is imported when it runs.
+"""
 
 import sys
 from enum import StrEnum
@@ -25,7 +28,7 @@ tenants_app = typer.Typer(
 
 
 class RoleName(StrEnum):
-    """What a person is to a team."""
+    """The roles of a user."""
 
     VIEWER = "viewer"
     REVIEWER = "reviewer"
@@ -55,16 +58,16 @@ def create(
     from assay.schema import Role
 
     with reporting_errors(), opened(database) as store:
-        signing = _signing(store)
+        service = _sign_in_service(store)
         password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
         if password is None and sys.stdin.isatty():
             password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
         roles = tuple(Role(one.value) for one in role or [RoleName.VIEWER])
-        user = signing.make_user(
+        user = service.make_user(
             name, roles, tenant=tenant, actor="command", password=password, expertise=tuple(expertise or ())
         )
         if password is None:
-            typer.echo(signing.make_reset(user.id, tenant, "command"))
+            typer.echo(service.make_reset(user.id, tenant, "command"))
         typer.echo(f"made {user.name} of {tenant}: {', '.join(user.roles)}", err=True)
 
 
@@ -115,7 +118,7 @@ def change(
 def reset(name: NameArgument, database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """Print a token with which the person sets the password again, at /console/reset."""
     with reporting_errors(), opened(database) as store:
-        typer.echo(_signing(store).make_reset(_user(store, name, tenant).id, tenant, "command"))
+        typer.echo(_sign_in_service(store).make_reset(_user(store, name, tenant).id, tenant, "command"))
 
 
 @app.command()
@@ -165,13 +168,13 @@ def list_tenants(database: DatabaseOption) -> None:
 def _user(store: "Store", name: str, tenant: str) -> "User":
     from assay.store.access import find_user
 
-    found = find_user(store, name, tenant)
-    if found is None:
+    user = find_user(store, name, tenant)
+    if user is None:
         raise InputError(f"there is no user {name!r} of {tenant}; `assay users list` shows those that there are")
-    return found
+    return user
 
 
-def _signing(store: "Store") -> "SigningIn":
+def _sign_in_service(store: "Store") -> "SigningIn":
     try:
         from assay.server.access.passwords import Passwords
         from assay.server.access.rate_limits import Buckets

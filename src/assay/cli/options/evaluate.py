@@ -12,7 +12,7 @@ from assay.cli.options.shared import GuardOptions, LimitOption, LimitOptions, Re
 
 @dataclass(frozen=True, kw_only=True)
 class EvalOptions(GuardOptions, LimitOptions, WorkerOptions):
-    """What the command line said of an evaluation."""
+    """The options of `assay eval`, as values."""
 
     files: Annotated[
         tuple[Path, ...],

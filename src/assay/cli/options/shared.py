@@ -1,4 +1,4 @@
-"""Options that several verbs have: who judges, which chat model is asked, what limits hold, how results are written."""
+"""Options of several verbs: policy and network, chat model, limits, and output formats."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ class TextOrJson(StrEnum):
 
 
 class TextJsonOrHtml(StrEnum):
-    """How a report is written where no other program reads it."""
+    """How a report without formats for other programs is written."""
 
     TEXT = "text"
     JSON = "json"
@@ -80,7 +80,7 @@ BaseUrlOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class GuardOptions:
-    """Who judges, and by which policy."""
+    """The policy and the network that judge."""
 
     policy: PolicyOption = None
     verifier: VerifierOption = None
@@ -88,7 +88,7 @@ class GuardOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """Who judges many rows: this process, worker processes or actors of Ray."""
+    """Which workers judge many rows: none, processes of this machine, or actors of Ray."""
 
     engine: EngineOption = None
     workers: WorkersOption = None
@@ -96,13 +96,13 @@ class WorkerOptions:
 
     @property
     def worker_settings(self) -> WorkerSettings:
-        """They, as one value."""
+        """The options as one value."""
         return WorkerSettings(self.engine, self.workers, self.address)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """Limits that end with status 1, and what a pipeline reads."""
+    """Limits that end with status 1, and files for other programs."""
 
     fail_under: Annotated[
         tuple[str, ...],

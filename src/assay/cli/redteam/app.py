@@ -10,7 +10,7 @@ from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, ope
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
 from assay.cli.options.command import takes
 from assay.cli.options.shared import BaseUrlOption, TextOrJson
-from assay.cli.redteam.judge import DecidingSettings
+from assay.cli.redteam.judge import JudgeSettings
 from assay.cli.redteam.options import (
     CompareSettings,
     EvidenceOption,
@@ -32,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-PlaceOption = Annotated[
+ProposalDatabaseOption = Annotated[
     str | None,
     typer.Option("--database", metavar="URL|FILE", help="Propose and decide in a server's database, not in files."),
 ]
@@ -130,8 +130,8 @@ def run(settings: RunSettings) -> None:
 
 
 @app.command("judge")
-@takes(DecidingSettings)
-def judge(settings: DecidingSettings) -> None:
+@takes(JudgeSettings)
+def judge(settings: JudgeSettings) -> None:
     """List the answers of a run of which the rules are not sure, and decide on them by name; the run is scored anew."""
     from assay.cli.redteam.judge import run_judge
 
@@ -178,8 +178,8 @@ def watch(
     from assay.cli.redteam.watch import WatchSettings, run_watch
 
     with reporting_errors(), opened(database) as store:
-        found = run_watch(store, WatchSettings(config, every, once, policy, verifier, format_.value))
-        raise typer.Exit(FINDINGS if found else CLEAN)
+        has_findings = run_watch(store, WatchSettings(config, every, once, policy, verifier, format_.value))
+        raise typer.Exit(FINDINGS if has_findings else CLEAN)
 
 
 @app.command("promote")
@@ -192,7 +192,7 @@ def promote(
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite; what it has is not proposed.")
     ] = None,
     flaky: Annotated[bool, typer.Option("--flaky", help="Propose flaky cases too.")] = False,
-    database: PlaceOption = None,
+    database: ProposalDatabaseOption = None,
     tenant: TenantOption = DEFAULT_TENANT,
     format_: Annotated[
         TextOrJson, typer.Option("--format", "-f", help="How to say what was proposed.")
@@ -203,7 +203,7 @@ def promote(
     from assay.cli.redteam.promote import run_promote
 
     with reporting_errors():
-        _one_place(ledger, database, "--ledger")
+        _require_one_place(ledger, database, "--ledger")
         if database is not None:
             with opened_record(database) as store:
                 promote_recorded(store, tenant, folder, format_.value, flaky=flaky)
@@ -211,7 +211,7 @@ def promote(
             run_promote(folder, ledger, suite, format_.value, flaky=flaky)
 
 
-def _one_place(ledger: Path | None, database: str | None, name: str) -> None:
+def _require_one_place(ledger: Path | None, database: str | None, name: str) -> None:
     if (ledger is None) == (database is None):
         raise InputError(f"expected {name} or --database, one of them")
 
@@ -236,7 +236,7 @@ def review(
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite that cases go into.")
     ] = None,
-    database: PlaceOption = None,
+    database: ProposalDatabaseOption = None,
     tenant: TenantOption = DEFAULT_TENANT,
     format_: Annotated[
         TextOrJson, typer.Option("--format", "-f", help="How to write the proposals.")
@@ -248,7 +248,7 @@ def review(
     from assay.cli.redteam.promote import ReviewSettings, run_review
 
     with reporting_errors():
-        _one_place(ledger, database, "LEDGER")
+        _require_one_place(ledger, database, "LEDGER")
         settings = ReviewSettings(
             ledger or Path(), tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
         )

@@ -1,4 +1,4 @@
-"""The red team's verbs over the database of a server: what is recorded there, proposed there and decided there."""
+"""Verbs of the red team on the database of a server: recorded runs, proposals, and decisions on them."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.store.redteam import ProposedCase
 
 ACTOR: Final = "command"
-"""What the log names whoever works with the command by."""
+"""The actor that the audit log names for the command."""
 
 
 def record(
@@ -32,24 +32,24 @@ def record(
     target_version: str | None,
     propose: bool,
 ) -> None:
-    """Keeps a run, and proposes its failures where that is wanted.
+    """Records a run, and proposes its failures if `propose` is set.
 
     Raises:
-        StoreError: it cannot be stored.
+        StoreError: the run cannot be stored.
     """
     from assay.server.redteam.proposals import propose_failures
     from assay.server.redteam.recording import About, record_campaign
     from assay.store.records import micros
 
-    about = About("command", micros(store.now()), suite, target_version, ACTOR)
+    context = About("command", micros(store.now()), suite, target_version, ACTOR)
     cases, judgements, card = campaign.cases, campaign.judgements, campaign.card
     compared = None if comparison is None else {"baseline": comparison}
-    run = record_campaign(store, tenant, cases, judgements, card, about, compared)
-    said = f"assay: recorded as {run.id}"
+    run = record_campaign(store, tenant, cases, judgements, card, context, compared)
+    message = f"assay: recorded as {run.id}"
     if propose:
-        made = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, run=run.id)
-        said += f"; {len(made)} cases proposed for the approved suite"
-    write_text(f"{said}\n", sys.stderr)
+        proposed = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, run=run.id)
+        message += f"; {len(proposed)} cases proposed for the approved suite"
+    write_text(f"{message}\n", sys.stderr)
 
 
 def promote_recorded(store: "Store", tenant: str, folder: Path, form: str, *, flaky: bool) -> None:
@@ -64,18 +64,18 @@ def promote_recorded(store: "Store", tenant: str, folder: Path, form: str, *, fl
 
     cases, judgements = read_campaign(folder)
     card = read_card(read_text(folder / "summary.json"), str(folder / "summary.json"))
-    made = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, flaky_too=flaky)
+    proposed = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, flaky_too=flaky)
     if form == "json":
-        write_text(json.dumps({"proposed": made}) + "\n", sys.stdout)
+        write_text(json.dumps({"proposed": proposed}) + "\n", sys.stdout)
         return
-    write_text("\n".join([f"{len(made)} proposed", *(f"  {one}" for one in made)]) + "\n", sys.stdout)
+    write_text("\n".join([f"{len(proposed)} proposed", *(f"  {one}" for one in proposed)]) + "\n", sys.stdout)
 
 
 def review_recorded(store: "Store", tenant: str, settings: "ReviewSettings") -> None:
     """Lists the proposals of a tenant, or decides on them.
 
     Raises:
-        AssayError: a decision cannot be taken; those named before it have been.
+        AssayError: a decision cannot be made; those named before it have been made.
     """
     from assay.cli.redteam.promote import edited_case
     from assay.server.redteam.proposals import decide_on
@@ -117,5 +117,5 @@ def _as_json(row: "ProposedCase") -> dict[str, object]:
 
 def _line(row: "ProposedCase") -> str:
     who = f" by {one_line(row.decider, 40)}" if row.decider else ""
-    said = one_line(str((row.body.get("case") or {}).get("prompt", "")), 80)
-    return f"  {row.id}  {row.state}{who}  {row.category}  {said}"
+    prompt = one_line(str((row.body.get("case") or {}).get("prompt", "")), 80)
+    return f"  {row.id}  {row.state}{who}  {row.category}  {prompt}"

@@ -99,7 +99,7 @@ class TableFormat(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class AskingOptions:
-    """How the system is asked, within which limits, and who judges its answers."""
+    """How the target system is called, within which limits, and what judges its answers."""
 
     target_model: ModelOption = None
     target_version: VersionOption = ""
@@ -116,7 +116,7 @@ class AskingOptions:
     verifier: VerifierOption = None
 
     def run_options(self, *, retry_failed: bool = False, at_most_once: bool = False) -> "RunOptions":
-        """The limits and prices, as a run takes them."""
+        """The limits and prices as options of a run."""
         from assay.redteam.runs import RunOptions
 
         return RunOptions(
@@ -135,7 +135,7 @@ class AskingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(WorkerOptions, AskingOptions):
-    """What `assay redteam run` is told. Workers judge the answers; the target is always asked by this process."""
+    """The options of `assay redteam run`. Workers judge the answers; this process alone calls the target."""
 
     suite: SuiteArgument
     target: TargetOption
@@ -177,7 +177,7 @@ class RunSettings(WorkerOptions, AskingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(AskingOptions):
-    """What `assay redteam compare` is told."""
+    """The options of `assay redteam compare`."""
 
     suite: SuiteArgument
     target: TargetOption
@@ -200,7 +200,7 @@ class CompareSettings(AskingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings(AskingOptions):
-    """What `assay redteam search` is told."""
+    """The options of `assay redteam search`."""
 
     evidence: EvidenceOption
     target: TargetOption

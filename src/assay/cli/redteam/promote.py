@@ -1,4 +1,4 @@
-"""`assay redteam promote` and `review`."""
+"""`assay redteam promote` and `review`: proposals for the static suite, and decisions on them."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewSettings:
-    """What the command line said."""
+    """The options of `assay redteam review`."""
 
     ledger: Path
     approve: tuple[str, ...]
@@ -44,12 +44,19 @@ def run_promote(folder: Path, ledger: Path, suite: Path | None, form: str, *, fl
     cases, judgements = read_campaign(folder)
     card = read_card(read_text(folder / "summary.json"), str(folder / "summary.json"))
     static = read_suite(suite) if suite is not None and suite.exists() else ()
-    book = Ledger(ledger)
-    made = propose(book, cases, judgements, card.target, static=static, flaky_too=flaky)
+    ledger_file = Ledger(ledger)
+    proposals = propose(ledger_file, cases, judgements, card.target, static=static, flaky_too=flaky)
     if form == "json":
-        write_text(json.dumps({"proposed": [_as_json(one) for one in made], "head": book.head}) + "\n", sys.stdout)
+        write_text(
+            json.dumps({"proposed": [_proposal_json(proposal) for proposal in proposals], "head": ledger_file.head})
+            + "\n",
+            sys.stdout,
+        )
         return
-    lines = [f"{len(made)} proposed; `assay redteam review` decides on them", *(_line(one) for one in made)]
+    lines = [
+        f"{len(proposals)} proposed; `assay redteam review` decides on them",
+        *(_proposal_line(proposal) for proposal in proposals),
+    ]
     write_text("\n".join(lines) + "\n", sys.stdout)
 
 
@@ -57,28 +64,28 @@ def run_review(settings: ReviewSettings) -> None:
     """Lists proposals or decides on them.
 
     Raises:
-        AssayError: a decision cannot be taken; those named before it have been.
+        AssayError: a decision cannot be made; those named before it have been made.
     """
     from assay.redteam.promotion import Ledger, approve, carry_out, reject
 
     if not settings.ledger.exists():
         raise InputError(f"{settings.ledger}: no such ledger; `assay redteam promote` begins one")
-    book = Ledger(settings.ledger)
+    ledger = Ledger(settings.ledger)
     if (settings.approve or settings.edit) and settings.suite is None:
         raise InputError("expected --suite, the static suite that the case goes into")
     for proposal in settings.reject:
-        reject(book, proposal, settings.by, settings.reason)
+        reject(ledger, proposal, settings.by, settings.reason)
     if settings.suite is not None:
         for proposal in settings.approve:
-            approve(book, proposal, settings.by, settings.reason, settings.suite)
+            approve(ledger, proposal, settings.by, settings.reason, settings.suite)
         if settings.edit is not None:
-            approve(book, settings.edit, settings.by, settings.reason, settings.suite, edited_case(settings.case))
-        carry_out(book, settings.suite)
-    _list(book, settings.format)
+            approve(ledger, settings.edit, settings.by, settings.reason, settings.suite, edited_case(settings.case))
+        carry_out(ledger, settings.suite)
+    _list(ledger, settings.format)
 
 
 def edited_case(path: Path | None) -> "Case":
-    """The edited case of `--case`. Its id is computed anew, so that nobody has to edit it along.
+    """The edited case of `--case`; its id is computed again from its content.
 
     Raises:
         InputError: no file is named, or it holds no case.
@@ -97,34 +104,38 @@ def edited_case(path: Path | None) -> "Case":
     return parse_case(json.dumps(value), str(path))
 
 
-def _list(book: "Ledger", form: str) -> None:
-    proposals = list(book.proposals.values())
+def _list(ledger: "Ledger", form: str) -> None:
+    proposals = list(ledger.proposals.values())
     if form == "json":
         write_text(
-            json.dumps({"proposals": [_as_json(one) for one in proposals], "head": book.head}) + "\n", sys.stdout
+            json.dumps({"proposals": [_proposal_json(proposal) for proposal in proposals], "head": ledger.head}) + "\n",
+            sys.stdout,
         )
         return
-    lines = [_line(one) for one in proposals]
-    lines.append(f"{sum(one.state == 'open' for one in proposals)} open of {len(proposals)}; head {book.head}")
+    lines = [_proposal_line(proposal) for proposal in proposals]
+    lines.append(
+        f"{sum(proposal.state == 'open' for proposal in proposals)} open of {len(proposals)}; head {ledger.head}"
+    )
     write_text("\n".join(lines) + "\n", sys.stdout)
 
 
-def _line(one: "Proposal") -> str:
-    who = f" by {one_line(one.by, 40)}" if one.by else ""
-    flaky = " flaky" if one.flaky else ""
-    said = one_line(one.case.prompt, 80)
-    return f"  {one.proposed_as}  {one.state.value}{who}{flaky}  {one.case.category.value}  {one.match:.2f}  {said}"
+def _proposal_line(proposal: "Proposal") -> str:
+    who = f" by {one_line(proposal.by, 40)}" if proposal.by else ""
+    flaky = " flaky" if proposal.flaky else ""
+    prompt = one_line(proposal.case.prompt, 80)
+    state = f"{proposal.state.value}{who}{flaky}"
+    return f"  {proposal.proposed_as}  {state}  {proposal.case.category.value}  {proposal.match:.2f}  {prompt}"
 
 
-def _as_json(one: "Proposal") -> dict[str, object]:
+def _proposal_json(proposal: "Proposal") -> dict[str, object]:
     return {
-        "id": one.proposed_as,
-        "state": one.state.value,
-        "by": one.by,
-        "reason": one.reason,
-        "match": one.match,
-        "rule": one.rule,
-        "flaky": one.flaky,
-        "target": one.target,
-        "case": one.case.model_dump(mode="json"),
+        "id": proposal.proposed_as,
+        "state": proposal.state.value,
+        "by": proposal.by,
+        "reason": proposal.reason,
+        "match": proposal.match,
+        "rule": proposal.rule,
+        "flaky": proposal.flaky,
+        "target": proposal.target,
+        "case": proposal.case.model_dump(mode="json"),
     }
