@@ -1,1 +1,1 @@
-"""`assay redteam`: writes attacks, runs them, promotes those that succeed. A verb imports what it needs when it runs."""
+"""`assay redteam`: writes attacks, runs them, and promotes those that succeed; a verb imports what it needs."""

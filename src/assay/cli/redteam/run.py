@@ -124,7 +124,7 @@ def _ask_again(
 
     second = second_look(cases, judgements, model, name)
     write_text(
-        f"assay: {clean(name)} was asked about {second.enabled} answers and decided {second.settled}\n", sys.stderr
+        f"assay: {clean(name)} was asked about {second.asked} answers and decided {second.settled}\n", sys.stderr
     )
     if second.failed is not None:
         write_text(f"assay: some of its verdicts were of no use, the first: {clean(second.failed)[:300]}\n", sys.stderr)
