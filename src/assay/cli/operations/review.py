@@ -268,7 +268,7 @@ def _guards_by_policy() -> "Callable[[str | None], Guard]":
 def _reviewer(store: "Store", tenant: str, name: str) -> "Reviewer":
     """The acting reviewer, with the roles and expertise of the user of this name.
 
-    A name without a user acts as an administrator: who can write to the database itself is trusted.
+    A name without a user acts as an administrator, since anyone who can write to the database is trusted.
     """
     from sqlalchemy import select
 
