@@ -26,7 +26,7 @@ from benchmarks.drawing import Panel, drawn
 from assay.cli.calibrate import open_loosest
 from assay.cli.evaluate import identity_of, progress_bar
 from assay.evaluation.calibrate.abstention import CEILING, PREFIX
-from assay.evaluation.calibrate.thresholds import judge, key_of
+from assay.evaluation.calibrate.thresholds import calibration_key, judge_rows
 from assay.evaluation.rows.atomic_files import write_file
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result, ResultLog
@@ -296,8 +296,8 @@ def main() -> None:
     rows = rows_of(args.data, args.rows)
     guard = open_loosest(policy, None)
     with ResultLog(args.results, identity_of(guard)) as log, progress_bar("judging", len(rows)) as told:
-        outcomes = judge(guard, policy, rows, log, told)
-        results = [log.results[key_of(row)] for row in rows]
+        outcomes = judge_rows(guard, policy, rows, log, told)
+        results = [log.results[calibration_key(row)] for row in rows]
     known = [known_of(row, result, gate) for row, result, gate in zip(rows, results, outcomes, strict=True)]
     known = [row for row in known if row.signals["groundedness"] is not None]
     right = sum(row.right for row in known)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from assay import Guard
 from assay.evaluation.figures import bootstrap
 from assay.evaluation.rows.reading import Row, read_rows
-from assay.evaluation.runner import of_answer
+from assay.evaluation.runner import result_of_answer
 from assay.schema import Verdict
 from assay.stats.classification import auroc, balanced_accuracy, f1
 from assay.stats.metrics import answer_support
@@ -74,7 +74,7 @@ def judged(rows: Sequence[Row], cache: Path) -> Iterator[Judged]:
                     "digest": row.digest,
                     "scores": [claim.score for claim in claims],
                     "every": all(claim.verdict is Verdict.SUPPORTED for claim in claims),
-                    "supported": of_answer(row.digest, report, guard.policy.support_threshold).supported,
+                    "supported": result_of_answer(row.digest, report, guard.policy.support_threshold).supported,
                 }
                 out.write(json.dumps(known[row.digest]) + "\n")
             out.flush()

@@ -22,7 +22,7 @@ import numpy as np
 from assay.cli.calibrate import open_loosest
 from assay.cli.evaluate import identity_of, progress_bar
 from assay.evaluation.calibrate.report_page import calibration_page
-from assay.evaluation.calibrate.thresholds import Wish, data_digest, fit, judge, key_of, labelled
+from assay.evaluation.calibrate.thresholds import FitGoal, calibration_key, data_digest, fit, judge_rows, labelled_rows
 from assay.evaluation.rows.atomic_files import write_file
 from assay.evaluation.rows.reading import Row, read_rows
 from assay.evaluation.rows.results import ResultLog
@@ -52,7 +52,7 @@ def rows_of(data: Path, most: int) -> list[Row]:
     """Some rows of each development set, the same at every run."""
     found: list[Row] = []
     for path in sorted((data / "dev").glob("*.jsonl.gz")):
-        rows = labelled(read_rows(path), Wish())
+        rows = labelled_rows(read_rows(path), FitGoal())
         random.Random(1).shuffle(rows)
         found += rows[:most]
     return found
@@ -185,9 +185,9 @@ def main() -> None:
     rows = rows_of(args.data, args.rows)
     guard = open_loosest(policy, None)
     with ResultLog(args.results, identity_of(guard)) as log, progress_bar("judging", len(rows)) as told:
-        outcomes = judge(guard, policy, rows, log, told)
+        outcomes = judge_rows(guard, policy, rows, log, told)
         scores = {key: result.score for key, result in log.results.items()}
-    known = [Known(o, r.document, scores[key_of(r)]) for o, r in zip(outcomes, rows, strict=True)]
+    known = [Known(o, r.document, scores[calibration_key(r)]) for o, r in zip(outcomes, rows, strict=True)]
     wrong = sum(o.wrong for o in outcomes)
     print(
         f"{len(rows)} rows, {wrong} hallucinated, {len({r.document for r in rows})} documents; data "
@@ -206,7 +206,9 @@ def main() -> None:
         if math.isclose(point.threshold * 20 % 1, 0, abs_tol=1e-9) or point.threshold > 0.994:
             print(f"| {point.threshold:g} | {point.leak:.3f} | {point.false_abstention:.3f} |")
     if args.page is not None:
-        made = fit(policy, rows, outcomes, Wish(alpha=0.05, delta=DELTA), (guard.verifier.name, guard.verifier.digest))
+        made = fit(
+            policy, rows, outcomes, FitGoal(alpha=0.05, delta=DELTA), (guard.verifier.name, guard.verifier.digest)
+        )
         write_file(args.page, calibration_page(made))
 
 

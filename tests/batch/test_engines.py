@@ -16,8 +16,8 @@ from tests.batch.scripted import record
 
 from assay.batch.engines import Died, Done, open_engine
 from assay.batch.engines.processes import ProcessEngine
-from assay.batch.engines.ray_actors import gpus_of_one
-from assay.batch.values import Piece, RawRow, Recipe
+from assay.batch.engines.ray_actors import gpus_per_actor
+from assay.batch.values import BatchWork, Piece, RawRow
 from assay.errors import InputError, MissingPackageError, VerifierError
 
 RAY = pytest.mark.skipif(
@@ -33,7 +33,7 @@ def piece(number: int, rows: int = 2) -> Piece:
 
 @pytest.fixture(params=["local", pytest.param("ray", marks=RAY)])
 def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
-    made = open_engine(request.param, Recipe("general"), workers=2)
+    made = open_engine(request.param, BatchWork("general"), workers=2)
     try:
         yield made
     finally:
@@ -74,7 +74,7 @@ def test_closing_twice_is_closing_once(engine: Any) -> None:
 
 
 def test_a_process_that_is_killed_is_replaced_and_its_piece_is_told() -> None:
-    engine = ProcessEngine(Recipe("general"), 1)
+    engine = ProcessEngine(BatchWork("general"), 1)
     try:
         engine.submit(piece(0))
         assert isinstance(engine.wait(), Done)
@@ -94,7 +94,7 @@ def test_a_process_that_is_killed_is_replaced_and_its_piece_is_told() -> None:
 
 def test_processes_share_the_pages_of_one_network() -> None:
     """What a worker has for itself is far less than the network and its tables."""
-    engine = ProcessEngine(Recipe("general"), 2)
+    engine = ProcessEngine(BatchWork("general"), 2)
     try:
         for number in range(2):
             engine.submit(piece(number))
@@ -111,7 +111,7 @@ def test_processes_share_the_pages_of_one_network() -> None:
 
 
 def test_no_process_is_left_behind() -> None:
-    engine = ProcessEngine(Recipe("general"), 2)
+    engine = ProcessEngine(BatchWork("general"), 2)
     pids = engine.pids
     engine.close()
     until = time.monotonic() + 30
@@ -121,7 +121,7 @@ def test_no_process_is_left_behind() -> None:
 
 
 def test_a_policy_that_is_not_there_is_an_error_of_the_engine() -> None:
-    engine = open_engine("local", Recipe("no-such-policy"), workers=1)
+    engine = open_engine("local", BatchWork("no-such-policy"), workers=1)
     try:
         with pytest.raises(VerifierError, match="no-such-policy"):
             engine.wait()
@@ -139,25 +139,25 @@ def test_a_policy_that_is_not_there_is_an_error_of_the_engine() -> None:
 )
 def test_an_engine_that_cannot_be_is_refused(name: str, more: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        open_engine(name, Recipe(), **more)
+        open_engine(name, BatchWork(), **more)
 
 
 def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(MissingPackageError, match=r"assay-ai\[ray\]"):
-        open_engine("ray", Recipe(), workers=1)
+        open_engine("ray", BatchWork(), workers=1)
 
 
 @pytest.mark.parametrize(("workers", "gpus", "each"), [(1, 1, 1.0), (2, 8, 1.0), (4, 2, 0.5), (3, 2, 0.5), (5, 1, 0.2)])
 def test_actors_share_the_gpus_of_a_cluster(workers: int, gpus: int, each: float) -> None:
-    on_gpu = Recipe("general", environ={"ASSAY_RUNTIME": "cuda"})
-    assert gpus_of_one(on_gpu, workers, gpus) == pytest.approx(each)
-    assert gpus_of_one(Recipe("general"), workers, gpus) == 0
+    on_gpu = BatchWork("general", environ={"ASSAY_RUNTIME": "cuda"})
+    assert gpus_per_actor(on_gpu, workers, gpus) == pytest.approx(each)
+    assert gpus_per_actor(BatchWork("general"), workers, gpus) == 0
 
 
 def test_a_network_on_a_gpu_is_refused_by_a_cluster_without_one() -> None:
     with pytest.raises(VerifierError, match="has no GPU"):
-        gpus_of_one(Recipe(environ={"ASSAY_RUNTIME": "cuda"}), 2, 0)
+        gpus_per_actor(BatchWork(environ={"ASSAY_RUNTIME": "cuda"}), 2, 0)
 
 
 @RAY
@@ -168,7 +168,7 @@ def test_an_actor_for_a_gpu_begins_where_one_is_and_says_why_it_cannot_use_it() 
     ray.init(address="local", num_cpus=2, num_gpus=1, include_dashboard=False, log_to_driver=False)
     try:
         with pytest.raises(VerifierError, match="runs PyTorch weights"):
-            open_engine("ray", Recipe("general", environ={"ASSAY_RUNTIME": "cuda"}), workers=2)
+            open_engine("ray", BatchWork("general", environ={"ASSAY_RUNTIME": "cuda"}), workers=2)
     finally:
         ray.shutdown()
 
@@ -182,9 +182,9 @@ def test_no_module_of_the_working_folder_is_run_by_the_fork_server(tmp_path: Pat
     (rows / "multiprocessing.py").write_text("open('owned', 'w').close()\n")
     script = (
         "from assay.batch.engines.processes import _context\n"
-        "from assay.batch.values import Recipe\n"
+        "from assay.batch.values import BatchWork\n"
         "if __name__ == '__main__':\n"
-        "    process = _context(Recipe('general')).Process(target=print)\n"
+        "    process = _context(BatchWork('general')).Process(target=print)\n"
         "    process.start()\n"
         "    process.join()\n"
         "    print(process.exitcode)\n"

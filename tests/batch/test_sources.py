@@ -137,6 +137,12 @@ def test_csv_with_a_wrong_row_goes_on_and_without_an_end_says_so() -> None:
     assert "nothing behind it can be read" in found[1].payload
 
 
+def test_csv_whose_header_names_a_column_twice_is_not_read() -> None:
+    (row,) = csv_rows(io.BytesIO(b"id,answer,evidence,evidence\n1,a,b,c\n"), "a.csv", "a")
+    assert row.form == "broken"
+    assert "names the column 'evidence' twice" in row.payload
+
+
 def test_files_that_are_not_what_they_seem_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"no parquet")
     (tmp_path / "b.jsonl.gz").write_bytes(b"no gzip")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.test_serve_command import options
 
-from assay.cli.monitoring.turns import read_settings
-from assay.cli.operations.serve import settings_of
+from assay.cli.monitoring.monitor_run import read_settings
+from assay.cli.operations.serve import startable_settings
 from assay.errors import InputError, PolicyError
 from assay.monitor import Cron, Every, TimedStep, level_of, monitor_settings, read_when, sign_test
 
@@ -146,8 +146,8 @@ def test_the_section_of_assay_yaml_reaches_the_server_and_the_command(tmp_path: 
         "  golden: {rows: g.jsonl}\n  budget: {rules: [{factor: 2, long_hours: 1, short_hours: 0.1}]}\n"
     )
     for found in (
-        settings_of(options(policy=str(file)), {}).monitor,
-        settings_of(options(), {"ASSAY_CONFIG": str(file)}).monitor,
+        startable_settings(options(policy=str(file)), {}).monitor,
+        startable_settings(options(), {"ASSAY_CONFIG": str(file)}).monitor,
         read_settings(file),
     ):
         assert found is not None
@@ -155,18 +155,20 @@ def test_the_section_of_assay_yaml_reaches_the_server_and_the_command(tmp_path: 
         assert found.cadences.golden is not None
         assert found.cadences.golden.rows == tmp_path.resolve() / "g.jsonl"
         assert found.watch.metrics == {"bad": ("all",)}
-    assert settings_of(options(), {}).monitor is None
+    assert startable_settings(options(), {}).monitor is None
     file.write_text("version: 1\npolicy: rag\nmonitor: {schedule: {turn: never}}\n")
     with pytest.raises(PolicyError, match=r"assay\.yaml: monitor: expected schedule\.turn"):
-        settings_of(options(policy=str(file)), {})
+        startable_settings(options(policy=str(file)), {})
 
 
 def test_a_judge_of_the_monitor_needs_a_chat_model(tmp_path: Path) -> None:
     file = tmp_path / "assay.yaml"
     file.write_text("version: 1\npolicy: rag\nmonitor: {judge: {fraction: 0.1}}\n")
     with pytest.raises(PolicyError, match="--llm"):
-        settings_of(options(policy=str(file)), {})
-    assert settings_of(options(policy=str(file), llm="m", base_url="http://127.0.0.1:9/v1"), {}).monitor is not None
+        startable_settings(options(policy=str(file)), {})
+    assert (
+        startable_settings(options(policy=str(file), llm="m", base_url="http://127.0.0.1:9/v1"), {}).monitor is not None
+    )
 
 
 @given(st.integers(0, 60), st.integers(0, 60))

@@ -1,6 +1,8 @@
 """`assay doctor`: what is configured, what each policy requires, and what is open."""
 
 import json
+import socket
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from assay.cli.app import app
 from assay.cli.operations import doctor as verb
-from assay.cli.operations.doctor_checks import Level, Note, online, private
+from assay.cli.operations.doctor_checks import Level, Note, online, permission_notes
 from assay.receipt.interface import Claim, Use
 from assay.receipt.store import KeyStore
 from assay.store.audit.merkle.anchors import anchor_in_file
@@ -125,7 +127,7 @@ def test_a_database_made_by_a_server_is_for_its_owner_alone(tmp_path: Path) -> N
         store.record(held())
         files = [database, *tmp_path.glob("assay.db-*")]
         assert len(files) > 1
-        assert [note for file in files for note in private(file, "database")] == []
+        assert [note for file in files for note in permission_notes(file, "database")] == []
     database.chmod(0o644)
     assert any("read or change" in said for said in opened("--database", database))
 
@@ -203,6 +205,23 @@ def test_an_upstream_that_cannot_be_reached_is_open_and_asked_only_online() -> N
     nobody = ("--upstream", "http://127.0.0.1:9")
     assert opened(*nobody) == []
     assert any("cannot be reached" in said for said in opened(*nobody, "--online"))
+
+
+def test_an_upstream_that_does_not_speak_http_is_open_too() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def greet() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(1_000)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        (note,) = online({"the upstream": address}, lambda: datetime.now(UTC))
+        thread.join()
+    assert (note.level, "cannot be reached" in note.said) == (Level.OPEN, True)
 
 
 def test_commits_of_unknown_outcome_are_told_of_once_they_cannot_go_on_any_more(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from assay.cli import check as check_verb
 from assay.cli.app import app
-from assay.cli.reports.judge_words import adjusted, judge_words
+from assay.cli.reports.judge_words import adjusted_policy, judge_words
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Message
 from assay.policy import Policy, preset
@@ -127,11 +127,11 @@ def test_omissions_are_told_or_send_the_answer_back(tmp_path: Path) -> None:
 
 
 def test_switches_change_the_policy_and_its_name_only_where_they_differ() -> None:
-    assert adjusted("rag", None, None, None) == "rag"
-    changed = adjusted("rag", "all", "revise", "m")
+    assert adjusted_policy("rag", None, None, None) == "rag"
+    changed = adjusted_policy("rag", "all", "revise", "m")
     assert isinstance(changed, Policy)
     assert (changed.name, changed.judge, changed.omissions) == ("rag-adjusted", "all", "revise")
-    same = adjusted("rag", "uncertain", "note", "m")
+    same = adjusted_policy("rag", "uncertain", "note", "m")
     assert isinstance(same, Policy)
     assert same.name == "rag"
 

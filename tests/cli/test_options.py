@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from assay.cli.app import app
-from assay.cli.options.building import ChatCommand, VerifierCommand, takes
+from assay.cli.options.command import ChatCommand, VerifierCommand, takes
 from assay.cli.options.shared import GuardOptions, VerifierOption
 
 

@@ -31,7 +31,7 @@ def run(database: str, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("ASSAY_DATABASE_URL", database)
     monkeypatch.delenv("ASSAY_KEYS", raising=False)
     cheap = Passwords(passes=1, memory_kib=8)
-    monkeypatch.setattr(verbs, "_signing", lambda store: SigningIn(store, cheap, AccessSettings(), Buckets(1, 1_000)))
+    monkeypatch.setattr(verbs, "_sign_in_service", lambda store: SigningIn(store, cheap, AccessSettings(), Buckets(1, 1_000)))
 
     def invoke(*arguments: str, input: str | None = None) -> Result:  # noqa: A002 the name that click gives it
         return CliRunner().invoke(app, list(arguments), input=input)

@@ -8,16 +8,16 @@ import pytest
 
 from assay.errors import InputError
 from assay.evaluation import runner as module
-from assay.evaluation.figures.baselines import Scored, decide, fit_threshold, token_overlap
+from assay.evaluation.figures.baselines import SystemScores, decide, fit_threshold, token_overlap
 from assay.evaluation.figures.error_list import worst_errors
 from assay.evaluation.figures.metrics import columns, figures
-from assay.evaluation.figures.summary import scored_guard, summarise
+from assay.evaluation.figures.summary import guard_scores, summarise
 from assay.evaluation.report_page import eval_page, margins, slice_tables
 from assay.evaluation.report_page import three_way as three_way_sets
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result, ResultLog
 from assay.evaluation.rows.slices import slices_of
-from assay.evaluation.runner import batches, evaluate, of_answer
+from assay.evaluation.runner import batches, evaluate, result_of_answer
 from assay.schema import (
     Action,
     ClaimKind,
@@ -195,7 +195,7 @@ def test_intervals_resample_documents() -> None:
     labels = [("supported" if n % 4 < 2 else "not_supported", 0.9 if n // 2 % 3 else 0.1) for n in range(60)]
     rows, results = table(labels)
     apart = [row(n * 2, one.label, text=one.text) for n, one in enumerate(rows)]
-    guard = scored_guard("g", results, None)
+    guard = guard_scores("g", results, None)
     together = figures("x", columns(rows, guard)).figures["balanced_accuracy"]
     alone = figures("x", columns(apart, guard)).figures["balanced_accuracy"]
     assert together.value == alone.value
@@ -278,9 +278,9 @@ def test_the_sets_that_tell_contradiction_apart_come_worst_first() -> None:
 def test_a_set_is_held_against_the_best_baseline_on_the_same_resamples() -> None:
     rows, results = three_way(160)
     rows = [replace(one, set=f"s{int(one.id) // 8 % 2}") for one in rows]
-    guard = scored_guard("assay", results, None)
+    guard = guard_scores("assay", results, None)
     good = decide("good", [0.1 if one.wrong else 0.9 for one in rows], 0.5)
-    same = Scored("same", guard.scores, guard.flagged)
+    same = SystemScores("same", guard.scores, guard.flagged)
     summary = summarise(rows, results, WHO, baselines=[same])
     for best, figure in summary.margins.values():
         assert (best, figure.value, figure.low, figure.high) == ("same", 0.0, 0.0, 0.0)
@@ -424,31 +424,31 @@ def answer(*scores: float | None, action: Action = Action.REVISE, **fields: Any)
 
 
 def test_a_claim_by_itself_is_judged_as_an_answer_of_one_claim() -> None:
-    assert [of_answer("d", answer(score), 0.4).verdict for score in (0.39, 0.4)] == ["unsupported", "supported"]
-    assert of_answer("d", answer(0.4), 0.4).score == 0.4
+    assert [result_of_answer("d", answer(score), 0.4).verdict for score in (0.39, 0.4)] == ["unsupported", "supported"]
+    assert result_of_answer("d", answer(0.4), 0.4).score == 0.4
 
 
 def test_one_weak_claim_among_many_does_not_flag_an_answer_and_a_wrong_one_does() -> None:
-    weak, wrong = (of_answer("d", answer(*[0.95] * 7, least), 0.4) for least in (0.3, 0.02))
+    weak, wrong = (result_of_answer("d", answer(*[0.95] * 7, least), 0.4) for least in (0.3, 0.02))
     assert (weak.supported, wrong.supported) == (True, False)
 
 
 def test_a_contradicted_claim_flags_an_answer_of_any_length() -> None:
     report = answer(*[0.95] * 9)
     against = Judge.report("FALSE it is.").model_copy(update={"score": 0.45, "contradiction": 0.55})
-    found = of_answer("d", report.model_copy(update={"claims": (*report.claims, against)}), 0.4)
+    found = result_of_answer("d", report.model_copy(update={"claims": (*report.claims, against)}), 0.4)
     assert (found.verdict, found.contradiction) == ("contradicted", 0.55)
 
 
 def test_an_answer_with_a_claim_that_could_not_be_checked_is_not_supported_and_has_no_score() -> None:
-    found = of_answer("d", answer(0.95, None), 0.4)
+    found = result_of_answer("d", answer(0.95, None), 0.4)
     assert (found.verdict, found.score) == ("unchecked", None)
 
 
 def test_an_answer_that_only_abstains_counts_as_supported_where_the_gate_lets_it_out() -> None:
     said = {"verdict": Verdict.NOT_CHECKABLE, "kind": ClaimKind.ABSTENTION, "contradiction": None}
-    out = of_answer("d", answer(None, action=Action.EMIT, **said), 0.4)
-    kept = of_answer("d", answer(None, action=Action.BLOCK, **said), 0.4)
-    greeting = of_answer("d", answer(None, action=Action.EMIT, **{**said, "kind": ClaimKind.META}), 0.4)
+    out = result_of_answer("d", answer(None, action=Action.EMIT, **said), 0.4)
+    kept = result_of_answer("d", answer(None, action=Action.BLOCK, **said), 0.4)
+    greeting = result_of_answer("d", answer(None, action=Action.EMIT, **{**said, "kind": ClaimKind.META}), 0.4)
     assert (out.verdict, out.score) == ("supported", 1.0)
     assert [(found.verdict, found.score) for found in (kept, greeting)] == [("not_checkable", None)] * 2

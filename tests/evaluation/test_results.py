@@ -85,3 +85,14 @@ def test_results_that_are_missing_or_cut_are_refused(tmp_path: Path) -> None:
     path.write_bytes(filled(path)[:-20])
     with pytest.raises(InputError, match="not the results of a finished run"):
         read_results(path)
+
+
+@pytest.mark.parametrize("kept", [slice(1, None), slice(0, 0)])
+def test_results_without_their_header_are_refused(tmp_path: Path, kept: slice) -> None:
+    path = tmp_path / "results.jsonl"
+    with ResultLog(path, {"verifier": "a"}) as log:
+        log.add([Result("d1", "supported", 1.0, 0.0), Result("d2", "supported", 1.0, 0.0)])
+    assert set(read_results(path)) == {"d1", "d2"}
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[kept]))
+    with pytest.raises(InputError, match="not the header"):
+        read_results(path)

@@ -161,6 +161,27 @@ def test_a_truncated_gzip_file_is_refused(tmp_path: Path) -> None:
         list(read_rows(path))
 
 
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(json.dumps(GOOD).encode() * 1000))
+    packed[40:60] = b"\xff" * 20
+    (tmp_path / "rows.jsonl.gz").write_bytes(bytes(packed))
+    with pytest.raises(InputError, match=r"rows\.jsonl\.gz: cannot be read"):
+        list(read_rows(tmp_path / "rows.jsonl.gz"))
+
+
+def test_the_ending_of_a_gzip_file_may_be_in_upper_case(tmp_path: Path) -> None:
+    (tmp_path / "ROWS.JSONL.GZ").write_bytes(gzip.compress(json.dumps(GOOD).encode()))
+    assert [row.id for row in read_rows(tmp_path / "ROWS.JSONL.GZ")] == ["1"]
+
+
+def test_a_csv_header_that_names_a_column_twice_is_refused_and_empty_names_are_not(tmp_path: Path) -> None:
+    twice = write(tmp_path, "twice.csv", "id,claim,evidence,evidence\n1,It is paid.,Paid.,Lunch is free.\n")
+    with pytest.raises(InputError, match="names the column 'evidence' twice"):
+        list(read_rows(twice))
+    padded = write(tmp_path, "padded.csv", "id,claim,evidence,,\n1,It is paid.,Paid.,,\n")
+    assert [row.evidence[0].text for row in read_rows(padded)] == ["Paid."]
+
+
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read_rows(tmp_path / "none.jsonl"))

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from tests.knowledge.kinds import table
 
-from assay.cli.operations.replay import replay
 from assay.config import Guard
 from assay.errors import InputError, SourceError
 from assay.guard import CheckRequest
@@ -21,6 +20,7 @@ from assay.knowledge.interface import Deadline, Scope, SourceAnswer
 from assay.policy import Policy, preset
 from assay.schema import ClaimReport, HallucinationReport, Stakes
 from assay.schema.coerce import coerce_evidence
+from assay.server.audit.replay import replay
 from assay.store.audit.export import run_content
 from assay.store.db.store import Store
 from assay.store.records.interface import CheckRecord

@@ -318,6 +318,9 @@ def test_bisect_finds_the_change_and_goes_on_where_it_was_stopped(site: Path) ->
     again = bisecting(site, command)
     assert [one["change"]["ref"] for one in again["causes"]] == ["c3"]
     assert (site / "log").read_text().count("\n") == runs + 1
+    # And the search can be taken up once more after that.
+    assert bisecting(site, command) == again
+    assert (site / "log").read_text().count("\n") == runs + 1
     # The state of another search is refused.
     bisecting_refused = run(
         "bisect",
@@ -332,6 +335,24 @@ def test_bisect_finds_the_change_and_goes_on_where_it_was_stopped(site: Path) ->
         status=2,
     )
     assert "other changes, rows, command" in bisecting_refused.output
+
+
+def test_a_state_whose_first_line_was_cut_off_begins_anew_and_any_other_file_is_left_alone(site: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(site / 'system.py'))}"
+    state = site / "state.jsonl"
+    bisecting(site, command)
+    whole = state.read_bytes()
+    state.write_bytes(whole[:40])
+    assert [one["change"]["ref"] for one in bisecting(site, command)["causes"]] == ["c3"]
+    assert state.read_bytes().split(b"\n")[0] == whole.split(b"\n")[0]
+    state.write_text("my notes", encoding="utf-8")
+    refused = run(
+        *("bisect", "--changes", site / "changes.jsonl", "--rows", site / "rows.jsonl", "--run", command),
+        *("--state", state),
+        status=2,
+    )
+    assert "not the state of a search" in refused.output
+    assert state.read_text(encoding="utf-8") == "my notes"
 
 
 @pytest.mark.parametrize(

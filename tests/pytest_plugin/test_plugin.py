@@ -209,7 +209,7 @@ def test_nothing_was_loaded():
     assert "assay.pytest.plugin" in sys.modules
     assert not HEAVY & set(sys.modules)
     ours = {name for name in sys.modules if name == "assay" or name.startswith("assay.")}
-    here = {"assay.pytest", "assay.pytest.plugin", "assay.pytest.running"}
+    here = {"assay.pytest", "assay.pytest.plugin", "assay.pytest.current_test"}
     assert ours <= {"assay", "assay._version", "assay._lazy"} | here
 """
 
@@ -243,7 +243,7 @@ def test_pytest_finds_the_plugin_by_the_entry_point_of_the_package(
 def test_outside_of_pytest_it_is_an_assertion_like_any_other(tmp_path: Path) -> None:
     from assay.guard import Guard
     from assay.pytest import UnsupportedAnswerError, assert_supported
-    from assay.pytest.running import CURRENT
+    from assay.pytest.current_test import CURRENT
     from assay.testing import FakeScorer
 
     token = CURRENT.set(None)

@@ -82,6 +82,15 @@ def test_a_ledger_or_a_database_is_named_and_not_both(tmp_path: Path) -> None:
         assert (done.exit_code, "one of them" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("text", ["{", "[1]", "7"])
+def test_an_edited_case_that_is_none_is_misuse(tmp_path: Path, text: str) -> None:
+    database, case = str(tmp_path / "runs.db"), tmp_path / "case.json"
+    Store(database).close()
+    case.write_text(text, encoding="utf-8")
+    done = invoke("review", "--database", database, "--edit", "x", "--case", str(case), "--by", "ann", "--reason", "r")
+    assert (done.exit_code, "expected" in done.stderr) == (2, True)
+
+
 def test_failures_of_a_folder_are_proposed_in_the_database(tmp_path: Path, suite: Path) -> None:
     WRONG.add(CASES[2].id)
     database, out = str(tmp_path / "runs.db"), str(tmp_path / "out")

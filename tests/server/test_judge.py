@@ -18,12 +18,12 @@ from tests.server.upstream_script import chat_completion, chat_stream, json_answ
 from tests.store.making import KEYS, RING
 from tests.verify.judges import NOT_FOUND, Rule, answers
 
-from assay.cli.operations.replay import replay
-from assay.cli.operations.serve import settings_of
+from assay.cli.operations.serve import startable_settings
 from assay.config import Guard
 from assay.errors import InputError, PolicyError
 from assay.models.chat.interface import ChatRequest, Message
 from assay.server.app import create_app
+from assay.server.audit.replay import replay
 from assay.server.guards import Guards
 from assay.server.judge_settings import JudgeSettings
 from assay.server.settings import Limits, Mode, Route, ServerSettings, parse_settings
@@ -322,10 +322,10 @@ def test_a_judge_that_cannot_be_is_told_of_before_the_server_starts(section: Any
 
 
 def test_the_command_names_the_judge() -> None:
-    made = settings_of(options(llm="judge-1", base_url="http://127.0.0.1:9/v1", judge="all"), {}).judge
+    made = startable_settings(options(llm="judge-1", base_url="http://127.0.0.1:9/v1", judge="all"), {}).judge
     assert made == JudgeSettings("judge-1", "http://127.0.0.1:9/v1", mode="all")
-    assert settings_of(options(llm="judge-1"), {}).judge == JudgeSettings("judge-1")
-    assert settings_of(options(), {}).judge is None
+    assert startable_settings(options(llm="judge-1"), {}).judge == JudgeSettings("judge-1")
+    assert startable_settings(options(), {}).judge is None
     for alone in ({"judge": "all"}, {"base_url": "http://127.0.0.1:9/v1"}, {"llm": "m", "judge": "everything"}):
         with pytest.raises(PolicyError):
-            settings_of(options(**alone), {})
+            startable_settings(options(**alone), {})

@@ -14,9 +14,9 @@ from tests.server.test_gateway_receipts import PLAIN, keys, verified
 from tests.server.upstream_script import chat_completion, chat_stream, json_answer, stream_answer
 from tests.store.making import KEYS, RING
 
-from assay.cli.operations.replay import replay
 from assay.config import Guard
 from assay.errors import BusyError
+from assay.server.audit.replay import replay
 from assay.server.settings import Mode
 from assay.store.audit.entries import read_entry_data
 from assay.store.audit.export import run_content

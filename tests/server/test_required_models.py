@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.cli.operations.serve import settings_of
-from assay.cli.options.serving import ServerOptions
+from assay.cli.operations.serve import startable_settings
+from assay.cli.options.serve import ServerOptions
 from assay.errors import PolicyError
 from assay.server.app import create_app
 from assay.server.guards import require_model
@@ -40,4 +40,4 @@ def test_a_judge_or_for_probes_an_upstream_is_enough(settings: ServerSettings) -
 
 def test_the_command_refuses_before_anything_starts() -> None:
     with pytest.raises(PolicyError, match="choose a policy that asks none"):
-        settings_of(ServerOptions(port=0, policy="high-stakes"), {})
+        startable_settings(ServerOptions(port=0, policy="high-stakes"), {})

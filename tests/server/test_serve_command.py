@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from tests.server.test_api import BODY
 
-from assay.cli.operations.serve import settings_of
-from assay.cli.options.serving import ServerOptions
+from assay.cli.operations.serve import startable_settings
+from assay.cli.options.serve import ServerOptions
 from assay.errors import PolicyError
 from assay.server.settings import Mode, ServerSettings, parse_settings
 
@@ -122,7 +122,7 @@ def test_another_address_without_keys_ends_with_the_status_of_misuse() -> None:
 
 
 def test_the_command_line_names_upstreams_and_a_mode() -> None:
-    told = settings_of(options(upstream=("http://a.example/v1", "lab=http://b.example"), mode="shadow"), {})
+    told = startable_settings(options(upstream=("http://a.example/v1", "lab=http://b.example"), mode="shadow"), {})
     assert [(upstream.name, upstream.root) for upstream in told.upstreams] == [
         ("default", "http://a.example"),
         ("lab", "http://b.example"),
@@ -136,7 +136,7 @@ def test_the_command_line_names_upstreams_and_a_mode() -> None:
 )
 def test_a_command_line_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(PolicyError):
-        settings_of(options(**wrong), {})
+        startable_settings(options(**wrong), {})
 
 
 def test_a_gateway_file_names_upstreams_routes_and_limits(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_gateway_file_names_upstreams_routes_and_limits(tmp_path: Path) -> Non
         "routes:\n  messages: {mode: annotate, policy: rag, upstream: main, policies: [rag]}\n  responses: shadow\n"
         "limits: {check_s: 5}\n"
     )
-    told = settings_of(options(gateway=path), {"LAB_KEY": "s3cret"})
+    told = startable_settings(options(gateway=path), {"LAB_KEY": "s3cret"})
     assert told.upstreams[0].key == "s3cret"
     assert "s3cret" not in repr(told)
     assert told.route("messages").policies == ("rag",)
@@ -180,7 +180,7 @@ def test_the_gateway_file_of_the_readme_is_read(tmp_path: Path) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     file = tmp_path / "gateway.yaml"
     file.write_text(readme.split("```yaml\n# gateway.yaml\n", 1)[1].split("```", 1)[0], encoding="utf-8")
-    made = settings_of(options(gateway=file), {"MODELS_KEY": "k1", "JUDGE_KEY": "k2"})
+    made = startable_settings(options(gateway=file), {"MODELS_KEY": "k1", "JUDGE_KEY": "k2"})
     assert [upstream.name for upstream in made.upstreams] == ["main", "lab"]
     assert made.route("chat_completions").revise == "block"
     assert made.judge is not None

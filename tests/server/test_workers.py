@@ -40,8 +40,8 @@ def private_mb(pid: int) -> float:
 def test_a_process_that_has_loaded_the_network_has_one_thread_and_sends_nothing_to_anyone() -> None:
     code = (
         "import os\n"
-        "from assay.cli.operations.serve import _THREADS\n"
-        "os.environ.update(_THREADS)\n"
+        "from assay.cli.operations.serve import _SINGLE_THREADED\n"
+        "os.environ.update(_SINGLE_THREADED)\n"
         "import assay.server.app\n"
         "from assay.server.guards import Guards\n"
         "from assay.server.workers import can_share\n"

@@ -10,12 +10,12 @@ from sqlalchemy import text
 from typer.testing import CliRunner, Result
 
 from assay.cli.app import app
-from assay.cli.operations.replay import content_of_bundle, replay
 from assay.errors import InputError
 from assay.guard import Guard
 from assay.policy import preset
 from assay.receipt import KeyStore
 from assay.schema.coerce import coerce_evidence
+from assay.server.audit.replay import content_of_bundle, replay
 from assay.store.audit import standalone
 from assay.store.db.engine import make_engine
 from assay.store.db.store import Store

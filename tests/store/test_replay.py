@@ -18,7 +18,6 @@ from tests.store.making import KEY, KEYS, RING
 from tests.store.older import make_older
 from tests.verify.judges import answers
 
-from assay.cli.operations.replay import GuardOf, Replay, heard_in, replay
 from assay.errors import ChatError, InputError
 from assay.guard import Guard
 from assay.models.chat.interface import ChatRequest, Choice, Completion, Finish, Message, TokenLogprob, Usage
@@ -28,6 +27,7 @@ from assay.models.chat.tape import Tape, joined
 from assay.policy import Policy, preset
 from assay.schema import HallucinationReport
 from assay.schema.coerce import coerce_evidence
+from assay.server.audit.replay import GuardOf, Replay, heard_in, replay
 from assay.store.audit import standalone
 from assay.store.audit.export import export_run, run_content
 from assay.store.audit.merkle.checkpoint_signing import make_checkpoint

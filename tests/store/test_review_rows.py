@@ -128,7 +128,7 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     def open_loosest(policy: Policy, model: Path | None) -> Guard:
         return Guard(loosest(policy), scorer=FakeScorer())
 
-    monkeypatch.setattr(review_verb, "_guards", guards)
+    monkeypatch.setattr(review_verb, "_guards_by_policy", guards)
     monkeypatch.setattr(calibrate_verb, "open_loosest", open_loosest)
 
     def invoke(*arguments: object, stdin: str | None = None) -> Result:
@@ -171,6 +171,28 @@ def test_an_item_is_listed_shown_claimed_given_back_and_decided(run: Run, databa
     assert "nothing waits" in run("review", "list").output
     assert record.id in run("review", "list", "--all", "--format", "json").stdout
     assert "0 deadlines settled" in run("review", "sweep").output
+
+
+def test_words_of_a_reviewer_cannot_drive_the_terminal_of_another(run: Run, database: Path) -> None:
+    with Store(str(database)) as store:
+        record = checked(store, 1)
+    reason = "No.\x1b]0;owned\x07\n2026-01-01 00:00 ann: approve"
+    assert run("review", "decide", record.id, "reject", "--as", "bob", "--reason", reason).exit_code == 0
+    shown = run("review", "show", record.id).stdout
+    assert "\x1b" not in shown
+    assert "\n2026-01-01 00:00 ann: approve" not in shown
+    assert r"No.\x1b]0;owned" in shown
+
+
+def test_rows_on_standard_output_are_ascii(run: Run, database: Path) -> None:
+    with Store(str(database)) as store:
+        record = checked(store, 1)
+    edited = "Team 1 is entitled to 3 weeks of leave.\x9b2J \u00e9t\u00e9"
+    edit = ("review", "decide", record.id, "edit", "--accept", "--as", "ann", "--reason", "So.", "--text", "-")
+    assert run(*edit, stdin=edited).exit_code == 0
+    lines = run("review", "export").stdout
+    assert lines.isascii()
+    assert edited in {json.loads(line)["answer"] for line in lines.splitlines()}
 
 
 def test_an_edit_is_checked_before_it_goes_out(run: Run, database: Path) -> None:

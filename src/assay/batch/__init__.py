@@ -1,4 +1,4 @@
-"""Checks of very many rows: read from anywhere, judged by many processes, each with exactly one result."""
+"""Checks of very many rows: read from many kinds of sources, judged by many processes, each with exactly one result."""
 
 from typing import TYPE_CHECKING
 

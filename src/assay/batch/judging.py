@@ -1,11 +1,11 @@
-"""What a worker does with a piece of work: parse its rows, judge them, and reject those that cannot be judged."""
+"""Judges the rows of a piece in a worker: parses them, judges them, and rejects those that cannot be judged."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.batch.values import CHECKED, RawRow, RowResult, rejected
 from assay.errors import AssayError, InputError
-from assay.evaluation import of_answer, of_claim
+from assay.evaluation import result_of_answer, result_of_claim
 from assay.evaluation.rows import Result, Row, parse_row, record_of_cells, record_of_columns, record_of_line
 from assay.schema import ClaimReport, HallucinationReport
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 def judge_rows(guard: "Guard", rows: Sequence[RawRow], *, reports: bool = False) -> list[RowResult]:
     """One result for each row, in their order.
 
-    What a row gets does not depend on the rows beside it (docs/adr/0006), so that rows may be cut anywhere.
+    The result of a row does not depend on the rows next to it (docs/adr/0006), so rows may be cut into pieces anywhere.
 
     Args:
-        guard: what judges.
-        rows: as they were read.
-        reports: whether whole reports are kept.
+        guard: the guard that judges.
+        rows: the rows as they were read.
+        reports: whether whole reports are kept in the results.
     """
-    parsed = [_parsed(raw) for raw in rows]
-    good = [(raw, row) for raw, row in zip(rows, parsed, strict=True) if isinstance(row, Row)]
+    parsed = [_parse(raw) for raw in rows]
+    parsed_pairs = [(raw, row) for raw, row in zip(rows, parsed, strict=True) if isinstance(row, Row)]
     try:
-        judged = list(_judged(guard, good, reports))
+        results = list(_judge(guard, parsed_pairs, reports))
     except AssayError:
-        # One of them cannot be judged. Each by itself shows which.
-        judged = [one for pair in good for one in _alone(guard, pair, reports)]
-    waiting = iter(judged)
+        # At least one row cannot be judged; judging each alone shows which.
+        results = [result for pair in parsed_pairs for result in _judge_alone(guard, pair, reports)]
+    waiting = iter(results)
     return [next(waiting) if isinstance(row, Row) else row for row in parsed]
 
 
-def _parsed(raw: RawRow) -> Row | RowResult:
+def _parse(raw: RawRow) -> Row | RowResult:
     try:
         return parse_row(_record(raw), raw.where, raw.set)
     except InputError as error:
@@ -49,29 +49,29 @@ def _record(raw: RawRow) -> Any:
     return (record_of_cells if raw.form == "cells" else record_of_columns)(raw.payload, raw.where)
 
 
-def _alone(guard: "Guard", pair: tuple[RawRow, Row], reports: bool) -> Iterator[RowResult]:
+def _judge_alone(guard: "Guard", pair: tuple[RawRow, Row], reports: bool) -> Iterator[RowResult]:
     try:
-        yield from _judged(guard, [pair], reports)
+        yield from _judge(guard, [pair], reports)
     except AssayError as error:
         yield rejected(pair[0], f"{pair[0].where}: {error}", pair[1].id)
 
 
-def _judged(guard: "Guard", pairs: Sequence[tuple[RawRow, Row]], reports: bool) -> Iterator[RowResult]:
+def _judge(guard: "Guard", pairs: Sequence[tuple[RawRow, Row]], reports: bool) -> Iterator[RowResult]:
     claims = [row for _, row in pairs if row.whole]
     answers = [row for _, row in pairs if not row.whole]
-    of_claims = iter(
+    claim_reports = iter(
         guard.judge_claims([(row.text, list(row.evidence), row.question) for row in claims]) if claims else ()
     )
-    of_answers = guard.check_many(
+    answer_reports = guard.check_many(
         {"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in answers
     )
     for raw, row in pairs:
         if row.whole:
-            claim = next(of_claims)
-            yield _row_result(raw, row, of_claim(row.digest, claim), [claim], None, claim if reports else None)
+            claim = next(claim_reports)
+            yield _row_result(raw, row, result_of_claim(row.digest, claim), [claim], None, claim if reports else None)
         else:
-            report = next(of_answers)
-            result = of_answer(row.digest, report, guard.policy.support_threshold)
+            report = next(answer_reports)
+            result = result_of_answer(row.digest, report, guard.policy.support_threshold)
             yield _row_result(raw, row, result, report.claims, report, report if reports else None)
 
 
@@ -81,7 +81,7 @@ def _row_result(
     result: Result,
     claims: Sequence[ClaimReport],
     report: HallucinationReport | None,
-    kept: HallucinationReport | ClaimReport | None,
+    kept_report: HallucinationReport | ClaimReport | None,
 ) -> RowResult:
     return RowResult(
         source=raw.source,
@@ -97,7 +97,7 @@ def _row_result(
         reasons=() if report is None else report.decision.reasons,
         claims=tuple(_claim(one) for one in claims),
         label=row.label,
-        report=None if kept is None else kept.model_dump_json(exclude={"timing"}),
+        report=None if kept_report is None else kept_report.model_dump_json(exclude={"timing"}),
     )
 
 

@@ -1,7 +1,7 @@
-"""Any judging by many processes: a task is set up once by each worker, and answers chunks of rows.
+"""Runs a task over chunks of rows by many workers; each worker sets the task up once.
 
 Evaluation, calibration, rescoring and red teaming run on the engines of `assay batch` through `MappedWork` and
-`Mapped`; the same task in this process is the built-in `map`, so that both give the same answers.
+`Mapped`. Without workers they apply the same task with the built-in `map`, so both ways give the same answers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from assay.models import PairScorer
 
 Task = Callable[["PairScorer"], Callable[[Any], Any]]
-"""Called once in each worker with its network: gives what answers one chunk. It has to be picklable, as chunks and
-answers have to be."""
-_AHEAD: Final = 4
-"""Chunks for each that is worth holding which may be finished before an earlier one is: what bounds the memory."""
+"""Called once in each worker with its network: gives the function that answers one chunk. It has to be picklable, as
+chunks and answers have to be."""
+_READ_AHEAD: Final = 4
+"""Bounds the memory: answers that wait for an earlier chunk are at most so many times the dispatcher's window."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappedWork:
-    """A task as an engine takes it; see `Work`."""
+    """A task in the form that an engine takes; see `Work`."""
 
     task: Task
     model: str | None = None
@@ -34,27 +34,27 @@ class MappedWork:
     environ: Mapping[str, str] = field(default_factory=dict)
 
     def begin(self, scorer: "PairScorer") -> Callable[[Any], list[Any]]:
-        """Sets the task up; an error of assay that a chunk brings out is its answer."""
+        """Sets the task up; an error of assay that a chunk raises becomes its answer, which the driver raises again."""
         answer = self.task(scorer)
-        return lambda chunks: [_answered(answer, chunk) for chunk in chunks]
+        return lambda chunks: [_answer_or_error(answer, chunk) for chunk in chunks]
 
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """An error of assay on its way to the driver: not all of them can be pickled."""
+    """An error of assay on its way to the driver, since not all of them can be pickled."""
 
     kind: str
     message: str
 
     def error(self) -> AssayError:
-        kind = getattr(errors, self.kind, VerifierError)
+        error_class = getattr(errors, self.kind, VerifierError)
         try:
-            return kind(self.message)
-        except TypeError:  # one that is made of more than a message
+            return error_class(self.message)
+        except TypeError:  # its constructor takes more than a message
             return VerifierError(self.message)
 
 
-def _answered(answer: Callable[[Any], Any], chunk: Any) -> Any:
+def _answer_or_error(answer: Callable[[Any], Any], chunk: Any) -> Any:
     try:
         return answer(chunk)
     except AssayError as error:
@@ -62,7 +62,7 @@ def _answered(answer: Callable[[Any], Any], chunk: Any) -> Any:
 
 
 class Mapped:
-    """The built-in `map` of a task over chunks, by the workers of an engine.
+    """A task applied to chunks by the workers of an engine, in the manner of the built-in `map`.
 
     >>> with Mapped(lambda: None) as mapped:  # no chunk, no engine
     ...     list(mapped([]))
@@ -70,7 +70,7 @@ class Mapped:
     """
 
     def __init__(self, start: Callable[[], Engine]) -> None:
-        """Starts nothing yet: `start` is called with the first chunk, once, however often this is called."""
+        """Starts nothing yet: `start` is called once, with the first chunk, however often the map is applied."""
         self._dispatcher = Dispatcher(start, _give_up)
 
     def __enter__(self) -> Self:
@@ -80,30 +80,33 @@ class Mapped:
         self._dispatcher.close()
 
     def __call__(self, chunks: Iterable[Any]) -> Iterator[Any]:
-        """The answers in the order of the chunks; so many chunks are read ahead as keep the workers busy.
+        """The answers in the order of the chunks; enough chunks are read ahead to keep the workers busy.
 
-        An iterator that is not read to its end leaves the engine with chunks in hand: then leave this, too.
+        An iterator that is not read to its end leaves chunks with the engine; leave the context then, too.
 
         Raises:
-            AssayError: what the task raises over a chunk, at its place; a `VerifierError` where workers keep dying.
+            AssayError: the error that the task raised over a chunk, in its place in the order; a `VerifierError` where
+                workers keep dying.
         """
-        waiting = enumerate(chunks)
+        numbered_chunks = enumerate(chunks)
         answers: dict[int, Any] = {}
-        next_answer = out = 0
-        more = True
-        while more or out:
-            while more and out < self._dispatcher.room and len(answers) < _AHEAD * self._dispatcher.room:
-                found = next(waiting, None)
-                if found is None:
-                    more = False
+        next_answer = in_flight = 0
+        unread = True
+        while unread or in_flight:
+            while (
+                unread and in_flight < self._dispatcher.window and len(answers) < _READ_AHEAD * self._dispatcher.window
+            ):
+                numbered = next(numbered_chunks, None)
+                if numbered is None:
+                    unread = False
                 else:
-                    self._dispatcher.add(Piece(found[0], 0, (found[1],)))
-                    out += 1
-            if not out:
+                    self._dispatcher.add(Piece(numbered[0], 0, (numbered[1],)))
+                    in_flight += 1
+            if not in_flight:
                 continue
-            if (ended := self._dispatcher.ended()) is not None:
-                out -= 1
-                answers[ended[0].partition] = ended[1][0]
+            if (answered := self._dispatcher.next_answered()) is not None:
+                in_flight -= 1
+                answers[answered[0].partition] = answered[1][0]
             while next_answer in answers:
                 answer = answers.pop(next_answer)
                 next_answer += 1

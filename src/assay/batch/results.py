@@ -1,7 +1,7 @@
-"""The files of a batch: one Parquet file a partition, written whole or not at all, and what they sum up to.
+"""The files of a batch: one Parquet file for each partition, written whole or not at all, with its totals.
 
-A partition is done when its file stands under its name; nothing else says so. The file carries the digest of its rows
-and its own totals in its metadata, so that a resumed run reads the ends of files only.
+A partition is done when its file exists under its final name; there is no other record of it. The file carries the
+digest of its rows and its totals in its metadata, so that a resumed run reads only the footers of the files.
 """
 
 import hashlib
@@ -18,25 +18,25 @@ from assay.batch.values import CHECKED, Partition, RowResult
 from assay.errors import InputError, MissingPackageError
 
 PARTS: Final = "parts"
-"""The folder of the results, below that of the run: what a reader of Parquet is pointed at."""
-_KEY: Final = b"assay.partition"
+"""The folder of the Parquet files, below the folder of the run."""
+_METADATA_KEY: Final = b"assay.partition"
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What some rows sum up to."""
+    """Counts over some rows."""
 
     rows: int = 0
     rejected: int = 0
     actions: Mapping[str, int] = field(default_factory=dict)
-    """Answers by the decision on them."""
+    """The number of answers by decision."""
     verdicts: Mapping[str, int] = field(default_factory=dict)
-    """Checked rows by verdict."""
+    """The number of checked rows by verdict."""
     labelled: Mapping[str, int] = field(default_factory=dict)
-    """Labelled answers: `honest`, `honest_emitted`, `wrong`, `wrong_stopped`."""
+    """The number of labelled answers that are `honest`, `honest_emitted`, `wrong` and `wrong_stopped`."""
 
     def __add__(self, other: "Totals") -> "Totals":
-        """Both together.
+        """The totals of both together.
 
         >>> (Totals(2, 1, {"emit": 1}) + Totals(1, 0, {"emit": 1})).actions
         {'emit': 2}
@@ -50,30 +50,30 @@ class Totals:
         )
 
 
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted((Counter(one) + Counter(other)).items()))
+def _sum(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted((Counter(first) + Counter(second)).items()))
 
 
 def totals_of(results: Iterable[RowResult]) -> Totals:
-    """What results sum up to."""
+    """The totals of results."""
     rows, rejected = 0, 0
     actions: Counter[str] = Counter()
     verdicts: Counter[str] = Counter()
     labelled: Counter[str] = Counter()
-    for one in results:
+    for result in results:
         rows += 1
-        if one.status != CHECKED:
+        if result.status != CHECKED:
             rejected += 1
             continue
-        verdicts[str(one.verdict)] += 1
-        if one.action is not None:
-            actions[one.action] += 1
-            if one.label is not None:
-                labelled += _by_label(one.label, one.action)
+        verdicts[str(result.verdict)] += 1
+        if result.action is not None:
+            actions[result.action] += 1
+            if result.label is not None:
+                labelled += _label_counts(result.label, result.action)
     return Totals(rows, rejected, _sum(actions, {}), _sum(verdicts, {}), _sum(labelled, {}))
 
 
-def _by_label(label: str, action: str) -> Counter[str]:
+def _label_counts(label: str, action: str) -> Counter[str]:
     emitted = action == "emit"
     if label == "supported":
         return Counter({"honest": 1, "honest_emitted": int(emitted)})
@@ -90,17 +90,17 @@ class Part:
     totals: Totals
 
 
-def name_of(number: int) -> str:
-    """The file of a partition.
+def part_name(number: int) -> str:
+    """The name of the file of a partition.
 
-    >>> name_of(7)
+    >>> part_name(7)
     'part-000007.parquet'
     """
     return f"part-{number:06d}.parquet"
 
 
 def write_part(folder: Path, partition: Partition, results: Sequence[RowResult]) -> Part:
-    """Commits a partition: its file appears whole, and is on the disk when this returns.
+    """Commits a partition: its file appears whole, and is on disk when this returns.
 
     The same rows give the same bytes.
 
@@ -110,9 +110,9 @@ def write_part(folder: Path, partition: Partition, results: Sequence[RowResult])
     """
     arrow, parquet = _pyarrow()
     part = Part(partition.number, partition.digest, totals_of(results))
-    schema = _schema(arrow).with_metadata({_KEY: json.dumps(asdict(part), sort_keys=True).encode()})
+    schema = _schema(arrow).with_metadata({_METADATA_KEY: json.dumps(asdict(part), sort_keys=True).encode()})
     table = arrow.Table.from_pylist([asdict(one) for one in results], schema=schema)
-    path = folder / name_of(partition.number)
+    path = folder / part_name(partition.number)
     temporary = folder / f".{path.name}.{secrets.token_hex(4)}.tmp"
     try:
         with temporary.open("wb") as stream:
@@ -120,7 +120,7 @@ def write_part(folder: Path, partition: Partition, results: Sequence[RowResult])
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
-        _settle(folder)
+        _sync_folder(folder)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
@@ -128,8 +128,8 @@ def write_part(folder: Path, partition: Partition, results: Sequence[RowResult])
     return part
 
 
-def _settle(folder: Path) -> None:
-    """Brings the folder's entries to the disk, where the system lets a folder be opened."""
+def _sync_folder(folder: Path) -> None:
+    """Flushes the entries of a folder to disk, where the system lets a folder be opened."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -140,27 +140,27 @@ def _settle(folder: Path) -> None:
 
 
 def read_parts(folder: Path) -> dict[int, Part]:
-    """The partitions that are done, by number; what a killed writer left behind is removed.
+    """The partitions that are done, by number; temporary files of a killed writer are removed.
 
     Raises:
-        InputError: a file of results was damaged or is of something else.
+        InputError: a file is damaged, or is not the file of a partition.
         MissingPackageError: pyarrow is not installed.
     """
     arrow, parquet = _pyarrow()
-    for left in folder.glob(".part-*.tmp"):
-        left.unlink(missing_ok=True)
-    found: dict[int, Part] = {}
+    for leftover in folder.glob(".part-*.tmp"):
+        leftover.unlink(missing_ok=True)
+    parts: dict[int, Part] = {}
     for path in sorted(folder.glob("part-*.parquet")):
         try:
-            header = json.loads((parquet.read_schema(path).metadata or {})[_KEY])
+            header = json.loads((parquet.read_schema(path).metadata or {})[_METADATA_KEY])
             part = Part(header["number"], header["digest"], Totals(**header["totals"]))
         except (OSError, arrow.ArrowException, ValueError, KeyError, TypeError) as error:
             message = f"{path}: not the results of a partition ({error}); remove it, and its rows are judged again"
             raise InputError(message) from error
-        if path.name != name_of(part.number):
+        if path.name != part_name(part.number):
             raise InputError(f"{path}: holds partition {part.number}; somebody renamed it: name it as it was")
-        found[part.number] = part
-    return found
+        parts[part.number] = part
+    return parts
 
 
 def file_digest(path: Path) -> str:

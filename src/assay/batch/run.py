@@ -1,8 +1,8 @@
-"""A batch from its rows to its files: cut into partitions, judged by an engine, committed each exactly once.
+"""Runs a batch: rows are cut into partitions, judged by an engine, and each partition is committed exactly once.
 
-The driver alone reads and writes. A worker that dies loses the piece that it had in hand; the piece is given out again
-(`dispatch`). A row over which workers keep dying is rejected with the reason. A driver that dies is started again with
-the same command and goes on behind the partitions whose files stand.
+The driver alone reads and writes. The piece of a worker that dies is submitted again (`dispatch`). A row over which
+workers keep dying is rejected with the reason. After the driver itself dies, the same command resumes: partitions whose
+files exist are not judged again.
 """
 
 import json
@@ -19,7 +19,7 @@ from assay.batch.results import (
     Part,
     Totals,
     file_digest,
-    name_of,
+    part_name,
     read_parts,
     rejected_rows,
     write_part,
@@ -28,29 +28,29 @@ from assay.batch.values import Partition, Piece, RawRow, RowResult, partition_of
 from assay.errors import InputError
 from assay.evaluation.rows import write_file
 
-FORM: Final = 1
-"""The version of the files' form."""
+FORMAT_VERSION: Final = 1
+"""The version of the format of the files."""
 
 Progress = Callable[[Totals], None]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """What of a batch decides about its results and its files."""
+    """The settings of a batch that decide its results and its files."""
 
     out: Path
-    """The folder of the run; made where it is missing."""
+    """The folder of the run; created if missing."""
     identity: Mapping[str, str]
-    """Names and digests of what judges, and whatever else a resumed run must have in common with the first."""
+    """Names and digests of verifier and policy, and whatever else a resumed run must share with the first."""
     rows: int = 500
-    """Rows of a partition, at most."""
+    """The most rows of a partition."""
     characters: int = 8_000_000
-    """Characters of its rows from which a partition is closed."""
+    """A partition is closed as soon as its rows have this many characters."""
 
 
 @dataclass(slots=True)
-class _Open:
-    """A partition of which pieces are still out."""
+class _OpenPartition:
+    """A partition of which pieces are still in flight."""
 
     partition: Partition
     results: dict[int, RowResult] = field(default_factory=dict)
@@ -66,60 +66,61 @@ def run_batch(
     """Judges all rows and writes `parts/`, `manifest.json`, `summary.json` and `rejected.jsonl`.
 
     Args:
-        settings: where, and by what.
-        rows: all of them, in the same order as in the run that is resumed.
-        engine: starts the engine; called when the first row has to be judged, and never where all are done.
+        settings: folder, identity and sizes.
+        rows: all rows, in the same order as in a run that is resumed.
+        engine: starts the engine; called when the first row has to be judged, never if all are done.
         progress: called with the totals of each partition that is done.
 
     Returns:
         The totals of all rows.
 
     Raises:
-        InputError: a source or the folder cannot be read or written, the folder is that of another batch, somebody
-            else is at work in it, or its input was changed.
+        InputError: a source or the folder cannot be read or written, the folder belongs to another batch, another
+            process is at work in it, or the input has changed.
         VerifierError: workers cannot be kept alive.
         MissingPackageError: pyarrow is not installed.
     """
     parts = settings.out / PARTS
-    _make(parts)
-    with _alone(settings.out):
-        _identify(settings)
+    _make_folder(parts)
+    with _exclusive(settings.out):
+        _check_identity(settings)
         done = read_parts(parts)
         partitions = partitions_of(rows, settings.rows, settings.characters)
-        report_progress = progress if progress is not None else _quiet
-        committed = _Judging(parts, engine, report_progress).all_of(_waiting(partitions, done, report_progress))
+        report_progress = progress if progress is not None else _no_progress
+        committed = _Driver(parts, engine, report_progress).judge_all(_pending(partitions, done, report_progress))
         if not committed:
             raise InputError("no rows: what was named holds none")
         return _finish(settings, committed)
 
 
-def partitions_of(rows: Iterable[RawRow], most: int, characters: int) -> Iterator[Partition]:
+def partitions_of(rows: Iterable[RawRow], most_rows: int, characters: int) -> Iterator[Partition]:
     """Cuts rows into partitions, the same way for the same rows.
 
     Args:
         rows: in order.
-        most: rows of a partition.
-        characters: from which it is closed before it is full.
+        most_rows: the most rows of a partition.
+        characters: a partition is closed as soon as its rows have this many.
     """
-    held: list[RawRow] = []
+    rows_held: list[RawRow] = []
     size = number = 0
     for row in rows:
-        held.append(row)
+        rows_held.append(row)
         size += len(row.payload) if isinstance(row.payload, str) else len(str(row.payload))
-        if len(held) >= most or size >= characters:
-            yield partition_of(number, held)
-            held, size, number = [], 0, number + 1
-    if held:
-        yield partition_of(number, held)
+        if len(rows_held) >= most_rows or size >= characters:
+            yield partition_of(number, rows_held)
+            rows_held, size, number = [], 0, number + 1
+    if rows_held:
+        yield partition_of(number, rows_held)
 
 
-def _waiting(
+def _pending(
     partitions: Iterable[Partition], done: Mapping[int, Part], report_progress: Progress
 ) -> Iterator[Partition | Part]:
-    """Each partition, or the part where it is done already.
+    """Each partition that has to be judged, and the part of each that is done already.
 
     Raises:
-        InputError: a part is of other rows than those of the partition, or there are parts beyond the last one.
+        InputError: a part was made of other rows than its partition has now, or there are parts beyond the last
+            partition.
     """
     last = -1
     for partition in partitions:
@@ -132,24 +133,24 @@ def _waiting(
             yield part
         else:
             raise InputError(
-                f"{name_of(part.number)} was made of other rows than those that begin with {partition.rows[0].where}: "
-                "the input was changed since the run began; name another folder with --out"
+                f"{part_name(part.number)} was made of other rows than those that begin with "
+                f"{partition.rows[0].where}: the input was changed since the run began; name another folder with --out"
             )
     if done and max(done) > last:
-        raise InputError(f"{name_of(max(done))}: the input has no such rows any more; name another folder with --out")
+        raise InputError(f"{part_name(max(done))}: the input has no such rows any more; name another folder with --out")
 
 
-class _Judging:
-    """Keeps an engine busy and commits what comes back."""
+class _Driver:
+    """Keeps an engine busy, and commits a partition when all of its rows have results."""
 
     def __init__(self, parts: Path, start: Callable[[], Engine], progress: Progress) -> None:
         self._parts, self._progress = parts, progress
-        self._dispatcher = Dispatcher(start, _rejected)
-        self._open: dict[int, _Open] = {}
+        self._dispatcher = Dispatcher(start, _reject_row)
+        self._open: dict[int, _OpenPartition] = {}
         self._committed: dict[int, Part] = {}
 
-    def all_of(self, partitions: Iterator[Partition | Part]) -> Sequence[Part]:
-        """Judges the partitions, and gives all parts in their order."""
+    def judge_all(self, partitions: Iterator[Partition | Part]) -> Sequence[Part]:
+        """Judges the partitions; returns all parts in order."""
         try:
             self._run(partitions)
         finally:
@@ -157,21 +158,21 @@ class _Judging:
         return [self._committed[number] for number in sorted(self._committed)]
 
     def _run(self, partitions: Iterator[Partition | Part]) -> None:
-        more = True
-        while more or self._open:
-            while more and len(self._open) < self._dispatcher.room:
-                one = next(partitions, None)
-                if one is None:
-                    more = False
-                elif isinstance(one, Part):
-                    self._committed[one.number] = one
+        unread = True
+        while unread or self._open:
+            while unread and len(self._open) < self._dispatcher.window:
+                partition = next(partitions, None)
+                if partition is None:
+                    unread = False
+                elif isinstance(partition, Part):
+                    self._committed[partition.number] = partition
                 else:
-                    self._open[one.number] = _Open(one)
-                    self._dispatcher.add(one.whole)
-            if (ended := self._dispatcher.ended()) is not None:
-                self._keep(*ended)
+                    self._open[partition.number] = _OpenPartition(partition)
+                    self._dispatcher.add(partition.as_piece)
+            if (answered := self._dispatcher.next_answered()) is not None:
+                self._collect(*answered)
 
-    def _keep(self, piece: Piece, results: Sequence[RowResult]) -> None:
+    def _collect(self, piece: Piece, results: Sequence[RowResult]) -> None:
         opened = self._open[piece.partition]
         opened.results.update(enumerate(results, piece.begin))
         if not opened.done:
@@ -183,7 +184,7 @@ class _Judging:
         self._progress(part.totals)
 
 
-def _rejected(row: RawRow, reason: str) -> RowResult:
+def _reject_row(row: RawRow, reason: str) -> RowResult:
     return rejected(row, f"{row.where}: {reason}")
 
 
@@ -192,24 +193,28 @@ def _finish(settings: BatchSettings, committed: Sequence[Part]) -> Totals:
     totals = sum((part.totals for part in committed), Totals())
     files = [
         {
-            "file": f"{PARTS}/{name_of(one.number)}",
-            "sha256": file_digest(folder / name_of(one.number)),
-            "rows_digest": one.digest,
-            "rows": one.totals.rows,
-            "rejected": one.totals.rejected,
+            "file": f"{PARTS}/{part_name(part.number)}",
+            "sha256": file_digest(folder / part_name(part.number)),
+            "rows_digest": part.digest,
+            "rows": part.totals.rows,
+            "rejected": part.totals.rejected,
         }
-        for one in committed
+        for part in committed
     ]
-    lines = (json.dumps(one, ensure_ascii=True, default=str) + "\n" for one in rejected_rows(folder))
+    lines = (json.dumps(row, ensure_ascii=True, default=str) + "\n" for row in rejected_rows(folder))
     write_file(settings.out / "rejected.jsonl", "".join(lines))
-    write_file(settings.out / "summary.json", _json({"assay_batch": FORM, **settings.identity, **summary_of(totals)}))
-    write_file(settings.out / "manifest.json", _json({"assay_batch": FORM, **settings.identity, "parts": files}))
+    write_file(
+        settings.out / "summary.json", _json({"assay_batch": FORMAT_VERSION, **settings.identity, **summary_of(totals)})
+    )
+    write_file(
+        settings.out / "manifest.json", _json({"assay_batch": FORMAT_VERSION, **settings.identity, "parts": files})
+    )
     return totals
 
 
 def summary_of(totals: Totals) -> dict[str, Any]:
-    """The totals as they are written and printed."""
-    found: dict[str, Any] = {
+    """The totals in the form in which they are written and printed."""
+    summary: dict[str, Any] = {
         "rows": totals.rows,
         "checked": totals.rows - totals.rejected,
         "rejected": totals.rejected,
@@ -217,45 +222,45 @@ def summary_of(totals: Totals) -> dict[str, Any]:
         "verdicts": dict(totals.verdicts),
     }
     if totals.labelled:
-        found["labelled"] = {
+        summary["labelled"] = {
             name: totals.labelled.get(name, 0) for name in ("honest", "honest_emitted", "wrong", "wrong_stopped")
         }
-    return found
+    return summary
 
 
 def _json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, indent=2) + "\n"
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from error
 
 
-def _identify(settings: BatchSettings) -> None:
-    """Says in the folder what its results are of, or compares with what it says.
+def _check_identity(settings: BatchSettings) -> None:
+    """Writes `run.json`, the identity of the batch, into the folder; where there is one, compares with it.
 
     Raises:
-        InputError: it is the folder of another batch.
+        InputError: the folder belongs to another batch.
     """
     path = settings.out / "run.json"
-    wanted = {
-        "assay_batch": FORM,
+    expected = {
+        "assay_batch": FORMAT_VERSION,
         **settings.identity,
         "partition_rows": settings.rows,
         "partition_characters": settings.characters,
     }
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        recorded = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        write_file(path, _json(wanted))
+        write_file(path, _json(expected))
         return
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(found, dict) or found != wanted:
-        differ = [name for name in wanted if not isinstance(found, dict) or found.get(name) != wanted[name]]
+    if not isinstance(recorded, dict) or recorded != expected:
+        differ = [name for name in expected if not isinstance(recorded, dict) or recorded.get(name) != expected[name]]
         raise InputError(
             f"{settings.out}: holds the results of another batch ({', '.join(differ) or 'further settings'} differ); "
             "name another folder with --out"
@@ -263,13 +268,13 @@ def _identify(settings: BatchSettings) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keeps a second driver out of the folder, for as long as this process lives."""
+def _exclusive(folder: Path) -> Iterator[None]:
+    """Holds a lock on the folder, so that no second driver works in it; it ends with the process."""
     path = folder / ".lock"
     with path.open("a") as stream:
         try:
             import fcntl
-        except ImportError:  # not on Windows, where two drivers would do the same work twice and harm nothing
+        except ImportError:  # Windows: two drivers would do the same work twice, without harm
             yield
             return
         try:
@@ -279,5 +284,5 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def _quiet(_: Totals) -> None:
-    """Tells nobody."""
+def _no_progress(_: Totals) -> None:
+    """Reports nothing."""

@@ -1,4 +1,4 @@
-"""What is handed about in a batch: raw rows, partitions of them, pieces of work, and results."""
+"""The values of a batch: raw rows, partitions of them, pieces of work, and results."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -10,22 +10,23 @@ if TYPE_CHECKING:
     from assay.models import PairScorer
 
 Form = Literal["line", "cells", "columns", "broken"]
-"""How a row was written: a line of JSON, cells of CSV, columns of Parquet, Arrow or SQL; or it could not be read."""
+"""The form of a raw row: a line of JSON, cells of CSV, columns of Parquet, Arrow or SQL, or `broken` if it could not be
+read."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawRow:
-    """One row as it was read; parsed where it is judged, so that the reader only cuts."""
+    """One row as it was read. It is parsed by the worker that judges it; the reader only cuts rows."""
 
     source: str
-    """The file or query, as it was given."""
+    """The file or query, as the caller named it."""
     position: int
-    """Its line or row there, from 1."""
+    """Its line or row in the source, from 1."""
     set: str
-    """The name of its set where the row itself names none."""
+    """The name of its set, used where the row itself names none."""
     form: Form
     payload: Any
-    """Text of a line, a mapping of cells or columns, or of a broken row the reason."""
+    """The text of a line, a mapping of cells or columns, or the reason why the row is broken."""
 
     @property
     def where(self) -> str:
@@ -41,10 +42,10 @@ class Partition:
     """From 0, in the order of reading."""
     rows: tuple[RawRow, ...]
     digest: str
-    """Names the content of the rows, so that a resumed run notices that its input was changed."""
+    """A digest of the content of the rows, by which a resumed run notices that its input has changed."""
 
     @property
-    def whole(self) -> "Piece":
+    def as_piece(self) -> "Piece":
         """All of its rows as one piece of work."""
         return Piece(self.number, 0, self.rows)
 
@@ -64,69 +65,64 @@ def partition_of(number: int, rows: Sequence[RawRow]) -> Partition:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring rows of a partition, which one worker judges in one go."""
+    """Consecutive rows of a partition, which one worker judges together."""
 
     partition: int
     begin: int
-    """The place of the first of them in the partition."""
+    """The index of the first of them in the partition."""
     rows: tuple[Any, ...]
-    """Of a batch `RawRow`; of other work whatever it has to answer one by one."""
+    """`RawRow` in a batch; in other work the chunks that it answers one by one."""
     deaths: int = 0
     """How many workers have died over it."""
 
-    @property
-    def key(self) -> tuple[int, int, int]:
-        """Tells it from every other piece."""
-        return self.partition, self.begin, len(self.rows)
-
 
 class Work(Protocol):
-    """What workers do; a picklable value."""
+    """The work of workers, as a picklable value."""
 
     @property
     def model(self) -> str | None:
-        """A shipped network's name or a folder; what the environment says by default."""
+        """The name of a shipped network or a folder; by default the network that the environment names."""
         ...
 
     @property
     def threads(self) -> int:
-        """How many pairs one worker judges at once."""
+        """How many pairs one worker judges in parallel."""
         ...
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The variables of assay that the driver has, for workers on other machines."""
+        """The environment variables of assay that the driver has, for workers on other machines."""
         ...
 
     def begin(self, scorer: "PairScorer") -> Callable[[Any], list[Any]]:
-        """Called once in each worker with its network: gives what answers the rows of a piece, each with one answer.
+        """Called once in each worker with its network: gives the function that answers the rows of a piece, one by one.
 
         Raises:
-            AssayError: what the work needs cannot be used; no worker can do it.
+            AssayError: something that the work needs cannot be used, so no worker can do it.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """The work of a batch: rows as they were read are judged by a guard."""
+class BatchWork:
+    """The work of a batch: a guard judges raw rows."""
 
     policy: str | None = None
-    """A preset's name or the path of a policy file; what the environment says by default."""
+    """The name of a preset or the path of a policy file; by default the policy that the environment names."""
     model: str | None = None
-    """A shipped network's name or a folder; what the environment says by default."""
+    """The name of a shipped network or a folder; by default the network that the environment names."""
     threads: int = 1
-    """How many pairs one worker judges at once."""
+    """How many pairs one worker judges in parallel."""
     reports: bool = False
-    """Whether whole reports are kept."""
+    """Whether whole reports are kept in the results."""
     environ: Mapping[str, str] = field(default_factory=dict)
-    """The variables of assay that the driver has, for workers on other machines."""
+    """The environment variables of assay that the driver has, for workers on other machines."""
 
     def begin(self, scorer: "PairScorer") -> Callable[[Any], list[Any]]:
         """Makes the guard.
 
         Raises:
-            PolicyError: there is no such policy, or what its file says is wrong.
+            PolicyError: there is no such policy, or its file is invalid.
         """
         from assay.batch.judging import judge_rows
         from assay.config import Guard
@@ -140,7 +136,7 @@ REJECTED: Final = "rejected"
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """What became of one row; it has one result, whatever happens."""
+    """The result of one row; each row has exactly one."""
 
     source: str
     position: int
@@ -148,13 +144,13 @@ class RowResult:
     id: str | None
     """None where the row could not be read."""
     status: str
-    """`checked`, or `rejected` where it could not be."""
+    """`checked`, or `rejected` if it could not be checked."""
     reason: str | None = None
     """Why it was rejected."""
     digest: str | None = None
     """`Row.digest` of the row."""
     action: str | None = None
-    """The decision on an answer; none for a claim that is judged by itself."""
+    """The decision on an answer; none for a row that is a single claim."""
     verdict: str | None = None
     score: float | None = None
     contradiction: float | None = None
@@ -163,7 +159,7 @@ class RowResult:
     label: str | None = None
     """The label that the row carries."""
     report: str | None = None
-    """The whole report as JSON, where it was asked for."""
+    """The whole report as JSON, where reports are kept."""
 
 
 def rejected(row: RawRow, reason: str, row_id: str | None = None) -> RowResult:

@@ -1,4 +1,4 @@
-"""The command `assay`: one file per verb, all thin; this file only starts it."""
+"""The command `assay`: one thin module for each verb; this one only starts it."""
 
 
 def main() -> None:

@@ -23,10 +23,10 @@ from assay.cli.operations import review as review_verbs
 from assay.cli.operations import skill as skill_verbs
 from assay.cli.operations import users as users_verbs
 from assay.cli.operations.batch import batch
-from assay.cli.options.building import ChatCommand, VerifierCommand, takes
-from assay.cli.options.checking import CheckOptions
-from assay.cli.options.evaluating import EvalOptions
-from assay.cli.options.serving import DoctorOptions, McpOptions, ServerOptions
+from assay.cli.options.check import CheckOptions
+from assay.cli.options.command import ChatCommand, VerifierCommand, takes
+from assay.cli.options.evaluate import EvalOptions
+from assay.cli.options.serve import DoctorOptions, McpOptions, ServerOptions
 from assay.cli.receipts import receipt as receipt_verbs
 from assay.cli.redteam import app as redteam_verbs
 from assay.cli.screen import screen
@@ -71,19 +71,19 @@ app.command("completion")(completion)
 def run() -> None:
     """Runs the command and exits."""
     try:
-        if VARIABLE in os.environ:  # a shell asks what could come next
+        if VARIABLE in os.environ:  # a shell asks for completions
             from typer._completion_classes import completion_init
 
             completion_init()
         app(prog_name="assay")
     except BrokenPipeError:
-        # The reader has gone (`| head`). Python would complain once more while it flushes on its way out.
+        # The reader has closed the pipe (`| head`). Python would report that again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(MISUSE)
-    except Exception as error:  # noqa: BLE001 the outermost boundary: a defect of ours must not end with the status of findings
-        lacks = missing_extra(error) if isinstance(error, ModuleNotFoundError) else None
-        if lacks is not None:
-            sys.stderr.write(f"assay: error: {lacks}\n")
+    except Exception as error:  # noqa: BLE001 the outermost boundary: any defect ends with a traceback and status 3, never with that of findings
+        missing = missing_extra(error) if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None:
+            sys.stderr.write(f"assay: error: {missing}\n")
             sys.exit(MISUSE)
         traceback.print_exc()
         sys.stderr.write("assay: this is a defect in assay, and nothing was decided; please report it\n")
@@ -134,8 +134,8 @@ def bench(
     from assay.cli.bench import json_list, run_bench, table
 
     with reporting_errors():
-        found = run_bench(runs)
-        typer.echo(json_list(found) if as_json else "\n".join(table(found)))
+        measures = run_bench(runs)
+        typer.echo(json_list(measures) if as_json else "\n".join(table(measures)))
 
 
 @app.command(cls=VerifierCommand)
@@ -155,8 +155,8 @@ def doctor(options: DoctorOptions) -> None:
     from assay.cli.operations.doctor import run_doctor
 
     with reporting_errors():
-        found = run_doctor(options, as_json=options.as_json, asks=options.online)
-        raise typer.Exit(FINDINGS if found else CLEAN)
+        has_open_notes = run_doctor(options, as_json=options.as_json, ask_online=options.online)
+        raise typer.Exit(FINDINGS if has_open_notes else CLEAN)
 
 
 @app.command("mcp", cls=VerifierCommand)

@@ -1,7 +1,7 @@
-"""`assay bench`: the speed of the core on this machine, over text made here, with nothing else installed.
+"""`assay bench`: the speed of the core on this machine, on generated text, without further packages.
 
-The caches are kept from helping: every run has its own numbers in claims and evidence. What is compared with what, and
-the targets, are in the project's benchmarks.
+Caches cannot help, because every run has its own numbers in claims and evidence. Comparisons and targets are in the
+project's benchmarks.
 """
 
 import json
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from assay.guard import Guard
 
 CLAIMS: Final = 6
-"""Claims of a typical answer."""
+"""The claims of a typical answer."""
 PASSAGES: Final = 5
-"""Passages of its evidence."""
+"""The passages of its evidence."""
 PASSAGE_WORDS: Final = 200
-"""Words of each passage."""
+"""The words of each passage."""
 
 _SUBJECTS: Final = ("warehouse", "laboratory", "harbour", "workshop", "archive", "garden", "station", "library")
 _FILLER: Final = (
@@ -46,19 +46,21 @@ class Measure:
 
 
 def run_bench(runs: int) -> list[Measure]:
-    """Measures, slowest kind of start first; each figure is the median of its runs.
+    """Measures the start of the process, then single checks, then many claims; each figure is the median of its runs.
 
     Raises:
         AssayError: the shipped network cannot be used.
     """
-    found = [_imports(max(3, runs // 3)), _first_check()]
+    measures = [_import_time(max(3, runs // 3)), _first_check_time()]
     guard = open_guard(None, None)
     guard.check(*sample(0))
-    found.append(_timed("typical answer: 6 claims, 5 passages of 200 words", runs, lambda n: guard.check(*sample(n))))
-    found.append(_exact(runs))
-    found.append(_throughput(guard, runs))
-    found.append(Measure("memory of this process, highest", _peak_megabytes(), "MB", 1))
-    return found
+    measures.append(
+        _timed("typical answer: 6 claims, 5 passages of 200 words", runs, lambda n: guard.check(*sample(n)))
+    )
+    measures.append(_exact_tier_time(runs))
+    measures.append(_throughput(guard, runs))
+    measures.append(Measure("memory of this process, highest", _peak_megabytes(), "MB", 1))
+    return measures
 
 
 def sample(number: int) -> tuple[str, list[Evidence]]:
@@ -82,33 +84,33 @@ def sample(number: int) -> tuple[str, list[Evidence]]:
 def _timed(name: str, runs: int, work: Callable[[int], object], *, first: int = 1) -> Measure:
     times = []
     for number in range(first, first + runs):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         work(number)
-        times.append(time.perf_counter() - begun)
+        times.append(time.perf_counter() - started)
     return Measure(name, 1000 * median(times), "ms", runs)
 
 
 def _python(code: str) -> float:
-    """Seconds that a fresh interpreter takes for some code of ours."""
-    begun = time.perf_counter()
+    """The seconds that a fresh interpreter takes to run some code."""
+    started = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 our own interpreter and code
-    return time.perf_counter() - begun
+    return time.perf_counter() - started
 
 
-def _imports(runs: int) -> Measure:
-    """`import assay` over an interpreter that does nothing."""
+def _import_time(runs: int) -> Measure:
+    """The time of `import assay`, less that of an interpreter that does nothing."""
     interpreter = median(_python("pass") for _ in range(runs))
     full = median(_python("import assay") for _ in range(runs))
     return Measure("import assay", 1000 * max(full - interpreter, 0.0), "ms", runs)
 
 
-def _first_check() -> Measure:
+def _first_check_time() -> Measure:
     code = "import assay; assay.check('Partners get 4 weeks.', evidence=['Partners are entitled to 2 weeks.'])"
     return Measure("process start to first report", 1000 * _python(code), "ms", 1)
 
 
-def _exact(runs: int) -> Measure:
-    """The exact tier on the claims of the typical answer, its evidence already read."""
+def _exact_tier_time(runs: int) -> Measure:
+    """The exact tier on the claims of the typical answer, with its evidence already indexed."""
     from assay.verify.exact import check_exact, index_evidence
 
     answer, evidence = sample(0)
@@ -120,18 +122,18 @@ def _exact(runs: int) -> Measure:
 
 
 def _throughput(guard: "Guard", runs: int) -> Measure:
-    """Claims a second when many are judged at once."""
+    """The claims per second when many are judged together."""
     rows: list[tuple[str, list[Evidence], str | None]] = []
     for number in range(1000, 1000 + runs):
         answer, evidence = sample(number)
         rows.extend((sentence.strip() + ".", evidence, None) for sentence in answer.split(".") if sentence.strip())
-    begun = time.perf_counter()
+    started = time.perf_counter()
     guard.judge_claims(rows)
-    return Measure("many claims at once", len(rows) / (time.perf_counter() - begun), "claims/s", len(rows))
+    return Measure("many claims at once", len(rows) / (time.perf_counter() - started), "claims/s", len(rows))
 
 
 def _peak_megabytes() -> float:
-    """The highest resident size of this process; 0 where the system does not tell."""
+    """The highest resident size of this process; 0 where the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -140,14 +142,14 @@ def _peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-def table(found: list[Measure]) -> Iterator[str]:
+def table(measures: list[Measure]) -> Iterator[str]:
     """The measures as lines of a plain table."""
-    wide = max(len(measure.name) for measure in found)
-    yield f"{'':<{wide}} {'median':>10}           runs"
-    for measure in found:
-        yield f"{measure.name:<{wide}} {measure.value:>10,.1f} {measure.unit:<9} {measure.runs:>4}"
+    width = max(len(measure.name) for measure in measures)
+    yield f"{'':<{width}} {'median':>10}           runs"
+    for measure in measures:
+        yield f"{measure.name:<{width}} {measure.value:>10,.1f} {measure.unit:<9} {measure.runs:>4}"
 
 
-def json_list(found: list[Measure]) -> str:
+def json_list(measures: list[Measure]) -> str:
     """The measures as a JSON list."""
-    return json.dumps([asdict(measure) for measure in found], indent=2)
+    return json.dumps([asdict(measure) for measure in measures], indent=2)

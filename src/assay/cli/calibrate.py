@@ -1,4 +1,4 @@
-"""`assay calibrate`: fits the thresholds of a policy on labelled rows and writes them with what they promise."""
+"""`assay calibrate`: fits the thresholds of a policy on labelled rows and writes the policy with its guarantee."""
 
 import json
 import os
@@ -11,46 +11,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.database import DEFAULT_TENANT, opened
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.operations.engines import judging
-from assay.cli.options.building import takes
-from assay.cli.options.completing import complete_policy
-from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption
+from assay.cli.operations.engines import worker_map
+from assay.cli.options.command import takes
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import GuardOptions, LimitOption, WorkerOptions
+from assay.cli.options.shared import TextJsonOrHtml as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line
-    from assay.evaluation.calibrate import AbstentionFit, Fit, Wish
+    from assay.evaluation.calibrate import AbstentionFit, Fit, FitGoal
     from assay.guard import Guard
     from assay.policy import Policy
     from assay.stats import Costs
 
 
-class Format(StrEnum):
-    """How the report is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    HTML = "html"
-
-
 class Loss(StrEnum):
-    """What is added up."""
+    """How errors are summed."""
 
     ROWS = "rows"
     RATES = "rates"
 
 
-class How(StrEnum):
-    """What promises the guarantee."""
+class GuaranteeMethod(StrEnum):
+    """The method of the guarantee."""
 
     LTT = "learn-then-test"
     CRC = "conformal-risk-control"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions(GuardOptions, CrewOptions):
-    """What the command line said of a calibration."""
+class CalibrateOptions(GuardOptions, WorkerOptions):
+    """The options of `assay calibrate`."""
 
     files: Annotated[tuple[Path, ...], typer.Argument(metavar="FILE...", help="Labelled rows, as for eval.")] = ()
     alpha: Annotated[
@@ -70,8 +64,9 @@ class CalibrateOptions(GuardOptions, CrewOptions):
         ),
     ] = None
     method: Annotated[
-        How, typer.Option(help="learn-then-test holds with confidence 1 - D, conformal-risk-control in the mean only.")
-    ] = How.LTT
+        GuaranteeMethod,
+        typer.Option(help="learn-then-test holds with confidence 1 - D, conformal-risk-control in the mean only."),
+    ] = GuaranteeMethod.LTT
     horizon: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Make the promise for the next N hallucinated outputs, not for a rate."),
@@ -131,47 +126,47 @@ def calibrate(options: CalibrateOptions) -> None:
         raise typer.Exit(CLEAN if run_calibrate(options) else FINDINGS)
 
 
-def wish_of(options: CalibrateOptions) -> "Wish":
-    """What the fit is to reach.
+def goal_of(options: CalibrateOptions) -> "FitGoal":
+    """The goal of the fit.
 
     Raises:
-        InputError: a share does not lie between 0 and 1.
+        InputError: alpha or delta is not between 0 and 1.
     """
-    from assay.evaluation.calibrate import Wish
+    from assay.evaluation.calibrate import FitGoal
 
     for name, share in (("--alpha", options.alpha), ("--delta", options.delta)):
         if share is not None and not 0 < share < 1:
             raise InputError(f"{name} should lie between 0 and 1, got {share}")
-    return Wish(
+    return FitGoal(
         alpha=options.alpha,
         delta=options.delta,
         horizon=options.horizon,
         one_per_document=options.one_per_document,
         seed=options.seed,
         abstention=options.abstention,
-        method="learn_then_test" if options.method is How.LTT else "conformal_risk_control",
+        method="learn_then_test" if options.method is GuaranteeMethod.LTT else "conformal_risk_control",
         costs=_costs(options),
     )
 
 
 def _costs(options: CalibrateOptions) -> "Costs | None":
-    """What was said of costs; none where nothing was."""
+    """The costs that the options name; none if they name none."""
     from assay.evaluation.calibrate import DEFAULT_COSTS
     from assay.stats import Costs
 
-    named: dict[str, float | bool | None] = {
+    options_given: dict[str, float | bool | None] = {
         "leak": options.leak,
         "false_block": options.false_block,
         "abstention": options.abstain,
     }
-    given = {name: value for name, value in named.items() if value is not None}
+    chosen_costs = {name: value for name, value in options_given.items() if value is not None}
     if options.loss is Loss.RATES:
-        given["rates"] = True
-    return Costs(**{**asdict(DEFAULT_COSTS), **given}) if given else None
+        chosen_costs["rates"] = True
+    return Costs(**{**asdict(DEFAULT_COSTS), **chosen_costs}) if chosen_costs else None
 
 
 def open_loosest(policy: "Policy", model: Path | None) -> "Guard":
-    """A guard that emits what any stricter form of the policy may emit."""
+    """A guard that emits everything that any stricter form of the policy may emit."""
     from assay.config import Guard
     from assay.policy.calibration import loosest
 
@@ -185,32 +180,32 @@ def run_calibrate(options: CalibrateOptions) -> bool:
         Whether a policy was fitted.
 
     Raises:
-        AssayError: anything that was given cannot be used.
+        AssayError: an option or a file cannot be used.
     """
     from assay.cli.evaluate import identity_of, progress_bar, read_all
     from assay.config import read_policy
-    from assay.evaluation.calibrate import Calibrating, fit, judge, key_of, labelled
+    from assay.evaluation.calibrate import CalibrationTask, calibration_key, fit, judge_rows, labelled_rows
     from assay.evaluation.rows import ResultLog, write_file
     from assay.policy.calibration import policy_text
 
     if not options.files:
         raise InputError("expected files of labelled rows, got none; see `assay calibrate --help`")
-    wish = wish_of(options)
+    goal = goal_of(options)
     base = read_policy(options.policy, os.environ)
-    rows = labelled(read_all(options.files, options.limit), wish)
+    rows = labelled_rows(read_all(options.files, options.limit), goal)
     guard = open_loosest(base, options.verifier)
     with (
         ResultLog(options.results, identity_of(guard)) as log,
         progress_bar("judging", len(rows)) as progress,
-        judging(options.crew, Calibrating(base), options.verifier) as judged,
+        worker_map(options.worker_settings, CalibrationTask(base), options.verifier) as judged,
     ):
-        outcomes = judge(guard, base, rows, log, progress, judged)
-        results = [log.results[key_of(row)] for row in rows]
-    found = fit(base, rows, outcomes, wish, (guard.verifier.name, guard.verifier.digest), results)
-    if options.out is not None and found.policy is not None and found.calibration is not None:
-        write_file(options.out, policy_text(found.policy, found.calibration))
-    _write(found, options)
-    return found.policy is not None
+        outcomes = judge_rows(guard, base, rows, log, progress, judged)
+        results = [log.results[calibration_key(row)] for row in rows]
+    result = fit(base, rows, outcomes, goal, (guard.verifier.name, guard.verifier.digest), results)
+    if options.out is not None and result.policy is not None and result.calibration is not None:
+        write_file(options.out, policy_text(result.policy, result.calibration))
+    _write(result, options)
+    return result.policy is not None
 
 
 def open_guard(policy: "Policy", model: Path | None) -> "Guard":
@@ -221,20 +216,19 @@ def open_guard(policy: "Policy", model: Path | None) -> "Guard":
 
 
 def run_prior(options: CalibrateOptions) -> None:
-    """Estimate the share of supported claims in outputs that nobody labelled, and write the policy with it.
+    """Estimate the share of supported claims in unlabelled outputs, and write the policy with it.
 
     Raises:
-        AssayError: anything that was given cannot be used, or the outputs hold too few claims.
+        AssayError: an option or a file cannot be used, or the outputs hold too few claims.
     """
     from contextlib import ExitStack
 
     from assay.cli.evaluate import progress_bar, read_all
     from assay.cli.terminal import write_text
     from assay.config import read_policy
-    from assay.evaluation.calibrate import EstimatingPrior, prior_of, recorded
+    from assay.evaluation.calibrate import PriorTask, prior_of, recorded_requests
     from assay.evaluation.rows import write_file
     from assay.policy.calibration import policy_with_prior
-    from assay.store.records import DEFAULT_TENANT
 
     database, limit, out = options.database, options.limit, options.out
     if bool(options.files) == (database is not None):
@@ -246,45 +240,43 @@ def run_prior(options: CalibrateOptions) -> None:
     with ExitStack() as stack:
         requests: Iterable[Mapping[str, Any]]
         if database is not None:
-            from assay.cli.database import opened
-
             most = limit or MOST_RECORDED
-            requests = recorded(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
+            requests = recorded_requests(stack.enter_context(opened(database)), DEFAULT_TENANT, most)
         else:
             rows = list(read_all(options.files, limit))
             most = len(rows)
             requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for row in rows]
         progress = stack.enter_context(progress_bar("judging", most))
-        scored = stack.enter_context(judging(options.crew, EstimatingPrior(base), options.verifier))
-        found = prior_of(guard, requests, progress, scored)
-    fitted = base.model_copy(update={"prior": round(found.prior, 4)})
+        scored = stack.enter_context(worker_map(options.worker_settings, PriorTask(base), options.verifier))
+        estimate = prior_of(guard, requests, progress, scored)
+    fitted = base.model_copy(update={"prior": round(estimate.prior, 4)})
     if out is not None:
-        write_file(out, policy_with_prior(fitted, found.claims))
+        write_file(out, policy_with_prior(fitted, estimate.claims))
     if options.format is Format.JSON:
         write_text(
-            json.dumps({"policy": base.name, "before": base.prior, **asdict(found)}, indent=2) + "\n", sys.stdout
+            json.dumps({"policy": base.name, "before": base.prior, **asdict(estimate)}, indent=2) + "\n", sys.stdout
         )
         return
     before = "none" if base.prior is None else f"{base.prior:g}"
-    words = (
-        f"prior {found.prior:.3f} ({found.low:.3f} to {found.high:.3f}, 95%), estimated from {found.claims:,} claims; "
-        f"{base.name} had {before}\n"
+    text = (
+        f"prior {estimate.prior:.3f} ({estimate.low:.3f} to {estimate.high:.3f}, 95%), estimated from "
+        f"{estimate.claims:,} claims; {base.name} had {before}\n"
     )
-    write_text(words + (f"written: {out}\n" if out is not None else ""), sys.stdout)
+    write_text(text + (f"written: {out}\n" if out is not None else ""), sys.stdout)
 
 
 MOST_RECORDED = 2_000
-"""Recorded outputs that are read where nobody says how many."""
+"""The most recorded outputs that are read without --limit."""
 
 
 def run_verify(path: Path, model: Path | None) -> bool:
-    """Say whether what a policy file promises still stands with the verifier at hand.
+    """Say whether the guarantee of a policy file is still valid with the current verifier.
 
     Returns:
         Whether it is void.
 
     Raises:
-        AssayError: the file cannot be read, or says nothing of a calibration.
+        AssayError: the file cannot be read, or has no calibration block.
     """
     from assay.cli.terminal import write_text
     from assay.config import Guard, read_policy
@@ -296,64 +288,64 @@ def run_verify(path: Path, model: Path | None) -> bool:
     if calibration is None:
         raise InputError(f"{path}: has no calibration block; it was not written by `assay calibrate`")
     reasons = void_because(calibration, policy, Guard(policy, model=model).verifier.digest)
-    words = "".join(f"void: {reason}\n" for reason in reasons) or f"stands: {calibration.statement}\n"
-    write_text(words, sys.stdout)
+    text = "".join(f"void: {reason}\n" for reason in reasons) or f"stands: {calibration.statement}\n"
+    write_text(text, sys.stdout)
     return bool(reasons)
 
 
-def _write(found: "Fit", options: CalibrateOptions) -> None:
+def _write(fit: "Fit", options: CalibrateOptions) -> None:
     from assay.cli.terminal import write, write_text
     from assay.evaluation.calibrate import calibration_page
     from assay.evaluation.rows import write_file
 
     if options.report is not None:
-        write_file(options.report, calibration_page(found))
+        write_file(options.report, calibration_page(fit))
     if options.format == "json":
-        write_text(json.dumps(fit_json(found), ensure_ascii=True, allow_nan=False, indent=2) + "\n", sys.stdout)
+        write_text(json.dumps(fit_json(fit), ensure_ascii=True, allow_nan=False, indent=2) + "\n", sys.stdout)
     elif options.format == "html":
-        write_text(calibration_page(found), sys.stdout)
+        write_text(calibration_page(fit), sys.stdout)
     else:
-        write(fit_text(found, options.out), sys.stdout)
+        write(fit_text(fit, options.out), sys.stdout)
 
 
-def fit_json(found: "Fit") -> dict[str, Any]:
+def fit_json(fit: "Fit") -> dict[str, Any]:
     """The fit as JSON values."""
     return {
-        "policy": None if found.policy is None else found.policy.model_dump(mode="json"),
-        "calibration": None if found.calibration is None else found.calibration.model_dump(mode="json"),
-        "guarantee": None if found.guarantee is None else asdict(found.guarantee),
-        "before": asdict(found.before),
-        "after": None if found.after is None else asdict(found.after),
-        "curve": [asdict(point) for point in found.curve],
-        "rows": found.rows,
-        "hallucinated": found.hallucinated,
-        "documents": found.documents,
-        "notes": list(found.notes),
-        "abstention": None if found.abstention is None else abstention_json(found.abstention),
+        "policy": None if fit.policy is None else fit.policy.model_dump(mode="json"),
+        "calibration": None if fit.calibration is None else fit.calibration.model_dump(mode="json"),
+        "guarantee": None if fit.guarantee is None else asdict(fit.guarantee),
+        "before": asdict(fit.before),
+        "after": None if fit.after is None else asdict(fit.after),
+        "curve": [asdict(point) for point in fit.curve],
+        "rows": fit.rows,
+        "hallucinated": fit.hallucinated,
+        "documents": fit.documents,
+        "notes": list(fit.notes),
+        "abstention": None if fit.abstention is None else abstention_json(fit.abstention),
     }
 
 
-def abstention_json(found: "AbstentionFit") -> dict[str, Any]:
-    """The fitted decision whether to answer as JSON values."""
-    values = {name: getattr(found, name) for name in found.__slots__}
-    block = found.block.model_dump(mode="json")
+def abstention_json(abstention: "AbstentionFit") -> dict[str, Any]:
+    """The fitted abstention as JSON values."""
+    values = {name: getattr(abstention, name) for name in abstention.__slots__}
+    block = abstention.block.model_dump(mode="json")
     nested = {name: [asdict(one) for one in values[name]] for name in ("before", "after", "curve")}
     decided = {name: asdict(values[name]) for name in ("gate", "answers")}
-    return {**values, **nested, **decided, "measured": dict(found.measured), "block": block}
+    return {**values, **nested, **decided, "measured": dict(abstention.measured), "block": block}
 
 
-def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
-    """The report as lines: what is promised, what it costs, and the curve as a table with bars."""
+def fit_text(fit: "Fit", out: Path | None) -> "Iterator[Line]":
+    """The report as lines: the guarantee, the costs, and the curve as a table with bars."""
     from assay.cli.terminal import Line, one_line
-    from assay.evaluation.calibrate import headline, share, shown_points
+    from assay.evaluation.calibrate import headline, share_text, shown_points
 
-    yield Line(((one_line(headline(found)), "strong" if found.policy else "bad"),))
-    yield Line(((f"{found.rows:,} rows, {found.hallucinated:,} hallucinated, {found.documents:,} documents", "faint"),))
+    yield Line(((one_line(headline(fit)), "strong" if fit.policy else "bad"),))
+    yield Line(((f"{fit.rows:,} rows, {fit.hallucinated:,} hallucinated, {fit.documents:,} documents", "faint"),))
     yield Line()
     yield Line(
         ((f"{'':<10} {'passes from':>11} {'leaks':>7} {'false blocks':>13} {'abstains':>9} {'loss':>8}", "faint"),)
     )
-    for name, choice in (("as it was", found.before), ("fitted", found.after)):
+    for name, choice in (("as it was", fit.before), ("fitted", fit.after)):
         if choice is not None:
             cells = (
                 f"{name:<10} {choice.threshold:>11g} {choice.leaks:>7,} {choice.false_blocks:>13,} "
@@ -362,35 +354,37 @@ def fit_text(found: "Fit", out: Path | None) -> "Iterator[Line]":
             yield Line(((cells, ""),))
     yield Line()
     yield Line(((f"{'threshold':>9}  {'leak':>5}  {'false abstention':>16}", "faint"),))
-    chosen = found.after.threshold if found.after else None
-    for point in shown_points(found):
+    chosen = fit.after.threshold if fit.after else None
+    for point in shown_points(fit):
         bars = f"{'#' * round(20 * (point.leak or 0)):<20} {'-' * round(20 * (point.false_abstention or 0)):<20}"
         mark = " <" if point.threshold == chosen else ""
-        numbers = f"{point.threshold:>9g}  {share(point.leak):>5}  {share(point.false_abstention):>16}"
+        numbers = f"{point.threshold:>9g}  {share_text(point.leak):>5}  {share_text(point.false_abstention):>16}"
         yield Line(((f"{numbers}  {bars}{mark}", "strong" if mark else ""),))
-    if found.abstention is not None:
+    if fit.abstention is not None:
         yield Line()
-        yield from _abstention_text(found.abstention)
-    for note in found.notes:
+        yield from _abstention_text(fit.abstention)
+    for note in fit.notes:
         yield Line((("- " + one_line(note), "doubt"),))
-    if out is not None and found.policy is not None:
+    if out is not None and fit.policy is not None:
         yield Line(((f"written: {one_line(str(out))}", "good"),))
 
 
-def _abstention_text(found: "AbstentionFit") -> "Iterator[Line]":
+def _abstention_text(abstention: "AbstentionFit") -> "Iterator[Line]":
     from assay.cli.terminal import Line
 
-    of = "held-out rows" if found.held_out else "the rows it was fitted on"
-    limits = f"answered from {found.block.high:g}, held back below {found.block.low:g}"
-    weights = ", ".join(f"{name} {weight:g}" for name, weight in found.block.weights.model_dump().items() if weight)
-    errors = f"calibration error {found.ece_before:.3f} before, {found.ece_after:.3f} after"
-    losses = f"log loss {found.log_loss_before:.3f} and {found.log_loss_after:.3f}"
-    yield Line(((f"{limits}; figures of {of}", "faint"),))
+    row_source = "held-out rows" if abstention.held_out else "the rows it was fitted on"
+    limits = f"answered from {abstention.block.high:g}, held back below {abstention.block.low:g}"
+    weights = ", ".join(
+        f"{name} {weight:g}" for name, weight in abstention.block.weights.model_dump().items() if weight
+    )
+    errors = f"calibration error {abstention.ece_before:.3f} before, {abstention.ece_after:.3f} after"
+    losses = f"log loss {abstention.log_loss_before:.3f} and {abstention.log_loss_after:.3f}"
+    yield Line(((f"{limits}; figures of {row_source}", "faint"),))
     yield Line(((f"confidence of {weights}: {errors}, {losses}", ""),))
     head = f"{'':<18} {'given':>15} {'with a caveat':>15} {'held back':>15} {'loss':>8}"
     yield Line(((head, "faint"),))
-    for name, made in (("gate alone", found.gate), ("with confidence", found.answers)):
-        cells = (f"{right:,} / {wrong:,}" for right, wrong in zip(made.right, made.wrong, strict=True))
-        words = f"{name:<18} " + " ".join(f"{cell:>15}" for cell in cells) + f" {made.loss:>8.4f}"
+    for name, counts in (("gate alone", abstention.gate), ("with confidence", abstention.answers)):
+        cells = (f"{right:,} / {wrong:,}" for right, wrong in zip(counts.right, counts.wrong, strict=True))
+        words = f"{name:<18} " + " ".join(f"{cell:>15}" for cell in cells) + f" {counts.loss:>8.4f}"
         yield Line(((words, ""),))
     yield Line((("right / hallucinated", "faint"),))

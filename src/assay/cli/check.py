@@ -1,4 +1,4 @@
-"""`assay check`: reads answers and evidence, has them checked, writes the reports."""
+"""`assay check`: reads answers and evidence, checks them, and writes the reports."""
 
 import json
 import os
@@ -12,15 +12,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.formats.cases import Case, Outcome
+from assay.cli.formats.check_cases import KNOWN, case_of
 from assay.cli.formats.limits import limit_cases, read_limits
-from assay.cli.formats.of_check import KNOWN, case_of
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
-from assay.cli.inputs import Found, Reading, Request, read_all_answers, read_evidence, read_question, read_schema
-from assay.cli.options.checking import CheckOptions
-from assay.cli.receipts.issuing import with_receipt
-from assay.cli.reports.judge_words import adjusted
+from assay.cli.inputs import (
+    AnswerInput,
+    Reading,
+    Request,
+    read_all_answers,
+    read_evidence,
+    read_question,
+    read_schema,
+    warn_skipped,
+)
+from assay.cli.options.check import CheckOptions
+from assay.cli.receipts.check_receipt import with_receipt
+from assay.cli.reports.judge_words import adjusted_policy
 from assay.cli.reports.repair_words import chat_model
-from assay.cli.terminal import clean, one_line, plain, write, write_text
+from assay.cli.terminal import clean, plain, write, write_text
 from assay.errors import InputError
 from assay.evaluation.rows import write_file
 from assay.schema import Action, Evidence, HallucinationReport
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAnswer:
     """One answer with its report and the evidence that it was checked against."""
 
     request: Request
@@ -44,40 +53,40 @@ def run_check(options: CheckOptions) -> bool:
     """Checks and writes.
 
     Returns:
-        Whether there is a finding: a decision that is not harmless, or a limit that is not kept.
+        Whether there is a finding: a decision that is not harmless, or a limit that is not met.
 
     Raises:
-        AssayError: anything that was given cannot be used.
+        AssayError: an option or a file cannot be used.
     """
     targets = read_targets(options.write)
     limits = read_limits(options.fail_under, options.fail_over, KNOWN)
     stdin = sys.stdin.buffer.read() if "-" in options.answer else None
     schema = read_schema(options.schema)
-    # A schema says that the answer itself is JSON, so that JSON is never taken for a request then.
+    # With a schema the answer itself is JSON, so JSON is never read as a request.
     reading: Reading = "text" if schema is not None and options.reading == "auto" else options.reading.value
-    found = read_all_answers(options.answer, stdin, reading, evidence_given=bool(options.evidence))
+    answers = read_all_answers(options.answer, stdin, reading, evidence_given=bool(options.evidence))
     evidence, skipped = read_evidence(options.evidence)
-    _list_skipped((*found.skipped, *skipped))
+    warn_skipped((*answers.skipped, *skipped))
     question = read_question(options.question)
-    _refuse_unwritable(options, found)
+    _refuse_unwritable(options, answers)
     if options.remove and not options.repair:
         raise InputError("--remove goes with --repair: a check alone changes nothing")
     cases: list[Case] = []
     with chat_model(options.llm, options.base_url) as llm:
-        checked = _check_all(options, found.requests, evidence, question, schema, llm)
-        if options.repair and found.several:
-            checked = _counted(checked)
+        checked_answers = _check_all(options, answers.requests, evidence, question, schema, llm)
+        if options.repair and answers.several:
+            checked_answers = _reporting_convergence(checked_answers)
         if options.receipt is not None:
-            checked = with_receipt(checked, options.receipt, options.keys)
+            checked_answers = with_receipt(checked_answers, options.receipt, options.keys)
         if targets or limits or options.format in FORMATS:
-            checked = _noted(checked, cases, options.harmless)
+            checked_answers = _collecting_cases(checked_answers, cases, options.harmless)
         if options.format in FORMATS:
-            actions = [item.report.action for item in checked]
+            actions = [item.report.action for item in checked_answers]
         else:
-            actions = _write_all(options, found, checked)
-    _warn_without_evidence(found, evidence)
-    held = limit_cases(limits, {case.name: case.metrics for case in cases})
-    outcome = Outcome("assay check", [*cases, *held])
+            actions = _write_all(options, answers, checked_answers)
+    _warn_without_evidence(answers, evidence)
+    limits_checked = limit_cases(limits, {case.name: case.metrics for case in cases})
+    outcome = Outcome("assay check", [*cases, *limits_checked])
     if options.format in FORMATS:
         text = rendered(options.format, outcome)
         if options.out is None:
@@ -85,53 +94,52 @@ def run_check(options: CheckOptions) -> bool:
         else:
             write_file(options.out, text)
     write_targets(targets, outcome)
-    for case in held:
+    for case in limits_checked:
         if not case.passed:
             write_text(f"assay: below the limit: {clean(case.headline)}\n", sys.stderr)
-    return not set(actions) <= options.harmless or any(not case.passed for case in held)
+    return not set(actions) <= options.harmless or any(not case.passed for case in limits_checked)
 
 
-def _noted(checked: "Iterator[Checked]", cases: list[Case], harmless: frozenset[Action]) -> "Iterator[Checked]":
-    """The same, each kept as a case for other programs."""
+def _collecting_cases(
+    checked: "Iterator[CheckedAnswer]", cases: list[Case], harmless: frozenset[Action]
+) -> "Iterator[CheckedAnswer]":
+    """Passes the answers on, and collects a case of each for the formats of other programs."""
     for item in checked:
         cases.append(case_of(item.request, item.evidence, item.report, harmless))
         yield item
 
 
-def _warn_without_evidence(found: Found, evidence: Sequence[Evidence]) -> None:
-    """Says what checking against nothing is worth."""
-    without = sum(not request.evidence and request.run is None for request in found.requests)
+def _warn_without_evidence(answers: AnswerInput, evidence: Sequence[Evidence]) -> None:
+    """Warns if answers are checked without any evidence."""
+    without = sum(not request.evidence and request.run is None for request in answers.requests)
     if not evidence and without:
-        of = "" if len(found.requests) == without == 1 else f" for {without} of {len(found.requests)} answers"
+        for_answers = (
+            "" if len(answers.requests) == without == 1 else f" for {without} of {len(answers.requests)} answers"
+        )
         write_text(
-            f"assay: warning: no evidence{of}: every claim that no knowledge source supports counts as unsupported; "
-            "name files or folders with --evidence\n",
+            f"assay: warning: no evidence{for_answers}: every claim that no knowledge source supports counts as "
+            "unsupported; name files or folders with --evidence\n",
             sys.stderr,
         )
 
 
-def _counted(checked: "Iterator[Checked]") -> "Iterator[Checked]":
-    """The same, and behind the last of them how well repairing went."""
+def _reporting_convergence(checked: "Iterator[CheckedAnswer]") -> "Iterator[CheckedAnswer]":
+    """Passes the answers on; after the last it reports how many repairs converged."""
     from assay.rewrite.revise import convergence_of
 
-    seen: list[HallucinationReport] = []
+    reports: list[HallucinationReport] = []
     for item in checked:
-        seen.append(item.report)
+        reports.append(item.report)
         yield item
-    write_text(f"assay: repair: {convergence_of(seen).words}\n", sys.stderr)
+    write_text(f"assay: repair: {convergence_of(reports).words}\n", sys.stderr)
 
 
-def _list_skipped(skipped: Sequence[str]) -> None:
-    for name in skipped:
-        write_text(f"assay: skipped, not a text file: {one_line(name)}\n", sys.stderr)
-
-
-def _refuse_unwritable(options: CheckOptions, found: Found) -> None:
-    if options.format == "html" and found.several and options.out is None:
+def _refuse_unwritable(options: CheckOptions, answers: AnswerInput) -> None:
+    if options.format == "html" and answers.several and options.out is None:
         raise InputError("several answers make several HTML files; name a folder for them with --out")
-    if options.format == "html" and found.several and options.out is not None and options.out.is_file():
+    if options.format == "html" and answers.several and options.out is not None and options.out.is_file():
         raise InputError(f"--out {options.out} is a file; several HTML reports need a folder")
-    if options.receipt is not None and found.several:
+    if options.receipt is not None and answers.several:
         raise InputError("--receipt is for one answer; check several one by one, or sign their reports")
 
 
@@ -143,10 +151,10 @@ def open_guard(
     environ: Mapping[str, str] | None = None,
     knowledge: Path | None = None,
 ) -> "Guard":
-    """The guard that the options and the environment ask for.
+    """The guard that the options and the environment name.
 
     Raises:
-        PolicyError: no such preset or file, or a setting that contradicts itself.
+        PolicyError: there is no such preset or file, or settings contradict each other.
         ModelError: the network cannot be used.
     """
     from assay.config import build_guard
@@ -161,48 +169,49 @@ def _check_all(
     question: str | None,
     schema: Any,
     llm: "ChatModel | None",
-) -> Iterator[Checked]:
+) -> Iterator[CheckedAnswer]:
     environ = os.environ if options.config is None else {**os.environ, "ASSAY_CONFIG": str(options.config)}
-    chosen = adjusted(options.policy, options.judge, options.omissions, options.llm, environ), options.verifier
+    policy = adjusted_policy(options.policy, options.judge, options.omissions, options.llm, environ)
     sources = _sources(options, environ)
-    guard = open_guard(*chosen, **sources) if llm is None else open_guard(*chosen, llm, **sources)
-    checking = partial(guard.repair, remove=options.remove) if options.repair else guard.check
+    chosen = (policy, options.verifier) if llm is None else (policy, options.verifier, llm)
+    guard = open_guard(*chosen, **sources)
+    check_one = partial(guard.repair, remove=options.remove) if options.repair else guard.check
     for request in requests:
-        own = (*evidence, *request.evidence)
+        all_evidence = (*evidence, *request.evidence)
         settings: dict[str, Any] = {**request.options}
         if options.stakes is not None:
             settings["stakes"] = options.stakes.value
         if schema is not None:
             settings["schema"] = schema
-        if options.as_of is not None or any(piece.expiry_date or piece.effective_date for piece in own):
-            settings["as_of"] = options.as_of or date.today()  # noqa: DTZ011 the day of whoever asks
-        asked = question if question is not None else request.question
+        if options.as_of is not None or any(piece.expiry_date or piece.effective_date for piece in all_evidence):
+            settings["as_of"] = options.as_of or date.today()  # noqa: DTZ011 the local day of the caller
+        question_asked = question if question is not None else request.question
         try:
             if request.run is not None:
-                report = guard.check_run(request.run, **_of_run(options, own, question))
-                yield Checked(request, own, report)
+                report = guard.check_run(request.run, **_run_options(options, all_evidence, question))
+                yield CheckedAnswer(request, all_evidence, report)
                 continue
-            report = checking(request.answer, own, question=asked, **settings)
+            report = check_one(request.answer, all_evidence, question=question_asked, **settings)
         except InputError as error:
             raise InputError(f"{request.name}: {error}") from error
-        yield Checked(request, own, report)
+        yield CheckedAnswer(request, all_evidence, report)
 
 
-def _of_run(options: CheckOptions, evidence: Sequence[Evidence], question: str | None) -> "RunOptions":
+def _run_options(options: CheckOptions, evidence: Sequence[Evidence], question: str | None) -> "RunOptions":
     """The options of a check of a run.
 
     Raises:
-        InputError: an option was given that is about a text alone.
+        InputError: an option is given that applies only to a text.
     """
-    for name, given in (("--schema", options.schema), ("--repair", options.repair), ("--as-of", options.as_of)):
-        if given:
+    for name, value in (("--schema", options.schema), ("--repair", options.repair), ("--as-of", options.as_of)):
+        if value:
             raise InputError(f"{name} does not go with --as run: it is about an answer alone")
-    known: RunOptions = {"evidence": evidence, "question": question}
-    return known if options.stakes is None else {**known, "stakes": options.stakes.value}
+    run_options: RunOptions = {"evidence": evidence, "question": question}
+    return run_options if options.stakes is None else {**run_options, "stakes": options.stakes.value}
 
 
 def _sources(options: CheckOptions, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Where the policy and the sources of knowledge come from, where the options or the environment name a file."""
+    """The arguments of `open_guard` for knowledge sources, if the options or the environment name a file with them."""
     from assay.config import knowledge_file
 
     file = knowledge_file(options.policy, environ)
@@ -212,21 +221,21 @@ def _sources(options: CheckOptions, environ: Mapping[str, str]) -> dict[str, Any
 # Writing
 
 
-def _write_all(options: CheckOptions, found: Found, checked: Iterator[Checked]) -> list[Action]:
+def _write_all(options: CheckOptions, answers: AnswerInput, checked_answers: Iterator[CheckedAnswer]) -> list[Action]:
     if options.format == "html":
-        return _write_html(options.out, found.several, checked)
+        return _write_html(options.out, answers.several, checked_answers)
     if options.out is None:
-        return [_print(options.format, found.several, item) for item in checked]
+        return [_print(options.format, answers.several, item) for item in checked_answers]
     texts, actions = [], []
-    for item in checked:
-        texts.append(_as_text(options.format, found.several, item))
+    for item in checked_answers:
+        texts.append(_as_text(options.format, answers.several, item))
         actions.append(item.report.action)
     write_file(options.out, "".join(texts))
     return actions
 
 
-def _print(format_: str, several: bool, item: Checked) -> Action:
-    """Writes one report as soon as it is there."""
+def _print(format_: str, several: bool, item: CheckedAnswer) -> Action:
+    """Writes one report as soon as it is ready."""
     if format_ == "json":
         write_text(_as_text(format_, several, item), sys.stdout)
     else:
@@ -238,7 +247,7 @@ def _print(format_: str, several: bool, item: Checked) -> Action:
     return item.report.action
 
 
-def _as_text(format_: str, several: bool, item: Checked) -> str:
+def _as_text(format_: str, several: bool, item: CheckedAnswer) -> str:
     if format_ == "json":
         return json_text(item.report, lines=several)
     from assay.cli.reports.text_report import text_report
@@ -247,17 +256,17 @@ def _as_text(format_: str, several: bool, item: Checked) -> str:
 
 
 def json_text(report: HallucinationReport, *, lines: bool) -> str:
-    """The wire form in ASCII, so that neither a terminal nor an encoding can be hurt by it.
+    """The report as JSON in ASCII, which is safe for any terminal and any encoding.
 
     Args:
         report: the report.
-        lines: one report a line, for several in one stream.
+        lines: whether it is one line, for several reports in one stream.
     """
     value = report.model_dump(mode="json")
     return json.dumps(value, ensure_ascii=True, allow_nan=False, indent=None if lines else 2) + "\n"
 
 
-def _write_html(out: Path | None, several: bool, checked: Iterator[Checked]) -> list[Action]:
+def _write_html(out: Path | None, several: bool, checked: Iterator[CheckedAnswer]) -> list[Action]:
     from assay.cli.reports.html_report import Entry, html_index, html_report
 
     if out is None or not several:
@@ -269,9 +278,9 @@ def _write_html(out: Path | None, several: bool, checked: Iterator[Checked]) -> 
             write_file(out / "report.html" if out.is_dir() else out, text)
         return [item.report.action]
     entries: list[Entry] = []
-    taken: dict[str, int] = {"index": 1}
+    names_taken: dict[str, int] = {"index": 1}
     for item in checked:
-        file = _file_name(item.request.name, taken)
+        file = _file_name(item.request.name, names_taken)
         write_file(out / file, html_report(item.request.name, item.report, item.evidence))
         entries.append(Entry(item.request.name, item.report, file))
     write_file(out / "index.html", html_index(entries))
@@ -279,10 +288,10 @@ def _write_html(out: Path | None, several: bool, checked: Iterator[Checked]) -> 
     return [entry.report.action for entry in entries]
 
 
-def _file_name(name: str, taken: dict[str, int]) -> str:
-    """A file name of harmless characters that no report before has taken, upper and lower case not told apart."""
+def _file_name(name: str, names_taken: dict[str, int]) -> str:
+    """A file name of safe characters that no earlier report has, even on a file system that ignores case."""
     slug = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80].lower() or "answer"
-    taken[slug] = taken.get(slug, 0) + 1
-    if taken[slug] == 1:
+    names_taken[slug] = names_taken.get(slug, 0) + 1
+    if names_taken[slug] == 1:
         return f"{slug}.html"
-    return _file_name(f"{slug}-{taken[slug]}", taken)
+    return _file_name(f"{slug}-{names_taken[slug]}", names_taken)

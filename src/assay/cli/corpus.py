@@ -1,4 +1,4 @@
-"""`assay corpus check`: what repeats, is out of force, contradicts or is never retrieved in a folder of documents."""
+"""`assay corpus check`: documents of a corpus that repeat, are out of force, contradict or are never retrieved."""
 
 import hashlib
 import os
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from assay.cli.database import DEFAULT_TENANT
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.completing import complete_policy
+from assay.cli.options.completion import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
@@ -79,7 +80,7 @@ PolicyChoice = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class CorpusCheckOptions:
-    """What the command line said."""
+    """The options of `assay corpus check`."""
 
     folder: str
     out: Path | None = None
@@ -87,7 +88,7 @@ class CorpusCheckOptions:
     state: Path | None = None
     as_of: str | None = None
     database: str | None = None
-    tenant: str = "default"
+    tenant: str = DEFAULT_TENANT
     days: int | None = None
     contradictions: bool = True
     exclude: tuple[str, ...] = ()
@@ -116,7 +117,7 @@ def check(
         str | None,
         typer.Option(metavar="URL|FILE", help="The record of a server: what is never retrieved, and gaps."),
     ] = None,
-    tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose runs are looked at.")] = "default",
+    tenant: Annotated[str, typer.Option(metavar="NAME", help="Whose runs are looked at.")] = DEFAULT_TENANT,
     days: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many days of the record to read; 0 reads all of it.")
     ] = 90,
@@ -147,7 +148,7 @@ def check(
     status 1: there are findings.
     """
     with reporting_errors():
-        found = run_corpus_check(
+        has_findings = run_corpus_check(
             CorpusCheckOptions(
                 folder=folder,
                 out=out,
@@ -170,7 +171,7 @@ def check(
                 allow_private=allow_private,
             )
         )
-        raise typer.Exit(FINDINGS if found else CLEAN)
+        raise typer.Exit(FINDINGS if has_findings else CLEAN)
 
 
 def run_corpus_check(options: CorpusCheckOptions) -> bool:
@@ -180,7 +181,7 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
         Whether there are findings that count.
 
     Raises:
-        AssayError: anything that was given cannot be used.
+        AssayError: an option or a file cannot be used.
     """
     from assay.cli.check import open_guard
     from assay.cli.terminal import write, write_text
@@ -188,8 +189,8 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
     from assay.evaluation.rows import write_file
     from assay.guard.request import read_day
 
-    root = place_of(options.folder)
-    chosen = CorpusOptions(
+    root = parse_place(options.folder)
+    corpus_options = CorpusOptions(
         as_of=read_day(options.as_of),
         contradictions=options.contradictions,
         exclude=options.exclude,
@@ -209,7 +210,7 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
             str(root) if options.folder in {".", ""} else options.folder,
             guard,
             options.state or default_state(root),
-            chosen,
+            corpus_options,
             store=store,
             tenant=options.tenant,
             progress=progress,
@@ -219,15 +220,15 @@ def run_corpus_check(options: CorpusCheckOptions) -> bool:
     if options.format == "json":
         write_text(f"{report.model_dump_json(indent=2)}\n", sys.stdout)
     else:
-        write(lines_of(report), sys.stdout)
+        write(corpus_lines(report), sys.stdout)
     return any(count for kind, count in report.counts.items() if kind not in options.ignore)
 
 
-def place_of(place: str) -> "Path | str":
-    """The folder of a corpus, or its address in one spelling.
+def parse_place(place: str) -> "Path | str":
+    """The folder of a corpus, or its normalised address.
 
     Raises:
-        InputError: there is no such folder, or the address is none of HTTP.
+        InputError: there is no such folder, or the address is not one of HTTP.
     """
     from assay.corpus.files import folder_at
     from assay.corpus.site.addresses import Scope, is_address
@@ -236,14 +237,14 @@ def place_of(place: str) -> "Path | str":
 
 
 def default_state(root: "Path | str") -> Path:
-    """Where what is known of a corpus is kept: in the user's cache, under its name and place."""
+    """The default state file of a corpus: in the user's cache folder, named by the corpus and a digest of its place."""
     if os.name == "nt":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     else:
-        named = Path(os.environ.get("XDG_CACHE_HOME") or "")
-        base = named if named.is_absolute() else Path.home() / ".cache"
-    called = root.partition("://")[2] if isinstance(root, str) else root.name
-    name = "".join(sign if sign.isalnum() else "-" for sign in called)[:40]
+        cache_home = Path(os.environ.get("XDG_CACHE_HOME") or "")
+        base = cache_home if cache_home.is_absolute() else Path.home() / ".cache"
+    label = root.partition("://")[2] if isinstance(root, str) else root.name
+    name = "".join(sign if sign.isalnum() else "-" for sign in label)[:40]
     return base / "assay" / "corpus" / f"{name}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:12]}.sqlite"
 
 
@@ -262,7 +263,7 @@ def _record(database: str | None) -> "Iterator[Store | None]":
 
 @contextmanager
 def progress_lines() -> "Iterator[Progress]":
-    """How far it is on standard error: one line that moves on a terminal, elsewhere one at each tenth of a step."""
+    """Reports progress on standard error: on a terminal one line that is rewritten, elsewhere a line at every tenth."""
     from assay.cli.terminal import write_text
 
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -303,7 +304,7 @@ _SHOWN: Final = 20
 """Entries of each list on a terminal; the page and JSON have more."""
 
 
-def lines_of(report: "CorpusReport") -> "Iterator[Line]":
+def corpus_lines(report: "CorpusReport") -> "Iterator[Line]":
     """A report for people."""
     from assay.cli.terminal import Line, one_line
 
@@ -311,12 +312,14 @@ def lines_of(report: "CorpusReport") -> "Iterator[Line]":
         return one_line(path, 100)
 
     files = report.files
-    said = f"{files.found:,} documents, {files.read:,} read, {files.unchanged:,} unchanged, {files.gone:,} gone"
-    yield Line(((f"CORPUS {name(report.corpus)}", "strong"), (f"  {said}; in force on {report.as_of}", "faint")))
+    counts_text = f"{files.found:,} documents, {files.read:,} read, {files.unchanged:,} unchanged, {files.gone:,} gone"
+    yield Line(((f"CORPUS {name(report.corpus)}", "strong"), (f"  {counts_text}; in force on {report.as_of}", "faint")))
     counted = [f"{count:,} {_WORDS[Kind(kind)]}" for kind, count in report.counts.items() if count]
     yield Line(((", ".join(counted) or "nothing found", "bad" if counted else "good"),))
-    for one in report.unreadable[:_SHOWN]:
-        yield Line((("unreadable ", "bad"), (name(one.document), "strong"), (f"  {one_line(one.reason, 200)}", "")))
+    for document in report.unreadable[:_SHOWN]:
+        yield Line(
+            (("unreadable ", "bad"), (name(document.document), "strong"), (f"  {one_line(document.reason, 200)}", ""))
+        )
     for order in report.injected_instructions[:_SHOWN]:
         yield Line((("orders     ", "bad"), (name(order.document), "strong")))
         yield Line(((one_line(order.text, 200), ""),), indent=2, gutter=True)
@@ -325,8 +328,8 @@ def lines_of(report: "CorpusReport") -> "Iterator[Line]":
         for copy in group.copies[:_SHOWN]:
             yield Line(((f"{name(copy.document)}  {copy.how.replace('_', ' ')}, {copy.share:.0%}", ""),), indent=2)
     for old in report.out_of_force[:_SHOWN]:
-        words = old.standing.value.replace("_", " ")
-        yield Line(((f"{words:<11}", "doubt"), (name(old.document), "strong"), (f"  {one_line(old.why, 200)}", "")))
+        standing = old.standing.value.replace("_", " ")
+        yield Line(((f"{standing:<11}", "doubt"), (name(old.document), "strong"), (f"  {one_line(old.why, 200)}", "")))
     for pair in report.conflicts[:_SHOWN]:
         yield Line((("conflict   ", "bad"), (f"{name(pair.first)} and {name(pair.second)}", "strong")))
         for path, text in ((pair.first, pair.first_text), (pair.second, pair.second_text)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +12,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.store.db import Store
 
+DEFAULT_TENANT: Final = "default"
+"""The tenant of commands that name none; `assay.store.records` has the same, but loads SQLAlchemy."""
 DatabaseOption = Annotated[
     str,
     typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database of the server."),
@@ -21,7 +23,7 @@ TenantOption = Annotated[str, typer.Option("--tenant", metavar="NAME", help="Who
 
 @contextmanager
 def opened(database: str | None) -> Iterator["Store"]:
-    """The store at a place; it is made where it is not there, as `assay serve` does.
+    """The store of a database; it is created if missing, as `assay serve` does.
 
     Raises:
         InputError: no database is named, or the packages of the store are not installed.
@@ -39,8 +41,9 @@ def opened(database: str | None) -> Iterator["Store"]:
 
 @contextmanager
 def opened_record(database: str) -> Iterator["Store"]:
-    """The store at a place that has one, for verbs that read a record: the empty one that a misspelt name would make
-    holds nothing against anybody.
+    """The store of an existing database, for verbs that read a record.
+
+    A misspelt name must not create an empty database, which would look like a record without findings.
 
     Raises:
         InputError: there is no such file, or the packages of the store are not installed.

@@ -1,4 +1,4 @@
-"""`assay eval`: reads the rows, has them judged with progress and resume, writes the figures."""
+"""`assay eval`: reads rows, judges them with progress and resume, and writes the figures."""
 
 import json
 import os
@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from assay.cli.check import open_guard
-from assay.cli.formats import of_eval
+from assay.cli.formats import eval_cases
 from assay.cli.formats.cases import Outcome
 from assay.cli.formats.limits import Limit, read_limits
 from assay.cli.formats.write import FORMATS, read_targets, rendered, write_targets
-from assay.cli.operations.engines import judging
-from assay.cli.options.evaluating import EvalOptions
+from assay.cli.operations.engines import worker_map
+from assay.cli.options.evaluate import EvalOptions
 from assay.cli.terminal import clean, write, write_text
 from assay.config import knowledge_file
 from assay.errors import InputError
-from assay.evaluation import Evaluating, comparison_page, eval_page, evaluate
+from assay.evaluation import EvaluationTask, comparison_page, eval_page, evaluate
 from assay.evaluation.figures import Summary, baselines, compare, summarise, worst_errors
 from assay.evaluation.rows import (
     Result,
@@ -45,11 +45,11 @@ SHIPPED_THRESHOLDS: Final = {
     baselines.EXACT: 0.5,
     baselines.NETWORK: 0.5,
 }
-"""Used without `--fit`. Overlap was fitted for balanced accuracy on the first 200 rows of each of 61 training sets
-(11,981 rows), cosine on 320 short rows of the same sets; for the tiers a probability of one half stands."""
+"""The thresholds without `--fit`. Overlap was fitted for balanced accuracy on the first 200 rows of each of 61 training
+sets (11,981 rows), cosine on 320 short rows of the same sets; the threshold of the tiers is a probability of 0.5."""
 
 FITTED_GUARD: Final = "assay, fitted"
-"""The guard with a threshold chosen as those of the baselines are, shown where there are rows to choose it on."""
+"""The guard with a threshold that is fitted like those of the baselines; shown with `--fit`."""
 
 Progress = Callable[[int], None]
 
@@ -57,15 +57,15 @@ Progress = Callable[[int], None]
 def run_eval(options: EvalOptions) -> bool:
     """Evaluates, or compares two evaluations, and writes.
 
-    With a folder, `results.jsonl` keeps what was judged, so that a run that was stopped goes on where it was, and
-    `summary.json` and `report.html` are written at the end, and `worst.jsonl` where the worst errors were asked for.
-    With `report` the page is written there, whether there is a folder or not.
+    With a folder, `results.jsonl` keeps the results, so that a run that was stopped resumes; `summary.json`,
+    `report.html` and, if asked for, `worst.jsonl` are written at the end. With `report` the page is written there, with
+    or without a folder.
 
     Returns:
-        Whether a limit is not kept.
+        Whether a limit is not met.
 
     Raises:
-        AssayError: anything that was given cannot be used.
+        AssayError: an option or a file cannot be used.
     """
     if options.threshold is not None and not 0 <= options.threshold <= 1:
         raise InputError(f"--threshold should be within 0 and 1, got {options.threshold}")
@@ -73,7 +73,9 @@ def run_eval(options: EvalOptions) -> bool:
         raise InputError("--worst writes its errors into the folder of --out; give one, such as --out results")
     targets = read_targets(options.write)
     limits = read_limits(
-        options.fail_under, options.fail_over, of_eval.KNOWN if options.compare is None else of_eval.KNOWN_COMPARED
+        options.fail_under,
+        options.fail_over,
+        eval_cases.KNOWN if options.compare is None else eval_cases.KNOWN_COMPARED,
     )
     if options.compare is not None:
         return _compare(options, options.compare, limits, targets)
@@ -86,11 +88,13 @@ def run_eval(options: EvalOptions) -> bool:
     gates = other_gates(guard) if any(not row.whole for row in rows) else []
     identity = identity_of(guard) | {"gates": " ".join(f"{one.policy.name}:{one.policy.digest[:16]}" for one in gates)}
     path = None if options.out is None else options.out / "results.jsonl"
-    task = Evaluating(guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ))
+    task = EvaluationTask(
+        guard.policy, tuple(one.policy.name for one in gates), knowledge_file(options.policy, os.environ)
+    )
     with (
         ResultLog(path, identity) as log,
         progress_bar("judging", len(rows) + len(fitting)) as progress,
-        judging(options.crew, task, options.verifier) as judged,
+        worker_map(options.worker_settings, task, options.verifier) as judged,
     ):
         results = evaluate(guard, rows, log, progress, gates, judged)
         fitted = evaluate(guard, fitting, log, progress, gates, judged)
@@ -110,15 +114,15 @@ def run_eval(options: EvalOptions) -> bool:
         write_file(options.out / "worst.jsonl", "".join(lines))
     if options.out is not None:
         keep_rows(options.out, rows)
-    cases = of_eval.cases_of(rows, results, options.threshold, limits, summary)
-    outcome = Outcome("assay eval", cases, of_eval.notes_of(summary))
+    cases = eval_cases.cases_of(rows, results, options.threshold, limits, summary)
+    outcome = Outcome("assay eval", cases, eval_cases.notes_of(summary))
     _write(options, summary, outcome, lambda: eval_page(summary, rows, results, options.slices))
     write_targets(targets, outcome)
-    return _missed(outcome)
+    return _report_missed_limits(outcome)
 
 
-def _missed(outcome: Outcome) -> bool:
-    """Says which limits are not kept, and whether there are any."""
+def _report_missed_limits(outcome: Outcome) -> bool:
+    """Reports the limits that are not met, and returns whether there are any."""
     missed = [case for case in outcome.failed if case.group == "limits"]
     for case in missed:
         write_text(f"assay: limit not kept: {clean(case.headline)}\n", sys.stderr)
@@ -132,27 +136,29 @@ def _compare(
     translation = read_translation(options.preset, options.mapped)
     runs = [folder if folder.is_dir() else folder.parent for folder in folders]
     first, second = (read_results(folder / "results.jsonl" if folder.is_dir() else folder) for folder in folders)
-    named = read_all(options.files, options.limit, translation)
-    if named:
-        rows = [kept_row(row) for row in named]
+    rows_given = read_all(options.files, options.limit, translation)
+    if rows_given:
+        rows = [kept_row(row) for row in rows_given]
     else:
         rows = list({row.digest: row for folder in runs for row in read_kept(folder)}.values())
-    found = compare((str(folders[0]), str(folders[1])), rows, first, second, options.threshold)
-    outcome = Outcome("assay eval --compare", of_eval.compared_cases(found, limits), of_eval.compared_notes(found))
-    as_json = json.dumps(found.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    comparison = compare((str(folders[0]), str(folders[1])), rows, first, second, options.threshold)
+    outcome = Outcome(
+        "assay eval --compare", eval_cases.compared_cases(comparison, limits), eval_cases.compared_notes(comparison)
+    )
+    as_json = json.dumps(comparison.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
 
     def page() -> str:
-        evidence = {row.digest: row.evidence for row in named}
-        return comparison_page(found, rows, first, second, evidence=evidence, threshold=options.threshold)
+        evidence = {row.digest: row.evidence for row in rows_given}
+        return comparison_page(comparison, rows, first, second, evidence=evidence, threshold=options.threshold)
 
-    printing = partial(_print_comparison, found)
-    _deliver(options, ("comparison.json", "comparison.html"), as_json, page, printing, outcome)
+    printing = partial(_print_comparison, comparison)
+    _write_forms(options, ("comparison.json", "comparison.html"), as_json, page, printing, outcome)
     write_targets(targets, outcome)
-    return _missed(outcome)
+    return _report_missed_limits(outcome)
 
 
 def read_all(files: Sequence[Path], limit: int | None, translation: "Translation | None" = None) -> list[Row]:
-    """The rows of all files, the first `limit` of each, translated where another tool wrote them."""
+    """The rows of all files, at most `limit` of each, translated if another tool wrote them."""
     rows: list[Row] = []
     for file in files:
         for index, row in enumerate(read_rows(file, translation)):
@@ -163,16 +169,16 @@ def read_all(files: Sequence[Path], limit: int | None, translation: "Translation
 
 
 GATES: Final = ("general", "rag", "support-desk", "high-stakes", "monitor")
-"""The presets whose two rates are shown, whatever policy judges."""
+"""The presets whose two rates are shown whatever the policy."""
 
 
 def other_gates(guard: "Guard") -> "list[Guard]":
-    """Guards of the same parts under the presets of `GATES`."""
+    """The guard under each other preset of `GATES`."""
     return [guard.under(name) for name in GATES if name != guard.policy.name]
 
 
 def identity_of(guard: "Guard") -> dict[str, str]:
-    """Names and digests of what judges."""
+    """The identity of a guard: names and digests of verifier and policy, and the version of assay."""
     from assay._version import __version__
 
     return {
@@ -185,24 +191,24 @@ def identity_of(guard: "Guard") -> dict[str, str]:
 
 
 @contextmanager
-def progress_bar(words: str, total: int) -> Iterator[Progress]:
-    """A bar on standard error where it is a terminal; elsewhere one line at every tenth."""
+def progress_bar(label: str, total: int) -> Iterator[Progress]:
+    """Reports progress on standard error: a bar on a terminal, elsewhere a line at every tenth."""
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(words, total=total)
+            task = bar.add_task(label, total=total)
             yield lambda done: bar.advance(task, done)
         return
-    seen = 0
+    total_done = 0
 
     def progress(done: int) -> None:
-        nonlocal seen
-        before, seen = seen, seen + done
-        if total and before * 10 // total != seen * 10 // total:
-            write_text(f"assay: {words} {seen:,} of {total:,}\n", sys.stderr)
+        nonlocal total_done
+        before, total_done = total_done, total_done + done
+        if total and before * 10 // total != total_done * 10 // total:
+            write_text(f"assay: {label} {total_done:,} of {total:,}\n", sys.stderr)
 
     yield progress
 
@@ -216,20 +222,18 @@ def score_baselines(
     results: Sequence[Result],
     fitting: Sequence[Row],
     fitted: Sequence[Result],
-) -> tuple[list[baselines.Scored], list[str]]:
-    """What every baseline says of the rows, and notes on thresholds and on what was left out."""
-    everything = [*rows, *fitting]
-    judged = [*results, *fitted]
-    columns: dict[str, Sequence[float | None]] = {
-        baselines.OVERLAP: [baselines.token_overlap(row) for row in everything]
-    }
+) -> tuple[list[baselines.SystemScores], list[str]]:
+    """The scores of every baseline on the rows, with notes on thresholds and on baselines that were left out."""
+    all_rows = [*rows, *fitting]
+    all_results = [*results, *fitted]
+    columns: dict[str, Sequence[float | None]] = {baselines.OVERLAP: [baselines.token_overlap(row) for row in all_rows]}
     notes: list[str] = []
     if options.embedding_model is None:
         notes.append(f"{baselines.COSINE}: left out, no --embedding-model was given")
     else:
-        columns[baselines.COSINE] = _cosines(options.embedding_model, everything)
+        columns[baselines.COSINE] = _cosines(options.embedding_model, all_rows)
     for name in baselines.SIGNALS:
-        scores = baselines.signal_scores(name, judged)
+        scores = baselines.signal_scores(name, all_results)
         if any(score is not None for score in scores):
             columns[name] = scores
         else:
@@ -272,10 +276,10 @@ def _cosines(folder: Path, rows: Sequence[Row]) -> list[float]:
 def _write(options: EvalOptions, summary: Summary, outcome: Outcome, page: Callable[[], str]) -> None:
     as_json = json.dumps(summary.to_json(), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
     printing = partial(_print_summary, options, summary)
-    _deliver(options, ("summary.json", "report.html"), as_json, page, printing, outcome)
+    _write_forms(options, ("summary.json", "report.html"), as_json, page, printing, outcome)
 
 
-def _deliver(
+def _write_forms(
     options: EvalOptions,
     names: tuple[str, str],
     as_json: str,
@@ -283,7 +287,7 @@ def _deliver(
     print_text: Callable[[], object],
     outcome: Outcome,
 ) -> None:
-    """Writes the files that were asked for, named after their JSON and HTML forms, and one form to standard output."""
+    """Writes the JSON and HTML forms to the files that the options name, and one form to standard output."""
     if options.out is not None:
         write_file(options.out / names[0], as_json)
         write_file(options.out / names[1], page())
@@ -299,10 +303,10 @@ def _deliver(
         print_text()
 
 
-def _print_comparison(found: "Comparison") -> None:
+def _print_comparison(comparison: "Comparison") -> None:
     from assay.cli.reports.comparison_text import comparison_text
 
-    write(comparison_text(found), sys.stdout)
+    write(comparison_text(comparison), sys.stdout)
 
 
 def _print_summary(options: EvalOptions, summary: Summary) -> None:

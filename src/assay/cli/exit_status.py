@@ -1,4 +1,4 @@
-"""How a verb ends: the exit statuses, and errors turned into them."""
+"""The exit statuses of the command, and the mapping of errors to them."""
 
 import sys
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ _EXTRAS: Final = {
     "sqlalchemy": "store",
     "uvicorn": "server",
 }
-"""Packages that a verb may lack, and the extra that brings each."""
+"""Packages of extras, each with the extra that installs it."""
 
 
 def missing_extra(error: ModuleNotFoundError) -> InputError | None:
-    """What to say where a package of an extra is not installed; None where the module is of no extra."""
+    """The error to report for a missing package of an extra; None if the module belongs to no extra."""
     name = (error.name or "").partition(".")[0]
     extra = _EXTRAS.get(name)
     return None if extra is None else InputError(f"this needs {name}: pip install 'assay-ai[{extra}]'")
@@ -35,7 +35,7 @@ def missing_extra(error: ModuleNotFoundError) -> InputError | None:
 
 @contextmanager
 def reporting_errors() -> Iterator[None]:
-    """Turns the errors that assay raises on purpose into one message and status 2, and an interrupt into 130."""
+    """Turns errors of assay and of the system into one message and status 2, and an interrupt into status 130."""
     from assay.cli.terminal import write_text
 
     try:
@@ -54,7 +54,7 @@ def reporting_errors() -> Iterator[None]:
 
 
 def _error_words(error: Exception) -> str:
-    """An error's words; foreign lines in them follow a bar, so that no build server takes one for a command."""
+    """The message of an error; its further lines follow a bar, so that no build server reads one as a command."""
     from assay.cli.terminal import clean
 
     return clean(str(error)).replace("##[", "## [").replace("\n", "\n│ ")

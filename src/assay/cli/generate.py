@@ -1,4 +1,4 @@
-"""`assay generate`: a model answers a question from evidence, and what holds of the answer goes to standard output."""
+"""`assay generate`: a model answers a question from evidence; the checked answer goes to standard output."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,22 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.building import takes
+from assay.cli.options.command import takes
 from assay.cli.options.shared import BaseUrlOption, EvidenceOption, GuardOptions, OutOption, Stakes
+from assay.cli.options.shared import TextJsonOrHtml as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.terminal import Line
     from assay.models.chat import Chat, Price
     from assay.schema import Evidence, HallucinationReport
-
-
-class Format(StrEnum):
-    """What is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    HTML = "html"
 
 
 class Ungrounded(StrEnum):
@@ -38,7 +31,7 @@ class Ungrounded(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateOptions(GuardOptions):
-    """What the command line said of an answer that is to be written."""
+    """The options of `assay generate`."""
 
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is to be answered, or @FILE.")]
     evidence: EvidenceOption
@@ -90,17 +83,16 @@ def run_generate(options: GenerateOptions) -> bool:
         Whether the gate emits the answer.
 
     Raises:
-        AssayError: anything that was given cannot be used, or the model cannot be asked.
+        AssayError: an option or a file cannot be used, or the model cannot be asked.
     """
     from assay.cli.check import open_guard
-    from assay.cli.inputs import read_evidence, read_question
-    from assay.cli.terminal import clean, write, write_text
+    from assay.cli.inputs import read_evidence, read_question, warn_skipped
+    from assay.cli.terminal import write
     from assay.models.chat import Budget
 
     samples = read_samples(options.samples)
     evidence, skipped = read_evidence(options.evidence)
-    for name in skipped:
-        write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
+    warn_skipped(skipped)
     question = read_question(options.question) or ""
     with open_model(options) as llm:
         report = open_guard(options.policy, options.verifier).generate(
@@ -122,10 +114,10 @@ def run_generate(options: GenerateOptions) -> bool:
 
 
 def read_samples(text: str) -> int | Literal["adaptive"]:
-    """How many answers have a vote: a number, or `adaptive`.
+    """The number of answers that are compared, or `adaptive`.
 
     Raises:
-        InputError: it is neither.
+        InputError: the text is neither.
 
     >>> read_samples("3"), read_samples("adaptive")
     (3, 'adaptive')
@@ -146,13 +138,13 @@ def open_model(options: GenerateOptions) -> "Chat":
 
 
 def read_price(text: str | None) -> "Price | None":
-    """A price as the command line has it.
+    """The price of `--price`, for a million tokens in and out.
 
     >>> read_price("0.5,2").completion
     2.0
 
     Raises:
-        InputError: it is none.
+        InputError: it is not two numbers from 0 up.
     """
     from assay.models.chat import Price
 
@@ -166,13 +158,6 @@ def read_price(text: str | None) -> "Price | None":
     if not (0 <= prompt < float("inf") and 0 <= completion < float("inf")):
         raise InputError(f"--price is two numbers from 0 up; got {text!r}")
     return Price(prompt, completion)
-
-
-def spoken(report: "HallucinationReport") -> str:
-    """What may be said: the answer with its disclosure, or the fallback response."""
-    from assay.policy import answer_of
-
-    return answer_of(report)
 
 
 def _write(options: GenerateOptions, report: "HallucinationReport", evidence: "Sequence[Evidence]") -> None:
@@ -189,7 +174,9 @@ def _write(options: GenerateOptions, report: "HallucinationReport", evidence: "S
 
         text = html_report("generated answer", report, citable(evidence))
     else:
-        text = f"{clean(spoken(report))}\n"
+        from assay.policy import answer_of
+
+        text = f"{clean(answer_of(report))}\n"
     if options.out is None:
         write_text(text, sys.stdout)
     else:
@@ -197,32 +184,38 @@ def _write(options: GenerateOptions, report: "HallucinationReport", evidence: "S
 
 
 def notes(report: "HallucinationReport") -> Iterator["Line"]:
-    """What is said beside the answer: the decision, what became of the statements, and what it cost."""
+    """The remarks on the answer: the decision, the outcome of its statements, and the cost."""
     from assay.cli.terminal import Line, one_line
 
-    made = report.generation
+    generation = report.generation
     style = "good" if report.action == "emit" else "bad"
     yield Line(((report.action.value.upper(), style), (f"  {one_line(report.decision.route.replace('_', ' '))}", "")))
-    if made is None:
+    if generation is None:
         return
-    counts = {name: sum(one.outcome == name for one in made.statements) for name in _OUTCOMES}
+    counts = {name: sum(statement.outcome == name for statement in generation.statements) for name in _OUTCOMES}
     parts = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    answers = f"{made.attempts} answer{'' if made.attempts == 1 else 's'}, {made.stopped.replace('_', ' ')}"
+    answers = (
+        f"{generation.attempts} answer{'' if generation.attempts == 1 else 's'}, {generation.stopped.replace('_', ' ')}"
+    )
     yield Line(((f"{answers}; statements: {parts or 'none'}", ""),))
-    for one in made.statements:
-        if one.outcome in ("removed", "flagged", "quarantined"):
-            why = one_line(" ".join(one.reasons), 300)
-            described = ((f"{one.outcome}: ", "doubt"), (f"{one_line(one.text, 200)}  ", ""), (why, "faint"))
-            yield Line(described, indent=2)
-    for asked in made.chain:
-        if not asked.passed:
-            yield Line(
-                ((f"{asked.outcome}: ", "doubt"), (one_line(f"{asked.question} {asked.answer}", 300), "")), indent=2
+    for statement in generation.statements:
+        if statement.outcome in ("removed", "flagged", "quarantined"):
+            why = one_line(" ".join(statement.reasons), 300)
+            described = (
+                (f"{statement.outcome}: ", "doubt"),
+                (f"{one_line(statement.text, 200)}  ", ""),
+                (why, "faint"),
             )
-    if made.missing:
-        yield Line((("not in the evidence, the model says: ", "faint"), (one_line(made.missing, 300), "")))
-    if made.left_out:
-        yield Line(((f"not shown for want of room: {one_line(', '.join(made.left_out), 200)}", "faint"),))
+            yield Line(described, indent=2)
+    for probe in generation.chain:
+        if not probe.passed:
+            yield Line(
+                ((f"{probe.outcome}: ", "doubt"), (one_line(f"{probe.question} {probe.answer}", 300), "")), indent=2
+            )
+    if generation.missing:
+        yield Line((("not in the evidence, the model says: ", "faint"), (one_line(generation.missing, 300), "")))
+    if generation.left_out:
+        yield Line(((f"not shown for want of room: {one_line(', '.join(generation.left_out), 200)}", "faint"),))
     yield Line(((cost_words(report), "faint"),))
 
 
@@ -230,21 +223,21 @@ _OUTCOMES = ("kept", "flagged", "removed", "quarantined", "rejected")
 
 
 def cost_words(report: "HallucinationReport") -> str:
-    """What asking cost, in one line."""
+    """The cost of the calls in one line."""
     spending = report.spending
-    calls = sum(one.calls for one in spending)
+    calls = sum(entry.calls for entry in spending)
     prompt, completion = (
-        sum(getattr(one, name) for one in spending) for name in ("prompt_tokens", "completion_tokens")
+        sum(getattr(entry, name) for entry in spending) for name in ("prompt_tokens", "completion_tokens")
     )
     words = f"{calls} call{'' if calls == 1 else 's'}, {prompt:,} tokens in, {completion:,} out"
-    if any(one.estimated for one in spending):
+    if any(entry.estimated for entry in spending):
         words += " (estimated)"
-    cached = sum(one.from_cache for one in spending)
+    cached = sum(entry.from_cache for entry in spending)
     if cached:
         words += f", {cached} from the cache"
     if report.generation is not None and report.generation.relative_cost is not None:
         words += f", {report.generation.relative_cost:.1f} times a plain answer"
-    costs = [one.cost for one in spending if one.cost is not None]
+    costs = [entry.cost for entry in spending if entry.cost is not None]
     if costs:
         words += f", {sum(costs):.4f} {spending[0].currency}"
     return words

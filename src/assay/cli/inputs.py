@@ -1,9 +1,11 @@
-"""Reads what a person hands to `assay check`: answers, evidence and the question, from files, folders and standard
-input. Everything is read as it is or refused with the reason; what a folder holds besides text is listed, never
-passed over in silence.
+"""Reads the input of `assay check`: answers, evidence and the question, from files, folders and standard input.
+
+A file is read exactly or refused with the reason; files of a folder that are not text are listed, never skipped
+silently.
 """
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,21 +22,21 @@ JSON_ENDINGS: Final = frozenset({".json", ".jsonl"})
 """Endings that are read as JSON, one value or one a line."""
 
 Reading = Literal["auto", "text", "request", "run"]
-"""How an answer that looks like a request object is read; `run` for the transcript of an agent."""
+"""How the ANSWER argument is read: `run` for the transcript of an agent, `auto` to decide by the content."""
 
 REQUEST_FIELDS: Final = frozenset(
     {"id", "answer", "evidence", "question", "stakes", "task", "schema", "citations", "claim_free", "run_id"}
 )
-"""What a request object may hold."""
+"""The fields of a request object."""
 ROW_FIELDS: Final = frozenset({"label", "spans", "meta", "set", "split", "response_id", "signals"})
-"""What a row of `assay eval` has besides; passed over where the caller says that these are requests."""
-_SAFE_FIELDS: Final = frozenset({"id", "answer", "question"})
-_OPTIONS: Final = REQUEST_FIELDS - _SAFE_FIELDS - {"evidence"}
+"""Further fields of rows of `assay eval`; ignored if the caller declares them to be requests."""
+_UNTRUSTED_FIELDS: Final = frozenset({"id", "answer", "question"})
+_OPTION_FIELDS: Final = REQUEST_FIELDS - _UNTRUSTED_FIELDS - {"evidence"}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One answer to check, and where it came from."""
+    """One answer to check, with its origin."""
 
     name: str
     """For people: the file, with the number in it where it holds several."""
@@ -42,24 +44,24 @@ class Request:
     evidence: tuple[Evidence, ...] = ()
     question: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    """`stakes`, `task`, `schema`, `citations`, `claim_free` and `run_id`, as far as the request object named them."""
+    """`stakes`, `task`, `schema`, `citations`, `claim_free` and `run_id`, those that the request object has."""
     file: str | None = None
-    """The file that it came from; none for standard input."""
+    """The file from which it was read; none for standard input."""
     line: int = 1
-    """The line of the file on which it begins, as far as that is known."""
+    """The line of the file on which it begins; 1 if that is not known."""
     verbatim: bool = False
-    """Whether the answer is the text of the file, character by character."""
+    """Whether the answer is exactly the text of the file."""
     run: Run | None = None
-    """The agent's run that ends with the answer, where a transcript was given."""
+    """The agent's run that ends with the answer, if it was read from a transcript."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a path held."""
+class AnswerInput:
+    """The requests of the ANSWER arguments."""
 
     requests: tuple[Request, ...]
     several: bool
-    """Whether the path may hold more than one answer: a folder, a list or JSON Lines."""
+    """Whether there may be more than one: a folder, a list, JSON Lines or several arguments."""
     skipped: tuple[str, ...] = ()
     """Files of the folder that are not text, in order."""
 
@@ -107,7 +109,7 @@ def parse_json(text: str, where: str) -> Any:
         InputError: not JSON.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{where}: not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
@@ -116,7 +118,17 @@ def parse_json(text: str, where: str) -> Any:
         raise InputError(f"{where}: not valid JSON: {error}") from error
 
 
-def _no_constant(name: str) -> float:
+def parse_json_lines(text: str, where: str) -> list[Any]:
+    """The values of JSON Lines, one for each line that is not blank.
+
+    Raises:
+        InputError: a line is not JSON; the message names it.
+    """
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [parse_json(line, f"{where}, line {number}") for number, line in lines]
+
+
+def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
@@ -135,7 +147,7 @@ def read_schema(path: Path | None) -> Any:
 # Answers
 
 
-def read_answers(answer: str, stdin: bytes | None, reading: Reading, *, evidence_given: bool) -> Found:
+def read_answers(answer: str, stdin: bytes | None, reading: Reading, *, evidence_given: bool) -> AnswerInput:
     """Reads the ANSWER argument.
 
     A JSON object with an `answer` and no field but those of a request, or a list of such objects, is a request in
@@ -144,52 +156,55 @@ def read_answers(answer: str, stdin: bytes | None, reading: Reading, *, evidence
 
     Args:
         answer: a file, a folder or `-`.
-        stdin: what standard input held, for `-`.
+        stdin: the content of standard input, for `-`.
         reading: `auto`, `text` or `request`.
         evidence_given: whether the command line names evidence.
 
     Raises:
-        InputError: missing, unreadable, empty folder, or not a request where one is asked for.
+        InputError: the path is missing, unreadable or an empty folder, or holds no request where `reading` requires
+            one.
     """
     if answer == "-":
-        return _one_answer("-", "standard input", "", decode(stdin or b"", "standard input"), reading, evidence_given)
+        return _read_answer("-", "standard input", "", decode(stdin or b"", "standard input"), reading, evidence_given)
     path = Path(answer)
     if path.is_dir():
         return _folder_of_answers(path, reading, evidence_given)
     if not path.exists():
         raise InputError(f"{answer}: no such file or folder; ANSWER is a file, a folder, or - for standard input")
-    return _one_answer(answer, answer, path.suffix.lower(), read_text(path), reading, evidence_given)
+    return _read_answer(answer, answer, path.suffix.lower(), read_text(path), reading, evidence_given)
 
 
-def read_all_answers(answers: Sequence[str], stdin: bytes | None, reading: Reading, *, evidence_given: bool) -> Found:
+def read_all_answers(
+    answers: Sequence[str], stdin: bytes | None, reading: Reading, *, evidence_given: bool
+) -> AnswerInput:
     """Reads several ANSWER arguments as `read_answers` reads one."""
     if len(answers) == 1:
         return read_answers(answers[0], stdin, reading, evidence_given=evidence_given)
     parts = [read_answers(one, stdin, reading, evidence_given=evidence_given) for one in answers]
     requests = tuple(request for part in parts for request in part.requests)
-    return Found(requests, several=True, skipped=tuple(name for part in parts for name in part.skipped))
+    return AnswerInput(requests, several=True, skipped=tuple(name for part in parts for name in part.skipped))
 
 
-def _folder_of_answers(folder: Path, reading: Reading, evidence_given: bool) -> Found:
+def _folder_of_answers(folder: Path, reading: Reading, evidence_given: bool) -> AnswerInput:
     texts, skipped = walk_texts(folder)
     if not texts:
         raise InputError(f"{folder}: holds no text file; {_skipped_words(skipped)}")
     requests: list[Request] = []
     for path in texts:
         name = path.relative_to(folder).as_posix()
-        found = _one_answer(name, str(path), path.suffix.lower(), read_text(path), reading, evidence_given)
+        found = _read_answer(name, str(path), path.suffix.lower(), read_text(path), reading, evidence_given)
         requests.extend(found.requests)
-    return Found(tuple(requests), several=True, skipped=tuple(str(path) for path in skipped))
+    return AnswerInput(tuple(requests), several=True, skipped=tuple(str(path) for path in skipped))
 
 
-def _one_answer(name: str, where: str, ending: str, text: str, reading: Reading, evidence_given: bool) -> Found:
+def _read_answer(name: str, where: str, ending: str, text: str, reading: Reading, evidence_given: bool) -> AnswerInput:
     if reading == "text":
-        return Found((_verbatim(name, where, text),), several=False)
+        return AnswerInput((_verbatim_request(name, where, text),), several=False)
     if reading == "run":
-        return _transcripts(name, where, ending, text)
+        return _read_transcripts(name, where, ending, text)
     values = _request_values(where, ending, text, reading)
     if values is None:
-        return Found((_verbatim(name, where, text),), several=False)
+        return AnswerInput((_verbatim_request(name, where, text),), several=False)
     several = isinstance(values, list)
     listed = values if isinstance(values, list) else [values]
     if not listed:
@@ -198,26 +213,25 @@ def _one_answer(name: str, where: str, ending: str, text: str, reading: Reading,
     numbers = [number for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for number, value in enumerate(listed, 1):
         place = f"{where}, request {number}" if several else where
-        made = _request(f"{name}#{number}" if several else name, place, value)
+        request = _request(f"{name}#{number}" if several else name, place, value)
         line = numbers[number - 1] if ending == ".jsonl" else 1
-        requests.append(replace(made, file=None if name == "-" else where, line=line))
-        if reading == "auto" and evidence_given and set(value) - _SAFE_FIELDS:
-            own = ", ".join(sorted(set(value) - _SAFE_FIELDS))
+        requests.append(replace(request, file=None if name == "-" else where, line=line))
+        if reading == "auto" and evidence_given and set(value) - _UNTRUSTED_FIELDS:
+            own = ", ".join(sorted(set(value) - _UNTRUSTED_FIELDS))
             raise InputError(
                 f"{place}: brings its own {own} while --evidence is given; say --as request if it is a request of "
                 "yours, or --as text if it is the output of a model"
             )
-    return Found(tuple(requests), several=several)
+    return AnswerInput(tuple(requests), several=several)
 
 
-def _transcripts(name: str, where: str, ending: str, text: str) -> Found:
-    """The runs that a file tells of: one, or one of each trace where it holds spans of OpenTelemetry."""
+def _read_transcripts(name: str, where: str, ending: str, text: str) -> AnswerInput:
+    """The runs in a file: one, or one for each trace if it holds spans of OpenTelemetry."""
     from assay.schema.traces import read_run, spans_by_trace
 
     try:
         if ending == ".jsonl":
-            lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-            value: Any = [parse_json(line, f"{where}, line {number}") for number, line in lines]
+            value: Any = parse_json_lines(text, where)
         else:
             value = parse_json(text, where)
         runs = [read_run(value)]
@@ -229,7 +243,7 @@ def _transcripts(name: str, where: str, ending: str, text: str) -> Found:
         raise InputError(f"{where}: {error}; expected the transcript of an agent's run (see --as)") from error
     several = len(runs) > 1
     file = None if name == "-" else where
-    return Found(
+    return AnswerInput(
         tuple(
             Request(f"{name}#{run.run_id}" if several else name, run.final_answer or "", file=file, run=run)
             for run in runs
@@ -238,15 +252,14 @@ def _transcripts(name: str, where: str, ending: str, text: str) -> Found:
     )
 
 
-def _verbatim(name: str, where: str, text: str) -> Request:
+def _verbatim_request(name: str, where: str, text: str) -> Request:
     return Request(name, text, file=None if name == "-" else where, verbatim=True)
 
 
 def _request_values(where: str, ending: str, text: str, reading: Reading) -> Any:
-    """The request object or list of them, or none where the text is the answer itself."""
+    """The request object or a list of them; none if the text is the answer itself."""
     if ending == ".jsonl":
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        values = [parse_json(line, f"{where}, line {number}") for number, line in lines]
+        values = parse_json_lines(text, where)
         if reading == "request" or all(_is_request(value) for value in values):
             return values
         raise InputError(
@@ -259,7 +272,7 @@ def _request_values(where: str, ending: str, text: str, reading: Reading) -> Any
         value = parse_json(text, where)
     else:
         try:
-            value = json.loads(text, parse_constant=_no_constant)
+            value = json.loads(text, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             return None
     if reading == "request" or _is_request(value):
@@ -286,7 +299,7 @@ def _request(name: str, where: str, value: object) -> Request:
     question = value.get("question")
     if question is not None and not isinstance(question, str):
         raise InputError(f"{where}: question should be text")
-    options = {key: value[key] for key in sorted(_OPTIONS & set(value))}
+    options = {key: value[key] for key in sorted(_OPTION_FIELDS & set(value))}
     if not isinstance(options.get("claim_free", False), bool):
         raise InputError(f"{where}: claim_free should be true or false")
     if options.get("stakes", "medium") not in ("low", "medium", "high"):
@@ -294,9 +307,11 @@ def _request(name: str, where: str, value: object) -> Request:
     for key in ("run_id", "task"):
         if not isinstance(options.get(key, ""), str):
             raise InputError(f"{where}: {key} should be text")
-    label = value.get("id")
-    named = f"{name} ({label})" if isinstance(label, str) else name
-    return Request(named, value["answer"], _listed_evidence(value.get("evidence", []), "e", where), question, options)
+    request_id = value.get("id")
+    request_name = f"{name} ({request_id})" if isinstance(request_id, str) else name
+    return Request(
+        request_name, value["answer"], _listed_evidence(value.get("evidence", []), "e", where), question, options
+    )
 
 
 # Evidence
@@ -317,16 +332,16 @@ def read_evidence(paths: Sequence[str]) -> tuple[tuple[Evidence, ...], tuple[str
     """
     pieces: list[tuple[str, Evidence]] = []
     skipped: list[str] = []
-    for given in paths:
-        path = Path(given)
+    for path_text in paths:
+        path = Path(path_text)
         if path.is_dir():
-            found, passed = _folder_of_evidence(path)
-            pieces.extend(found)
-            skipped.extend(passed)
+            evidence_found, other_files = _folder_of_evidence(path)
+            pieces.extend(evidence_found)
+            skipped.extend(other_files)
         elif path.exists():
-            pieces.extend((given, piece) for piece in _evidence_file(path, path.name, path.stem))
+            pieces.extend((path_text, piece) for piece in _evidence_file(path, path.name, path.stem))
         else:
-            raise InputError(f"{given}: no such file or folder; --evidence takes files and folders")
+            raise InputError(f"{path_text}: no such file or folder; --evidence takes files and folders")
     origin: dict[str, str] = {}
     for where, piece in pieces:
         if piece.id in origin:
@@ -359,8 +374,7 @@ def _evidence_file(path: Path, source: str, name: str) -> list[Evidence]:
         return [one.item for one in read_passages([text_passage(path, source, name)])]
     text = read_text(path)
     if ending == ".jsonl":
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        value: Any = [parse_json(line, f"{path}, line {number}") for number, line in lines]
+        value: Any = parse_json_lines(text, str(path))
     else:
         value = parse_json(text, str(path))
         if isinstance(value, dict) and "evidence" in value:
@@ -414,6 +428,14 @@ def walk_texts(folder: Path) -> tuple[list[Path], list[Path]]:
     readable = TEXT_ENDINGS | JSON_ENDINGS
     texts = [path for path in files if path.suffix.lower() in readable and path not in hidden]
     return texts, [path for path in files if path not in set(texts)]
+
+
+def warn_skipped(skipped: Sequence[str]) -> None:
+    """Lists on standard error the files that were passed over because they are not text."""
+    from assay.cli.terminal import one_line, write_text
+
+    for name in skipped:
+        write_text(f"assay: skipped, not a text file: {one_line(name)}\n", sys.stderr)
 
 
 def _skipped_words(skipped: Sequence[Path]) -> str:

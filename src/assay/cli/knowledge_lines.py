@@ -1,4 +1,4 @@
-"""What sources of knowledge said, as the text and HTML reports tell of it."""
+"""The results of knowledge sources, in the words of the text and HTML reports."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _SAYS = {
 
 
 def knowledge_words(report: HallucinationReport) -> str:
-    """The part of the sources in one sentence."""
+    """The results of the knowledge sources in one sentence."""
     knowledge = report.knowledge
     if knowledge is None:
         return "not asked"
     claims = "1 claim" if knowledge.chosen == 1 else f"{knowledge.chosen} claims"
-    said = (
+    verdict_text = (
         f"{claims}: {knowledge.verified} verified, {knowledge.refuted} refuted, {knowledge.unverifiable} unverifiable"
     )
-    asked = ", ".join(
+    asked_sources = ", ".join(
         f"{one.source} {one.asked}" + (f" ({one.failed} failed)" if one.failed else "")
         for one in knowledge.sources
         if one.asked
     )
-    noted = "; only noted, as the policy says" if knowledge.mode == "note" else ""
-    return f"{said}{noted}" + (f"; asked: {asked}" if asked else "; no source was asked")
+    note = "; only noted, as the policy says" if knowledge.mode == "note" else ""
+    return f"{verdict_text}{note}" + (f"; asked: {asked_sources}" if asked_sources else "; no source was asked")
 
 
 def knowledge_lines(report: HallucinationReport) -> Iterator[Line]:
-    """What was asked and what came of it, claim by claim; nothing where nothing was asked."""
+    """The results claim by claim; no line if no source was asked."""
     from assay.cli.terminal import Line, one_line
 
     if report.knowledge is None:
@@ -61,7 +61,7 @@ def knowledge_lines(report: HallucinationReport) -> Iterator[Line]:
 
 
 def word_line(word: SourceWord) -> str:
-    """What one source came to, in a line."""
+    """The result of one source in a line."""
     sure = "" if word.confidence is None else f" ({word.confidence:.2f})"
     age = "" if word.age_s is None else f", known for {word.age_s:.0f} s"
     took = "" if word.says == "skipped" else f", {word.elapsed_ms:.0f} ms{age}"
@@ -70,7 +70,7 @@ def word_line(word: SourceWord) -> str:
 
 
 def external_words(external: External) -> str:
-    """The head of what sources say of one claim."""
+    """The heading of the results on one claim."""
     return f"Knowledge: {external.status}" + (
         f" (it was {external.before.value.replace('_', ' ')})" if external.changed else ""
     )

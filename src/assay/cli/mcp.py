@@ -2,16 +2,16 @@
 
 from ipaddress import ip_address
 
-from assay.cli.options.serving import McpOptions
+from assay.cli.options.serve import McpOptions
 from assay.config import build_guard
 from assay.errors import InputError
 
 
 def run_mcp(options: McpOptions) -> None:
-    """Serves until the client goes or it is told to stop.
+    """Serves until the client disconnects or the process is asked to stop.
 
     Raises:
-        InputError: the package is not installed, or the address is one that others can reach.
+        InputError: the package is not installed, or the address is not a loopback address.
     """
     try:
         from assay.integrations.mcp import mcp_server

@@ -1,4 +1,4 @@
-"""`assay screen`: which passages may be evidence for a question, and whether there is anything to answer from."""
+"""`assay screen`: which passages may be evidence for a question, and whether they are enough to answer it."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.building import takes
+from assay.cli.options.command import takes
 from assay.cli.options.shared import EvidenceOption, GuardOptions, OutOption, TextOrJson
 from assay.errors import InputError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ScreenOptions(GuardOptions):
-    """What the command line said of passages that may be evidence."""
+    """The options of `assay screen`."""
 
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked, or @FILE.")]
     evidence: EvidenceOption
@@ -57,118 +57,124 @@ def run_screen(options: ScreenOptions) -> bool:
         Whether the signal is `retrieve`.
 
     Raises:
-        AssayError: anything that was given cannot be used.
+        AssayError: an option or a file cannot be used.
     """
     from assay.cli.check import open_guard
-    from assay.cli.inputs import read_question
-    from assay.cli.terminal import clean, write, write_text
+    from assay.cli.inputs import read_question, warn_skipped
+    from assay.cli.terminal import write, write_text
 
     passages, skipped = passages_at(options.evidence)
-    for name in skipped:
-        write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
+    warn_skipped(skipped)
     question = read_question(options.question) or ""
     guard = open_guard(options.policy, options.verifier)
-    found = guard.screen(question, passages, historical=options.historical, as_of=options.as_of)
+    screening = guard.screen(question, passages, historical=options.historical, as_of=options.as_of)
     if options.format == "json" or options.out is not None:
         from assay.cli.terminal import plain
         from assay.evaluation.rows import write_file
 
-        text = f"{found.model_dump_json(indent=2)}\n" if options.format == "json" else plain(lines_of(found))
+        text = (
+            f"{screening.model_dump_json(indent=2)}\n"
+            if options.format == "json"
+            else plain(screening_lines(screening))
+        )
         if options.out is None:
             write_text(text, sys.stdout)
         else:
             write_file(options.out, text)
     else:
-        write(lines_of(found), sys.stdout)
-    return found.signal == "retrieve"
+        write(screening_lines(screening), sys.stdout)
+    return screening.signal == "retrieve"
 
 
 def passages_at(paths: Sequence[str]) -> tuple[list[Any], tuple[str, ...]]:
-    """The passages that files and folders hold, and the files that were passed over because they are not text.
+    """The passages of files and folders, and the files that were skipped because they are not text.
 
     Raises:
-        InputError: missing or unreadable, or no list of passages where JSON is.
+        InputError: a path is missing or unreadable, or a JSON file holds no list of passages.
     """
     from assay.cli.inputs import walk_texts
 
-    found: list[Any] = []
+    passages: list[Any] = []
     skipped: list[str] = []
-    for given in paths:
-        path = Path(given)
+    for path_text in paths:
+        path = Path(path_text)
         if path.is_dir():
-            texts, passed = walk_texts(path)
-            skipped += [str(one) for one in passed]
-            for one in texts:
-                found += _of_file(one, one.relative_to(path).as_posix())
+            texts, other_files = walk_texts(path)
+            skipped += [str(text_file) for text_file in other_files]
+            for text_file in texts:
+                passages += _file_passages(text_file, text_file.relative_to(path).as_posix())
         elif path.exists():
-            found += _of_file(path, path.name)
+            passages += _file_passages(path, path.name)
         else:
-            raise InputError(f"{given}: no such file or folder; --evidence takes files and folders")
-    names = [one["id"] for one in found if isinstance(one.get("id"), str)]
-    for one in found:
-        if names.count(one.get("id")) > 1 and "source" in one:
-            one["id"] = one["source"]  # files of one name in two folders
-    return found, tuple(skipped)
+            raise InputError(f"{path_text}: no such file or folder; --evidence takes files and folders")
+    names = [text_file["id"] for text_file in passages if isinstance(text_file.get("id"), str)]
+    for text_file in passages:
+        if names.count(text_file.get("id")) > 1 and "source" in text_file:
+            text_file["id"] = text_file["source"]  # files of one name in two folders
+    return passages, tuple(skipped)
 
 
-def _of_file(path: Path, source: str) -> list[dict[str, Any]]:
-    from assay.cli.inputs import JSON_ENDINGS, parse_json, read_text, text_passage
+def _file_passages(path: Path, source: str) -> list[dict[str, Any]]:
+    from assay.cli.inputs import JSON_ENDINGS, parse_json, parse_json_lines, read_text, text_passage
 
     ending = path.suffix.lower()
     if ending not in JSON_ENDINGS:
         return [text_passage(path, source, path.stem)]
     text = read_text(path)
     if ending == ".jsonl":
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        value: Any = [parse_json(line, f"{path}, line {number}") for number, line in lines]
+        value: Any = parse_json_lines(text, str(path))
     else:
         value = parse_json(text, str(path))
         if isinstance(value, dict):
-            value = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [value])
+            value = next((value[name] for name in _LIST_FIELDS if isinstance(value.get(name), list)), [value])
     if not isinstance(value, list):
         raise InputError(f"{path}: expected a list of passages or an object with one, got {type(value).__name__}")
-    made = []
-    for number, one in enumerate(value, 1):
-        if not isinstance(one, str | dict):
-            raise InputError(f"{path}: passage {number}: expected text or an object, got {type(one).__name__}")
-        made.append({"id": f"{path.stem}-{number}", "text": one} if isinstance(one, str) else _named(one, path, number))
-    return made
+    passages = []
+    for number, item in enumerate(value, 1):
+        if not isinstance(item, str | dict):
+            raise InputError(f"{path}: passage {number}: expected text or an object, got {type(item).__name__}")
+        passages.append(
+            {"id": f"{path.stem}-{number}", "text": item} if isinstance(item, str) else _with_id(item, path, number)
+        )
+    return passages
 
 
-_LISTS: Final = ("evidence", "passages", "documents", "nodes", "chunks", "results")
-"""Names under which a JSON file of a retriever holds its list."""
+_LIST_FIELDS: Final = ("evidence", "passages", "documents", "nodes", "chunks", "results")
+"""The fields in which the JSON of a retriever may hold its passages."""
 
 
-def _named(one: dict[str, Any], path: Path, number: int) -> dict[str, Any]:
-    """A passage with an id: its own, or the file's name and its number."""
-    nested = one.get("metadata", one.get("meta"))
-    own = [layer.get(name) for layer in (one, nested if isinstance(nested, dict) else {}) for name in _IDS]
-    return one if any(value not in (None, "") for value in own) else {"id": f"{path.stem}-{number}", **one}
+def _with_id(passage: dict[str, Any], path: Path, number: int) -> dict[str, Any]:
+    """A passage with an id: its own, else one of the file name and its number."""
+    nested = passage.get("metadata", passage.get("meta"))
+    ids = [layer.get(name) for layer in (passage, nested if isinstance(nested, dict) else {}) for name in _ID_FIELDS]
+    return passage if any(value not in (None, "") for value in ids) else {"id": f"{path.stem}-{number}", **passage}
 
 
-_IDS: Final = ("id", "doc_id", "chunk_id", "source_id", "document_id")
+_ID_FIELDS: Final = ("id", "doc_id", "chunk_id", "source_id", "document_id")
 
 
-def lines_of(found: "Screening") -> "Iterator[Line]":
+def screening_lines(screening: "Screening") -> "Iterator[Line]":
     """A screening for people."""
     from assay.cli.terminal import Line, one_line
 
-    style = {"retrieve": "good", "low_confidence": "doubt", "refuse": "bad"}[found.signal.value]
-    why = ", ".join(reason.value.replace("_", " ") for reason in found.reasons)
-    yield Line(((found.signal.value.upper().replace("_", " "), style), (f"  {why}" if why else "", "")))
-    passages = {one.id: one for one in found.passages}
-    for name in found.kept:
+    style = {"retrieve": "good", "low_confidence": "doubt", "refuse": "bad"}[screening.signal.value]
+    why = ", ".join(reason.value.replace("_", " ") for reason in screening.reasons)
+    yield Line(((screening.signal.value.upper().replace("_", " "), style), (f"  {why}" if why else "", "")))
+    passages = {one.id: one for one in screening.passages}
+    for name in screening.kept:
         one = passages[name]
-        said = [f"relevance {one.relevance:.2f}"] if one.relevance is not None else []
-        said += [f"version {one.version}"] if one.version else []
-        said += [one.standing.value.replace("_", " ")] if one.standing != "in_force" else []
-        yield Line((("kept     ", "good"), (one_line(name, 80), "strong"), (f"  {', '.join(said)}", "faint")))
-    for gone in found.dropped:
-        detail = one_line(gone.detail, 200)
-        yield Line((("dropped  ", "bad"), (one_line(gone.id, 80), "strong"), (f"  {gone.reason.value}: {detail}", "")))
-    for pair in found.conflicts:
+        facts = [f"relevance {one.relevance:.2f}"] if one.relevance is not None else []
+        facts += [f"version {one.version}"] if one.version else []
+        facts += [one.standing.value.replace("_", " ")] if one.standing != "in_force" else []
+        yield Line((("kept     ", "good"), (one_line(name, 80), "strong"), (f"  {', '.join(facts)}", "faint")))
+    for dropped in screening.dropped:
+        detail = one_line(dropped.detail, 200)
+        yield Line(
+            (("dropped  ", "bad"), (one_line(dropped.id, 80), "strong"), (f"  {dropped.reason.value}: {detail}", ""))
+        )
+    for pair in screening.conflicts:
         yield Line((("conflict ", "doubt"), (f"{one_line(pair.first, 60)} and {one_line(pair.second, 60)}", "strong")))
         for name, text in ((pair.first, pair.first_text), (pair.second, pair.second_text)):
             yield Line((((f"{one_line(name, 60)}: "), "faint"), (one_line(text, 300), "")), indent=2, gutter=True)
-    for inferred in found.inferred:
+    for inferred in screening.inferred:
         yield Line(((f"inferred: {one_line(inferred, 300)}", "faint"),))

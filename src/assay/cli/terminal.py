@@ -1,6 +1,7 @@
-"""Writing to a terminal: foreign text made harmless, plain lines where there is no terminal, colour where there is."""
+"""Output for people: colour and wrapping on a terminal, plain lines elsewhere, foreign text made harmless."""
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO
@@ -10,7 +11,7 @@ from assay.harmless import clean, one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["STYLES", "Line", "clean", "one_line", "plain", "wants_colour", "write", "write_text"]
+__all__ = ["STYLES", "Line", "clean", "one_line", "plain", "say", "wants_colour", "write", "write_text"]
 
 STYLES: Final = {
     "": "",
@@ -28,12 +29,12 @@ STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line for people: what it says, piece by piece with the style's name, and how far it is set in."""
+    """One line for people: its text in parts, each with the name of a style, and its indent in characters."""
 
     parts: tuple[tuple[str, str], ...] = ()
     indent: int = 0
     gutter: bool = False
-    """Whether it is a line of foreign text that follows a bar, so that it cannot pass for one of ours."""
+    """Whether a bar precedes it, so that a line of foreign text cannot pass for one of assay's."""
 
 
 def wants_colour(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:
@@ -62,10 +63,20 @@ def write(lines: Iterable[Line], stream: TextIO) -> None:
 
 
 def write_text(text: str, stream: TextIO) -> None:
-    """Writes text to a stream; characters that its encoding lacks are written as escapes instead of failing."""
+    """Writes text to a stream; characters that its encoding lacks are written as escapes."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
+
+
+def say(text: str, *, error: bool = False) -> None:
+    """Writes a message and a newline to standard output, or to standard error; control characters are written out.
+
+    Args:
+        text: the message, one line or several; foreign text may be in it.
+        error: whether it goes to standard error.
+    """
+    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
 
 
 def _console(stream: TextIO) -> "Console":

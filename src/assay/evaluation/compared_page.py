@@ -1,28 +1,28 @@
-"""Two runs over the same rows as one self-contained page, side by side: figures, thresholds, sets, and what flipped."""
+"""Two runs over the same rows as one self-contained page: figures, thresholds, sets, and the rows that flipped."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from assay.evaluation.figures.comparison import Change, Comparison, Flip
-from assay.evaluation.figures.gate_rates import Share, share
-from assay.evaluation.figures.metrics import FIGURES, Figure
-from assay.evaluation.report_page import STYLE as EVALUATION
-from assay.evaluation.report_page import interval, signed, words
-from assay.evaluation.row_list import mark_legend, marked_text, passages
-from assay.evaluation.rows.kept import KeptRow
+from assay.evaluation.figures.gate_rates import share
+from assay.evaluation.figures.metrics import FIGURES
+from assay.evaluation.figures.slice_rates import is_flagged
+from assay.evaluation.report_page import STYLE as EVALUATION_STYLE
+from assay.evaluation.report_page import difference_text, figure_cell, share_cell, table_section
+from assay.evaluation.row_list import listed_section, mark_legend, marked_text, passages, score_text, summary_text
+from assay.evaluation.rows.kept_rows import KeptRow
 from assay.evaluation.rows.results import Result
-from assay.evaluation.threshold_panel import SCRIPT, System, threshold_panel
-from assay.reporting import Child, Markup, foreign, page, scrolled, tag
+from assay.evaluation.threshold_panel import SCRIPT, SystemScores, threshold_panel
+from assay.reporting import Child, Markup, foreign, page, tag
 from assay.schema import Evidence
-from assay.stats import shown_score
 
 MOST_FLIPS: Final = 200
 """Rows of each kind that are shown; the rest are counted."""
-WORDS: Final[Mapping[bool | None, str]] = {True: "better", False: "worse", None: "within chance"}
-"""What is said of a change."""
+CHANGE_WORDS: Final[Mapping[bool | None, str]] = {True: "better", False: "worse", None: "within chance"}
+"""The wording of a change: better, worse, or within chance."""
 
 STYLE: Final = (
-    EVALUATION
+    EVALUATION_STYLE
     + """
 .brand bdi{min-width:0;overflow-wrap:anywhere}
 .sides>div{min-width:0}
@@ -47,24 +47,24 @@ def comparison_page(
     Args:
         found: the figures and the rows that flipped.
         rows: the rows of both runs.
-        first: what the first run said, by the digest of the row.
-        second: the same of the second run.
-        evidence: what the rows were held against, by digest, where it is at hand.
-        threshold: what scores below it was flagged; the verdict decided without one.
+        first: the results of the first run by the digest of the row.
+        second: those of the second run.
+        evidence: the evidence of the rows by their digest, where it is available.
+        threshold: rows that score below it are flagged; without one the verdict decides.
     """
     shared = [row for row in rows if row.label is not None and row.digest in first and row.digest in second]
     names = ("first", "second")
     systems = [
-        System(f"{name} run", [(row.wrong, results[row.digest].score) for row in shared])
+        SystemScores(f"{name} run", [(row.wrong, results[row.digest].score) for row in shared])
         for name, results in zip(names, (first, second), strict=True)
     ]
-    about = f"{found.rows:,} labelled rows in both runs, {found.wrong:,} of them wrong."
-    left = [
+    introduction = f"{found.rows:,} labelled rows in both runs, {found.wrong:,} of them wrong."
+    left_out = [
         tag("p", f"{count:,} rows are only in the {name} run and are left out.", class_="soft")
         for count, name in zip((found.only_first, found.only_second), names, strict=True)
         if count
     ]
-    sides = _Sides(first, second, evidence or {}, {row.digest: row for row in shared})
+    sides = _FlipRows(first, second, evidence or {}, {row.digest: row for row in shared})
     return page(
         "assay: two runs side by side",
         STYLE,
@@ -72,8 +72,17 @@ def comparison_page(
         tag(
             "main",
             tag("h1", "Two runs side by side"),
-            tag("p", "First: ", foreign(found.first), "; second: ", foreign(found.second), ". ", about, class_="soft"),
-            left,
+            tag(
+                "p",
+                "First: ",
+                foreign(found.first),
+                "; second: ",
+                foreign(found.second),
+                ". ",
+                introduction,
+                class_="soft",
+            ),
+            left_out,
             _figures(found.changes),
             threshold_panel(systems, threshold),
             _sets(shared, first, second, threshold),
@@ -104,34 +113,20 @@ def _figures(changes: Mapping[str, Change]) -> Markup:
         tag(
             "tr",
             tag("th", FIGURES[name], scope="row"),
-            _cell(change.first),
-            _cell(change.second),
-            tag("td", signed(change.difference), class_="num"),
-            tag("td", WORDS[change.better], class_=style[change.better]),
+            figure_cell(change.first),
+            figure_cell(change.second),
+            tag("td", difference_text(change.difference), class_="num"),
+            tag("td", CHANGE_WORDS[change.better], class_=style[change.better]),
         )
         for name, change in changes.items()
     )
-    return _table("Figures", head, body)
-
-
-def _cell(figure: Figure) -> Markup:
-    small = interval(figure)
-    return tag("td", words(figure), tag("small", small) if small else None, class_="num")
-
-
-def _share(found: Share) -> Markup:
-    return _cell(Figure(found.value, found.low, found.high))
-
-
-def _table(title: str, head: Markup, body: Child) -> Markup:
-    table = tag("table", tag("thead", head), tag("tbody", body))
-    return tag("section", tag("h2", title), scrolled(title, table))
+    return table_section("Figures", head, body)
 
 
 def _sets(
     rows: Sequence[KeptRow], first: Mapping[str, Result], second: Mapping[str, Result], threshold: float | None
 ) -> Markup:
-    """Of each set both rates of both runs."""
+    """A table of sets with both rates of both runs."""
     names = sorted({row.set for row in rows})
     columns = ("right passed, first", "second", "wrong flagged, first", "second")
     head = tag(
@@ -142,26 +137,20 @@ def _sets(
     )
     body = []
     for name in names:
-        own = [row for row in rows if row.set == name]
+        rows_of_set = [row for row in rows if row.set == name]
         cells = []
         for wrong in (False, True):
-            chosen = [row for row in own if row.wrong == wrong]
+            rows_of_class = [row for row in rows_of_set if row.wrong == wrong]
             for results in (first, second):
-                flagged = sum(_flagged(results[row.digest], threshold) for row in chosen)
-                cells.append(_share(share(flagged if wrong else len(chosen) - flagged, len(chosen))))
-        count = tag("td", f"{len(own):,}", class_="num")
+                flagged = sum(is_flagged(results[row.digest], threshold) for row in rows_of_class)
+                cells.append(share_cell(share(flagged if wrong else len(rows_of_class) - flagged, len(rows_of_class))))
+        count = tag("td", f"{len(rows_of_set):,}", class_="num")
         body.append(tag("tr", tag("th", foreign(name), scope="row"), count, cells))
-    return _table("By set", head, body)
+    return table_section("By set", head, body)
 
 
-def _flagged(result: Result, threshold: float | None) -> bool:
-    if threshold is None:
-        return not result.supported
-    return result.score is None or result.score < threshold
-
-
-class _Sides:
-    """Draws the rows that flipped, with what each run said of them."""
+class _FlipRows:
+    """Draws the rows that flipped, with the result of each run."""
 
     def __init__(
         self,
@@ -176,28 +165,25 @@ class _Sides:
 
     def section(self, title: str, flips: Sequence[Flip]) -> Markup:
         """The rows of one kind, the largest move first."""
-        shown = [self._row(one) for one in flips[:MOST_FLIPS]]
-        more = f"{len(flips) - MOST_FLIPS:,} more are left out of this page." if len(flips) > MOST_FLIPS else None
-        note = tag("p", more, class_="soft") if more else None
-        return tag("section", tag("h2", f"{title}: {len(flips):,}"), mark_legend() if shown else None, shown, note)
+        return listed_section(title, [self._row(one) for one in flips[:MOST_FLIPS]], len(flips), mark_legend())
 
     def _row(self, flip: Flip) -> Markup:
         row = self._rows[flip.digest]
-        short = row.text if len(row.text) <= 160 else row.text[:159] + "…"
-        moved = f"{_score(flip.score_before)} → {_score(flip.score_after)}"
-        head = tag("summary", tag("span", moved, class_="num"), tag("span", flip.label), foreign(short, "span"))
+        moved = f"{score_text(flip.score_before)} → {score_text(flip.score_after)}"
+        head = tag(
+            "summary",
+            tag("span", moved, class_="num"),
+            tag("span", flip.label),
+            foreign(summary_text(row.text), "span"),
+        )
         body: list[Child] = [tag("p", foreign(f"{row.set}/{row.id} · labelled {flip.label}"), class_="small soft")]
         if row.question is not None:
             body.append(tag("p", foreign(row.question)))
         sides = []
         for name, results in zip(("First run", "Second run"), self._results, strict=True):
             result = results[flip.digest]
-            verdict = f"{name}: {result.verdict.replace('_', ' ')}, {_score(result.score)}"
+            verdict = f"{name}: {result.verdict.replace('_', ' ')}, {score_text(result.score)}"
             sides.append(tag("div", tag("h3", verdict), marked_text(row.text, result.spans, row.spans or ())))
         body.append(tag("div", sides, class_="sides"))
         body += passages(self._evidence.get(flip.digest, ()), row.text)
         return tag("details", head, tag("div", body), class_="row")
-
-
-def _score(value: float | None) -> str:
-    return "–" if value is None else shown_score(value)

@@ -9,11 +9,11 @@ from assay.evaluation.figures.metrics import FIGURES, Figure, Figures
 from assay.evaluation.figures.slice_rates import SliceRates, slice_rates
 from assay.evaluation.figures.summary import LEAST_DIAGRAM, LEAST_SLICE, Bins, Summary
 from assay.evaluation.row_list import STYLE as ROWS
-from assay.evaluation.row_list import Judged, judged_rows, row_sections
+from assay.evaluation.row_list import JudgedRow, judged_rows, row_sections
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.evaluation.rows.slices import CLAIM_TYPES
-from assay.evaluation.threshold_panel import SCRIPT, System, threshold_panel
+from assay.evaluation.threshold_panel import SCRIPT, SystemScores, threshold_panel
 from assay.evaluation.threshold_panel import STYLE as PANEL
 from assay.reporting import BASE, Child, Markup, curve, foreign, page, reliability, scrolled, tag
 
@@ -42,10 +42,10 @@ ul{padding-left:1.2rem}
 )
 """The style sheet of the page."""
 
-_LESS_WIDE: Final = ("contradiction_auroc", "span_f1")
-"""Columns that are left out of a table in which nothing has them."""
-_HEADLINE: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece", "span_f1")
-_COLUMNS: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece")
+_OPTIONAL_COLUMNS: Final = ("contradiction_auroc", "span_f1")
+"""Columns that are left out of a table if no row of it has a value."""
+_HEADLINE_FIGURES: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece", "span_f1")
+_TABLE_FIGURES: Final = ("balanced_accuracy", "f1", "auroc", "auprc", "fpr", "fnr", "ece")
 
 
 def eval_page(
@@ -58,17 +58,23 @@ def eval_page(
 
     Args:
         summary: the figures.
-        rows: the rows, to be opened on the page.
+        rows: the rows, which the page lists.
         results: one for each row.
         slice_keys: names in `meta` to slice by.
     """
     judged = judged_rows(rows, results, summary.threshold)
-    rated = slice_rates(rows, results, summary.threshold, slice_keys)
+    rates_by_slice = slice_rates(rows, results, summary.threshold, slice_keys)
     overall = summary.overall
-    decided = "the verdict decides" if summary.threshold is None else f"flagged below a score of {summary.threshold:g}"
-    about = f"{overall.rows:,} labelled rows in {len(summary.sets)} sets, {overall.wrong:,} of them wrong; {decided}."
-    left = [f"{summary.unlabelled:,} rows without a label are left out."] if summary.unlabelled else []
-    left += [f"{overall.not_judged:,} rows could not be judged; they count as flagged."] if overall.not_judged else []
+    flag_rule = (
+        "the verdict decides" if summary.threshold is None else f"flagged below a score of {summary.threshold:g}"
+    )
+    introduction = (
+        f"{overall.rows:,} labelled rows in {len(summary.sets)} sets, {overall.wrong:,} of them wrong; {flag_rule}."
+    )
+    left_out = [f"{summary.unlabelled:,} rows without a label are left out."] if summary.unlabelled else []
+    left_out += (
+        [f"{overall.not_judged:,} rows could not be judged; they count as flagged."] if overall.not_judged else []
+    )
     return page(
         "assay: evaluation",
         STYLE,
@@ -76,18 +82,18 @@ def eval_page(
         tag(
             "main",
             tag("h1", "Evaluation"),
-            tag("p", about, class_="soft"),
-            (tag("p", words) for words in left),
+            tag("p", introduction, class_="soft"),
+            (tag("p", note) for note in left_out),
             _headline(overall),
             _gates(summary),
-            threshold_panel(_scored(judged, summary), summary.threshold),
+            threshold_panel(_system_scores(judged, summary), summary.threshold),
             _systems(summary),
             _plots(summary),
             _table("By set", "Set", summary.sets),
             _three_way(summary.sets),
-            (_table(f"By {way}", way.capitalize(), found) for way, found in slice_tables(summary)),
-            (_diagrams(way, found) for way, found in summary.reliability.items()),
-            _rates(rated),
+            (_table(f"By {way}", way.capitalize(), figures) for way, figures in slice_tables(summary)),
+            (_diagrams(way, figures) for way, figures in summary.reliability.items()),
+            _slice_rate_tables(rates_by_slice),
             row_sections(judged) if judged else (),
         ),
         _footer(summary),
@@ -95,21 +101,23 @@ def eval_page(
     )
 
 
-def _scored(judged: Sequence[Judged], summary: Summary) -> list[System]:
-    """The scores that a threshold may stand on: of support, and of whole outputs the overall score of each policy."""
-    found = [System("support", [(one.row.wrong, one.result.score) for one in judged])]
+def _system_scores(judged: Sequence[JudgedRow], summary: Summary) -> list[SystemScores]:
+    """The scores that the threshold panel shows: support, and for outputs the overall score under each policy."""
+    systems = [SystemScores("support", [(judged_row.row.wrong, judged_row.result.score) for judged_row in judged])]
     for gate in summary.gates:
-        scored = [
-            (one.row.wrong, one.result.gates[gate.policy][1]) for one in judged if gate.policy in one.result.gates
+        scores = [
+            (judged_row.row.wrong, judged_row.result.gates[gate.policy][1])
+            for judged_row in judged
+            if gate.policy in judged_row.result.gates
         ]
-        found.append(System(f"policy {gate.policy}", scored))
-    return found
+        systems.append(SystemScores(f"policy {gate.policy}", scores))
+    return systems
 
 
 def _headline(overall: Figures) -> Markup:
-    shown = [(name, overall.figures[name]) for name in _HEADLINE if name in overall.figures]
+    shown = [(name, overall.figures[name]) for name in _HEADLINE_FIGURES if name in overall.figures]
     cells = (
-        tag("div", tag("dt", FIGURES[name]), tag("dd", words(figure), tag("small", interval(figure))))
+        tag("div", tag("dt", FIGURES[name]), tag("dd", figure_text(figure), tag("small", interval_text(figure))))
         for name, figure in shown
         if figure.value is not None
     )
@@ -117,63 +125,64 @@ def _headline(overall: Figures) -> Markup:
 
 
 def _gates(summary: Summary) -> Child:
-    """What each policy's gate is worth on outputs: its two rates, its actions, and the trade-off behind them."""
+    """The gate of each policy on outputs: its two rates, its actions, and the trade-off between the rates."""
     if not summary.gates:
         return ()
     body: list[Child] = []
-    for found in summary.gates:
-        own = found.policy == summary.identity.get("policy")
-        body.append(_gate_row(found.policy, found.overall, "ours" if own else None))
-        if own and len(found.sets) > 1:
-            body += [_gate_row(f"on {one.name}", one, None) for one in found.sets]
+    for gate in summary.gates:
+        is_own = gate.policy == summary.identity.get("policy")
+        body.append(_gate_row(gate.policy, gate.overall, "ours" if is_own else None))
+        if is_own and len(gate.sets) > 1:
+            body += [_gate_row(f"on {set_rates.name}", set_rates, None) for set_rates in gate.sets]
     head = _head(("Policy", "Honest emitted", "Wrong stopped", "Honest", "Wrong", "Actions"))
     curves = (
         curve(
-            f"The gate under {found.policy}",
+            f"The gate under {gate.policy}",
             "What other thresholds of its score would do: up and to the right is better.",
             ("wrong outputs stopped", "honest outputs emitted"),
-            [(stopped, emitted) for _, emitted, stopped in found.curve],
+            [(stopped, emitted) for _, emitted, stopped in gate.curve],
             ((0, 1), (1, 0)),
         )
-        for found in summary.gates
-        if found.curve
+        for gate in summary.gates
+        if gate.curve
     )
-    return (_section("The gate", head, body), tag("div", curves, class_="plots"))
+    return (table_section("The gate", head, body), tag("div", curves, class_="plots"))
 
 
-def _gate_row(name: str, found: Rates, style: str | None) -> Markup:
-    actions = ", ".join(f"{count:,} {action}" for action, count in found.actions.items())
+def _gate_row(name: str, rates: Rates, style: str | None) -> Markup:
+    actions = ", ".join(f"{count:,} {action}" for action, count in rates.actions.items())
     return tag(
         "tr",
         tag("th", foreign(name), scope="row"),
-        _share_cell(found.honest_emitted),
-        _share_cell(found.wrong_stopped),
-        tag("td", f"{found.honest_emitted.of:,}", class_="num"),
-        tag("td", f"{found.wrong_stopped.of:,}", class_="num"),
+        share_cell(rates.honest_emitted),
+        share_cell(rates.wrong_stopped),
+        tag("td", f"{rates.honest_emitted.of:,}", class_="num"),
+        tag("td", f"{rates.wrong_stopped.of:,}", class_="num"),
         tag("td", actions, class_="num"),
         class_=style,
     )
 
 
-def _share_cell(found: Share) -> Markup:
-    figure = Figure(found.value, found.low, found.high)
-    small = interval(figure)
-    return tag("td", words(figure), tag("small", small) if small else None, class_="num")
+def share_cell(share: Share) -> Markup:
+    """A table cell with a share and its interval."""
+    figure = Figure(share.value, share.low, share.high)
+    small = interval_text(figure)
+    return tag("td", figure_text(figure), tag("small", small) if small else None, class_="num")
 
 
-def words(figure: Figure | None) -> str:
+def figure_text(figure: Figure | None) -> str:
     """A figure with three decimals, or a dash.
 
-    >>> words(Figure(0.5)), words(None)
+    >>> figure_text(Figure(0.5)), figure_text(None)
     ('0.500', '–')
     """
     return "–" if figure is None or figure.value is None else f"{figure.value:.3f}"
 
 
-def interval(figure: Figure | None) -> str:
+def interval_text(figure: Figure | None) -> str:
     """The interval of a figure, or nothing.
 
-    >>> interval(Figure(0.5, 0.4, 0.6))
+    >>> interval_text(Figure(0.5, 0.4, 0.6))
     '0.400 to 0.600'
     """
     if figure is None or figure.low is None or figure.high is None:
@@ -181,10 +190,11 @@ def interval(figure: Figure | None) -> str:
     return f"{figure.low:.3f} to {figure.high:.3f}"
 
 
-def _cell(figure: Figure | None) -> Markup:
-    small = interval(figure)
+def figure_cell(figure: Figure | None) -> Markup:
+    """A table cell with a figure and its interval; an undefined one has the reason as its title."""
+    small = interval_text(figure)
     why = figure.undefined if figure is not None else None
-    return tag("td", words(figure), tag("small", small) if small else None, class_="num", title=why)
+    return tag("td", figure_text(figure), tag("small", small) if small else None, class_="num", title=why)
 
 
 def _head(cells: Iterable[str]) -> Markup:
@@ -192,7 +202,8 @@ def _head(cells: Iterable[str]) -> Markup:
     return tag("tr", tag("th", first, scope="col"), (tag("th", cell, scope="col", class_="num") for cell in others))
 
 
-def _section(title: str, head: Markup, body: Child) -> Markup:
+def table_section(title: str, head: Markup, body: Child) -> Markup:
+    """A section with a heading and a table that scrolls where it is wide."""
     return tag(
         "section",
         tag("h2", title),
@@ -201,126 +212,140 @@ def _section(title: str, head: Markup, body: Child) -> Markup:
 
 
 def slice_tables(summary: Summary) -> list[tuple[str, list[Figures]]]:
-    """The slices as tables: each way that tells rows apart is one, what claims contain is one together."""
+    """The slices as tables with their titles: one for each way of slicing, and one for all ways by what claims contain.
+
+    A way with a single slice of all rows is left out.
+    """
     tables: dict[str, list[Figures]] = {}
-    for way, found in summary.slices.items():
+    for way, figures_of_way in summary.slices.items():
         if way in CLAIM_TYPES:
-            named = [replace(figures, name=f"{figures.name} {way}") for figures in found]
-            tables.setdefault("claim type", []).extend(named)
-        elif len(found) != 1 or found[0].rows != summary.overall.rows:
-            tables[way] = list(found)
-    return [(way, found) for way, found in tables.items() if found]
+            renamed = [replace(figures, name=f"{figures.name} {way}") for figures in figures_of_way]
+            tables.setdefault("claim type", []).extend(renamed)
+        elif len(figures_of_way) != 1 or figures_of_way[0].rows != summary.overall.rows:
+            tables[way] = list(figures_of_way)
+    return [(way, figures_of_way) for way, figures_of_way in tables.items() if figures_of_way]
 
 
 def three_way(sets: Sequence[Figures]) -> list[Figures]:
-    """The sets that tell contradicted rows from unsupported ones and have rows of both, the worst told apart first."""
-    found = [figures for figures in sets if _defined(figures.figures.get("contradiction_auroc"))]
-    return sorted(found, key=lambda figures: (figures.figures["contradiction_auroc"].value or 0.0, figures.name))
+    """The sets with both contradicted and unsupported rows, those first in which the two are distinguished worst."""
+    told_apart = [figures for figures in sets if _defined(figures.figures.get("contradiction_auroc"))]
+    return sorted(told_apart, key=lambda figures: (figures.figures["contradiction_auroc"].value or 0.0, figures.name))
 
 
 def _three_way(sets: Sequence[Figures]) -> Markup | None:
-    found = three_way(sets)
-    if not found:
+    sets_told_apart = three_way(sets)
+    if not sets_told_apart:
         return None
     rows = (
         tag(
             "tr",
             tag("th", foreign(figures.name), scope="row"),
-            (tag("td", f"{n:,}", class_="num") for n in (figures.contradicted, figures.unsupported)),
-            _cell(figures.figures["contradiction_auroc"]),
+            (tag("td", f"{count:,}", class_="num") for count in (figures.contradicted, figures.unsupported)),
+            figure_cell(figures.figures["contradiction_auroc"]),
         )
-        for figures in found
+        for figures in sets_told_apart
     )
-    return _section("Contradicted against unsupported", _head(("Set", "contradicted", "unsupported", "AUROC")), rows)
+    return table_section(
+        "Contradicted against unsupported", _head(("Set", "contradicted", "unsupported", "AUROC")), rows
+    )
 
 
-def _rates(rated: Mapping[str, Sequence[SliceRates]]) -> list[Markup]:
-    """Of each slice what was judged rightly, missed and flagged for nothing, with intervals that hold for few rows."""
-    made = []
-    for way, found in rated.items():
+def _slice_rate_tables(rates_by_way: Mapping[str, Sequence[SliceRates]]) -> list[Markup]:
+    """Tables of the shares of each slice: judged rightly, missed, and wrongly flagged."""
+    sections = []
+    for way, rates in rates_by_way.items():
         head = _head((way.capitalize(), "rows", "judged rightly", "wrong missed", "right flagged"))
         body = [
             tag(
                 "tr",
-                tag("th", foreign(one.name), scope="row"),
-                tag("td", f"{one.right.of:,}", class_="num"),
-                (_share_cell(part) for part in (one.right, one.missed, one.alarms)),
+                tag("th", foreign(rates_of_slice.name), scope="row"),
+                tag("td", f"{rates_of_slice.right.of:,}", class_="num"),
+                (share_cell(part) for part in (rates_of_slice.right, rates_of_slice.missed, rates_of_slice.alarms)),
             )
-            for one in found
+            for rates_of_slice in rates
         ]
-        made.append(_section(f"Shares by {way}", head, body))
-    return made
+        sections.append(table_section(f"Shares by {way}", head, body))
+    return sections
 
 
-def _diagrams(way: str, found: Mapping[str, Bins]) -> Markup | None:
+def _diagrams(way: str, bins_by_slice: Mapping[str, Bins]) -> Markup | None:
     """The reliability diagrams of one way of slicing, side by side."""
-    if not found:
+    if not bins_by_slice:
         return None
-    drawn = (
-        reliability(bins, foreign(name), f"{sum(count for *_, count in bins):,} rows") for name, bins in found.items()
+    plots = (
+        reliability(bins, foreign(name), f"{sum(count for *_, count in bins):,} rows")
+        for name, bins in bins_by_slice.items()
     )
-    return tag("section", tag("h2", f"Reliability by {way}"), tag("div", drawn, class_="plots small-plots"))
+    return tag("section", tag("h2", f"Reliability by {way}"), tag("div", plots, class_="plots small-plots"))
 
 
-def _table(title: str, first: str, found: Sequence[Figures]) -> Markup | None:
-    if not found:
+def _table(title: str, first: str, figures_listed: Sequence[Figures]) -> Markup | None:
+    if not figures_listed:
         return None
-    shown = [*_COLUMNS, *(name for name in _LESS_WIDE if any(_defined(f.figures.get(name)) for f in found))]
+    shown = [
+        *_TABLE_FIGURES,
+        *(name for name in _OPTIONAL_COLUMNS if any(_defined(f.figures.get(name)) for f in figures_listed)),
+    ]
     head = _head((first, "rows", "wrong", *(FIGURES[name] for name in shown)))
-    return _section(title, head, [_row(figures, shown) for figures in found])
+    return table_section(title, head, [_row(figures, shown) for figures in figures_listed])
 
 
 def _defined(figure: Figure | None) -> bool:
     return figure is not None and figure.value is not None
 
 
-def _row(found: Figures, shown: Sequence[str], style: str | None = None) -> Markup:
-    counts = (tag("td", f"{count:,}", class_="num") for count in (found.rows, found.wrong))
-    cells = (_cell(found.figures.get(name)) for name in shown)
-    return tag("tr", tag("th", foreign(found.name), scope="row"), counts, cells, class_=style)
+def _row(figures: Figures, shown: Sequence[str], style: str | None = None) -> Markup:
+    counts = (tag("td", f"{count:,}", class_="num") for count in (figures.rows, figures.wrong))
+    cells = (figure_cell(figures.figures.get(name)) for name in shown)
+    return tag("tr", tag("th", foreign(figures.name), scope="row"), counts, cells, class_=style)
 
 
 def _systems(summary: Summary) -> list[Markup]:
-    """The guard beside the baselines: over all rows, then figure by figure for each set."""
-    listed = [tag("li", foreign(note)) for note in summary.notes]
-    notes = [tag("ul", listed, class_="small soft")] if listed else []
+    """The guard and the baselines: over all rows, then figure by figure for each set."""
+    notes_listed = [tag("li", foreign(note)) for note in summary.notes]
+    notes = [tag("ul", notes_listed, class_="small soft")] if notes_listed else []
     if not summary.systems:
         return notes
-    shown = _COLUMNS
-    head = _head(("System", "rows", "wrong", *(FIGURES[name] for name in shown)))
-    body = [_row(found, shown, "ours" if index == 0 else None) for index, found in enumerate(summary.systems)]
-    names = [found.name for found in summary.systems]
+    columns = _TABLE_FIGURES
+    head = _head(("System", "rows", "wrong", *(FIGURES[name] for name in columns)))
+    body = [_row(figures, columns, "ours" if index == 0 else None) for index, figures in enumerate(summary.systems)]
+    names = [figures.name for figures in summary.systems]
     by_set = (
-        _section(
+        table_section(
             f"{FIGURES[figure][:1].upper()}{FIGURES[figure][1:]} by set, beside the baselines",
             _head(("Set", *names)),
-            [_set_row(name, names, found) for name, found in rows.items()],
+            [_set_row(name, names, figures) for name, figures in rows.items()],
         )
         for figure, rows in summary.systems_by_set.items()
     )
-    return [_section("Beside the baselines", head, body), *notes, _margins(summary), *by_set]
+    return [table_section("Beside the baselines", head, body), *notes, _margins(summary), *by_set]
 
 
 def margins(summary: Summary) -> list[tuple[str, str, Figure]]:
-    """Set, best baseline and how far the guard lies above it, the sets in which it lies lowest first."""
-    found = [(name, best, figure) for name, (best, figure) in summary.margins.items() if figure.value is not None]
-    return sorted(found, key=lambda item: (item[2].value or 0.0, item[0]))
+    """Each set with its best baseline and the guard's lead over it in balanced accuracy, the smallest lead first."""
+    defined = [(name, best, figure) for name, (best, figure) in summary.margins.items() if figure.value is not None]
+    return sorted(defined, key=lambda item: (item[2].value or 0.0, item[0]))
 
 
-def signed(figure: Figure) -> str:
+def difference_text(figure: Figure) -> str:
     """A difference with its sign and interval.
 
-    >>> signed(Figure(0.05, -0.01, 0.11))
+    >>> difference_text(Figure(0.05, -0.01, 0.11))
     '+0.050 (-0.010 to +0.110)'
     """
     if figure.value is None or figure.low is None or figure.high is None:
-        return words(figure)
+        return figure_text(figure)
     return f"{figure.value:+.3f} ({figure.low:+.3f} to {figure.high:+.3f})"
 
 
 def _margins(summary: Summary) -> Markup:
     rows = (
-        tag("tr", tag("th", foreign(name), scope="row"), tag("td", best), tag("td", signed(figure), class_="num"))
+        tag(
+            "tr",
+            tag("th", foreign(name), scope="row"),
+            tag("td", best),
+            tag("td", difference_text(figure), class_="num"),
+        )
         for name, best, figure in margins(summary)
     )
     head = tag(
@@ -329,11 +354,13 @@ def _margins(summary: Summary) -> Markup:
         tag("th", "best baseline", scope="col"),
         tag("th", "balanced accuracy above it", scope="col", class_="num"),
     )
-    return _section("Ahead of the best baseline", head, rows)
+    return table_section("Ahead of the best baseline", head, rows)
 
 
-def _set_row(name: str, systems: Sequence[str], found: Mapping[str, Figure]) -> Markup:
-    return tag("tr", tag("th", foreign(name), scope="row"), (_cell(found.get(system)) for system in systems))
+def _set_row(name: str, systems: Sequence[str], figure_by_system: Mapping[str, Figure]) -> Markup:
+    return tag(
+        "tr", tag("th", foreign(name), scope="row"), (figure_cell(figure_by_system.get(system)) for system in systems)
+    )
 
 
 def _plots(summary: Summary) -> Markup | None:

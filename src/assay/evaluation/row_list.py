@@ -1,4 +1,4 @@
-"""The rows of an evaluation, to be opened one by one: what was said, what the evidence has, and where they part."""
+"""The rows of an evaluation as a list of entries to open: the text, its evidence, and the words that are wrong."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,13 +13,13 @@ from assay.schema import Evidence
 from assay.stats import shown_score
 
 MOST_ERRORS: Final = 300
-"""Errors that are shown, the surest first; the rest are counted."""
+"""The most errors that are shown, the most confident first; the rest are counted."""
 MOST_RIGHT: Final = 100
-"""Rows judged rightly that are shown, the least sure first."""
-PASSAGES: Final = 6
-"""Passages of a row that are shown."""
-LONGEST: Final = 2_000
-"""Characters of a passage, or of a text, that are shown."""
+"""The most rightly judged rows that are shown, the least confident first."""
+MOST_PASSAGES: Final = 6
+"""The most passages of a row that are shown."""
+MOST_CHARACTERS: Final = 2_000
+"""The most characters of a passage or a text that are shown."""
 
 STYLE: Final = """
 details.row{border-top:1px solid var(--line);padding:.45rem 0}
@@ -32,15 +32,15 @@ mark.both{background:var(--bad-wash);text-decoration:underline double var(--bad)
 mark.near{background:var(--good-wash);text-decoration:none}
 @media(max-width:40rem){details.row>summary{grid-template-columns:minmax(0,1fr)}}
 """
-"""What the list needs besides the page's own style; each mark has a line of its own besides its colour."""
+"""The style of the list; each mark has an underline of its own besides its colour, so that it does not need colour."""
 
 _SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?\n]+|[^.!?\n]+$")
 _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One row with what was said of it."""
+class JudgedRow:
+    """One row with its result."""
 
     row: Row
     result: Result
@@ -48,7 +48,7 @@ class Judged:
 
     @property
     def kind(self) -> str:
-        """What became of it: `missed`, `false alarm`, `not judged` or `right`."""
+        """`missed`, `false alarm`, `not judged` or `right`."""
         if self.result.score is None:
             return "not judged"
         if self.flagged == self.row.wrong:
@@ -57,31 +57,39 @@ class Judged:
 
     @property
     def sure(self) -> float:
-        """How sure the verifier was of what it said, from 0 to 1; of what it could not judge, 0."""
+        """The confidence of the verifier in its verdict, from 0 to 1; 0 if it could not judge."""
         if self.result.score is None:
             return 0.0
         return 1 - self.result.score if self.flagged else self.result.score
 
 
-def judged_rows(rows: Sequence[Row], results: Sequence[Result], threshold: float | None = None) -> list[Judged]:
-    """The labelled rows with what was said of them."""
+def judged_rows(rows: Sequence[Row], results: Sequence[Result], threshold: float | None = None) -> list[JudgedRow]:
+    """The labelled rows with their results."""
     pairs = zip(rows, results, strict=True)
-    return [Judged(row, result, is_flagged(result, threshold)) for row, result in pairs if row.label is not None]
+    return [JudgedRow(row, result, is_flagged(result, threshold)) for row, result in pairs if row.label is not None]
 
 
-def row_sections(judged: Sequence[Judged]) -> list[Markup]:
-    """Errors with the surest first, then rows judged rightly with the least sure first."""
-    wrong = sorted((one for one in judged if one.kind != "right"), key=lambda one: (-one.sure, one.row.set, one.row.id))
-    right = sorted((one for one in judged if one.kind == "right"), key=lambda one: (one.sure, one.row.set, one.row.id))
+def row_sections(judged: Sequence[JudgedRow]) -> list[Markup]:
+    """The errors, the most confident first; then the rightly judged rows, the least confident first."""
+    wrong = sorted(
+        (judged_row for judged_row in judged if judged_row.kind != "right"),
+        key=lambda judged_row: (-judged_row.sure, judged_row.row.set, judged_row.row.id),
+    )
+    right = sorted(
+        (judged_row for judged_row in judged if judged_row.kind == "right"),
+        key=lambda judged_row: (judged_row.sure, judged_row.row.set, judged_row.row.id),
+    )
     legend = mark_legend()
     return [
-        _section("Errors, the surest first", wrong, MOST_ERRORS, legend),
-        _section("Judged rightly, the least sure first", right, MOST_RIGHT, None),
+        listed_section("Errors, the surest first", [_row(one) for one in wrong[:MOST_ERRORS]], len(wrong), legend),
+        listed_section(
+            "Judged rightly, the least sure first", [_row(one) for one in right[:MOST_RIGHT]], len(right), None
+        ),
     ]
 
 
 def mark_legend() -> Markup:
-    """What each mark stands for."""
+    """The legend of the marks."""
     return tag(
         "p",
         tag("mark", "pointed at by assay"),
@@ -95,87 +103,113 @@ def mark_legend() -> Markup:
     )
 
 
-def _section(title: str, found: Sequence[Judged], most: int, legend: Markup | None) -> Markup:
-    shown = [_row(one) for one in found[:most]]
-    more = f"{len(found) - most:,} more are left out of this page." if len(found) > most else None
-    note = tag("p", more, class_="soft") if more else None
-    return tag("section", tag("h2", f"{title}: {len(found):,}"), legend if shown else None, shown, note)
+def listed_section(title: str, shown: Sequence[Markup], total: int, legend: Markup | None) -> Markup:
+    """A section that lists rows, with a note where some of them are left out.
+
+    Args:
+        title: the heading, without the count.
+        shown: the rows that are shown.
+        total: how many there are.
+        legend: what the marks in the rows mean.
+    """
+    left_out = total - len(shown)
+    note = tag("p", f"{left_out:,} more are left out of this page.", class_="soft") if left_out else None
+    return tag("section", tag("h2", f"{title}: {total:,}"), legend if shown else None, list(shown), note)
 
 
-def _row(one: Judged) -> Markup:
-    score = "–" if one.result.score is None else shown_score(one.result.score)
-    style = {"missed": "bad", "false alarm": "doubt", "not judged": "bad"}.get(one.kind, "good")
-    short = one.row.text if len(one.row.text) <= 160 else one.row.text[:159] + "…"
-    kind = tag("span", one.kind, tag("span", class_="then"), class_=style)
-    head = tag("summary", kind, tag("span", score, class_="num"), foreign(short, "span"))
-    facts = f"{one.row.set}/{one.row.id} · labelled {one.row.label} · {one.result.verdict.replace('_', ' ')}"
+def score_text(score: float | None) -> str:
+    """A score for people, or a dash where there is none."""
+    return "–" if score is None else shown_score(score)
+
+
+def summary_text(text: str) -> str:
+    """The beginning of a text, short enough for the summary of a row: at most 160 characters."""
+    return text if len(text) <= 160 else text[:159] + "…"
+
+
+def _row(judged: JudgedRow) -> Markup:
+    style = {"missed": "bad", "false alarm": "doubt", "not judged": "bad"}.get(judged.kind, "good")
+    kind = tag("span", judged.kind, tag("span", class_="then"), class_=style)
+    head = tag(
+        "summary",
+        kind,
+        tag("span", score_text(judged.result.score), class_="num"),
+        foreign(summary_text(judged.row.text), "span"),
+    )
+    facts = (
+        f"{judged.row.set}/{judged.row.id} · labelled {judged.row.label} · {judged.result.verdict.replace('_', ' ')}"
+    )
     body: list[Child] = [tag("p", foreign(facts), class_="small soft")]
-    if one.row.question is not None:
-        body.append(tag("p", foreign(one.row.question)))
-    body.append(marked_text(one.row.text, one.result.spans, one.row.spans or ()))
-    body += passages(one.row.evidence, one.row.text)
+    if judged.row.question is not None:
+        body.append(tag("p", foreign(judged.row.question)))
+    body.append(marked_text(judged.row.text, judged.result.spans, judged.row.spans or ()))
+    body += passages(judged.row.evidence, judged.row.text)
     return tag(
         "details",
         head,
         tag("div", body),
         class_="row",
-        data_kind=one.kind,
-        data_wrong=int(one.row.wrong),
-        data_score="" if one.result.score is None else one.result.score,
+        data_kind=judged.kind,
+        data_wrong=int(judged.row.wrong),
+        data_score="" if judged.result.score is None else judged.result.score,
     )
 
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
-"""Beginnings and ends of characters."""
+"""Spans as pairs of start and end, in characters."""
 
 
 def marked_text(text: str, pointed: Spans, labelled: Spans) -> Markup:
-    """A text with what the verifier pointed at and what the label marks.
+    """A text in which the spans of the verifier and of the label are marked.
 
     Args:
-        text: what was said; its beginning is shown where it is long.
-        pointed: the characters that the verifier's issues point at.
-        labelled: those that are wrong by the label.
+        text: the claim or answer; only the beginning of a long one is shown.
+        pointed: the spans that the verifier's issues point at.
+        labelled: the spans that are wrong by the label.
     """
     return tag("p", list(_marked(text, pointed, labelled)), dir="auto", class_="text")
 
 
-def _marked(whole: str, pointed: Spans, labelled: Spans) -> Iterator[Child]:
-    text = whole[:LONGEST]
-    ours = {at for start, end in pointed for at in range(start, min(end, len(text)))}
-    theirs = {at for start, end in labelled for at in range(start, min(end, len(text)))}
-    styles = [(at in ours, at in theirs) for at in range(len(text))]
+def _marked(full_text: str, pointed: Spans, labelled: Spans) -> Iterator[Child]:
+    text = full_text[:MOST_CHARACTERS]
+    pointed_at = {index for start, end in pointed for index in range(start, min(end, len(text)))}
+    labelled_at = {index for start, end in labelled for index in range(start, min(end, len(text)))}
+    styles = [(index in pointed_at, index in labelled_at) for index in range(len(text))]
     start = 0
-    for at in range(1, len(text) + 1):
-        if at == len(text) or styles[at] != styles[start]:
+    for index in range(1, len(text) + 1):
+        if index == len(text) or styles[index] != styles[start]:
             by_us, by_label = styles[start]
-            piece = text[start:at]
+            piece = text[start:index]
             if by_us or by_label:
                 yield tag("mark", piece, class_="both" if by_us and by_label else "label" if by_label else None)
             else:
                 yield piece
-            start = at
-    if len(whole) > LONGEST:
-        yield f"… {len(whole) - LONGEST:,} characters more"
+            start = index
+    if len(full_text) > MOST_CHARACTERS:
+        yield f"… {len(full_text) - MOST_CHARACTERS:,} characters more"
 
 
 def passages(evidence: Sequence[Evidence], text: str) -> list[Markup]:
-    """The first passages of a row, each with the sentence marked that shares most words with the text."""
-    shown = [_passage(piece.id, piece.text, text) for piece in evidence[:PASSAGES]]
-    if len(evidence) > PASSAGES:
-        shown.append(tag("p", f"… and {len(evidence) - PASSAGES} more passages", class_="soft"))
+    """The first passages of a row; in each the sentence that shares most words with the text is marked."""
+    shown = [_passage(piece.id, piece.text, text) for piece in evidence[:MOST_PASSAGES]]
+    if len(evidence) > MOST_PASSAGES:
+        shown.append(tag("p", f"… and {len(evidence) - MOST_PASSAGES} more passages", class_="soft"))
     return shown
 
 
 def _passage(name: str, text: str, claim: str) -> Markup:
-    """A passage with the sentence marked that shares most words with the claim, and what stands around it."""
-    wanted = set(_WORD.findall(claim.lower()))
+    """A passage in which the sentence that shares most words with the claim is marked, with its context."""
+    claim_words = set(_WORD.findall(claim.lower()))
     pieces = [match.group() for match in _SENTENCE.finditer(text)] or [text]
-    shared = [len(wanted & set(_WORD.findall(piece.lower()))) for piece in pieces]
-    best = max(range(len(pieces)), key=lambda index: (shared[index], -len(pieces[index]), -index))
+    shared_counts = [len(claim_words & set(_WORD.findall(piece.lower()))) for piece in pieces]
+    best = max(range(len(pieces)), key=lambda index: (shared_counts[index], -len(pieces[index]), -index))
     before, after = "".join(pieces[:best]), "".join(pieces[best + 1 :])
-    room = LONGEST // 2
+    room = MOST_CHARACTERS // 2
     parts: list[Child] = [("… " + before[-room:]) if len(before) > room else before]
-    parts.append(tag("mark", pieces[best][:LONGEST], class_="near") if shared[best] else pieces[best][:LONGEST])
+    parts.append(
+        tag("mark", pieces[best][:MOST_CHARACTERS], class_="near")
+        if shared_counts[best]
+        else pieces[best][:MOST_CHARACTERS]
+    )
     parts.append((after[:room] + " …") if len(after) > room else after)
     return tag("p", tag("b", foreign(f"[{name}] ")), tag("span", parts, dir="auto", class_="text"))

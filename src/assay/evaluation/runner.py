@@ -1,4 +1,4 @@
-"""Has a guard judge whole sets of rows: many claims in one batch, and never one row twice."""
+"""Judges whole sets of rows with a guard: in batches, and no row twice."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from assay.policy import Policy
 
 Batch = list[tuple[str, Row]]
-"""Rows by their digests, which are judged at once."""
+"""Rows with their digests, which are judged together."""
 Judged = Callable[[Iterable[Batch]], Iterator[Sequence[Result]]]
-"""The results of batches, in their order, each with one for each of its rows: a `map` in this process or by workers."""
+"""A map from batches to the results of their rows, in order: in this process or by workers."""
 
 BATCH_ROWS: Final = 64
-"""Rows that are judged, and kept, at once."""
+"""The most rows of a batch; the results of a batch are kept together."""
 BATCH_CHARACTERS: Final = 400_000
-"""Characters of evidence from which a batch is closed before it is full."""
+"""A batch is closed as soon as its evidence has this many characters."""
 
 
 def evaluate(
@@ -38,46 +38,46 @@ def evaluate(
     """Judges the rows that the log has no result of.
 
     Args:
-        guard: what judges.
-        gates: guards under other policies, whose action on each answer is kept besides.
+        guard: the guard that judges.
         rows: the rows; equal rows are judged once.
-        log: where results are kept, entered.
+        log: the log of results, already entered.
         progress: called with the number of rows that were done since the last call.
-        judged: who judges in place of the guards, by an equal `Evaluating`; the results are the same.
+        gates: guards under other policies, whose action on each answer is kept too.
+        judged: a map by workers with an equal `EvaluationTask`, in place of the guards; the results are the same.
 
     Returns:
         One result for each row, in the order of the rows.
     """
     digests = [row.digest for row in rows]
-    report_progress = progress if progress is not None else _quiet
-    waiting = {d: row for d, row in zip(digests, rows, strict=True) if d not in log.results}
-    report_progress(len(rows) - len(waiting))
-    for results in (judged or partial(map, partial(_judge, guard, gates)))(batches(waiting.items())):
+    report_progress = progress if progress is not None else _no_progress
+    unjudged = {digest: row for digest, row in zip(digests, rows, strict=True) if digest not in log.results}
+    report_progress(len(rows) - len(unjudged))
+    for results in (judged or partial(map, partial(_judge_batch, guard, gates)))(batches(unjudged.items())):
         log.add(results)
         report_progress(len(results))
     return [log.results[digest] for digest in digests]
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluating:
-    """What a worker is given for an evaluation: called once with its network, it gives what judges batches."""
+class EvaluationTask:
+    """The task of workers that evaluate: called once with the network, it gives the function that judges a batch."""
 
     policy: "Policy"
     gates: tuple[str, ...] = ()
-    """Presets whose action on each answer is kept besides."""
+    """Presets whose action on each answer is kept too."""
     knowledge: Path | None = None
-    """The file that lists sources of knowledge."""
+    """The file that lists knowledge sources."""
 
     def __call__(self, scorer: "PairScorer") -> Callable[[Batch], list[Result]]:
         """Makes the guards."""
         from assay.config import Guard
 
         guard = Guard(self.policy, scorer=scorer, knowledge=self.knowledge or False)
-        return partial(_judge, guard, [guard.under(name) for name in self.gates])
+        return partial(_judge_batch, guard, [guard.under(name) for name in self.gates])
 
 
-def _quiet(_: int) -> None:
-    """Tells nobody."""
+def _no_progress(_: int) -> None:
+    """Reports nothing."""
 
 
 def batches(rows: Iterable[tuple[str, Row]]) -> Iterator[Batch]:
@@ -94,28 +94,31 @@ def batches(rows: Iterable[tuple[str, Row]]) -> Iterator[Batch]:
         yield batch
 
 
-def _judge(guard: "Guard", gates: Sequence["Guard"], batch: Batch) -> list[Result]:
-    """One result for each row: of claims in one call, of answers in another."""
-    found: list[Result] = []
+def _judge_batch(guard: "Guard", gates: Sequence["Guard"], batch: Batch) -> list[Result]:
+    """One result for each row; claims are judged in one call of the guard, answers in another."""
+    results: list[Result] = []
     claims = [(digest, row) for digest, row in batch if row.whole]
     if claims:
         reports = guard.judge_claims([(row.text, list(row.evidence), row.question) for _, row in claims])
-        found += (of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
+        results += (result_of_claim(digest, report) for (digest, _), report in zip(claims, reports, strict=True))
     answers = [(digest, row) for digest, row in batch if not row.whole]
     if not answers:
-        return found
-    requests = [{"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in answers]
-    asked = {one.policy.name: list(one.check_many(requests)) for one in (*gates, guard)}
+        return results
+    requests = [{"answer": row.text, "evidence": list(row.evidence), "question": row.question} for _, row in answers]
+    reports_by_policy = {gate.policy.name: list(gate.check_many(requests)) for gate in (*gates, guard)}
     for number, (digest, _) in enumerate(answers):
-        decided = {name: reports[number] for name, reports in asked.items()}
-        result = of_answer(digest, decided[guard.policy.name], guard.policy.support_threshold)
-        found.append(
-            replace(result, gates={name: (one.action.value, one.overall_score) for name, one in decided.items()})
+        report_by_policy = {name: reports[number] for name, reports in reports_by_policy.items()}
+        result = result_of_answer(digest, report_by_policy[guard.policy.name], guard.policy.support_threshold)
+        results.append(
+            replace(
+                result,
+                gates={name: (report.action.value, report.overall_score) for name, report in report_by_policy.items()},
+            )
         )
-    return found
+    return results
 
 
-def of_claim(digest: str, report: ClaimReport) -> Result:
+def result_of_claim(digest: str, report: ClaimReport) -> Result:
     """The result of a claim that was judged whole."""
     return Result(
         digest=digest,
@@ -127,23 +130,23 @@ def of_claim(digest: str, report: ClaimReport) -> Result:
     )
 
 
-def of_answer(digest: str, report: HallucinationReport, threshold: float) -> Result:
+def result_of_answer(digest: str, report: HallucinationReport, threshold: float) -> Result:
     """The result of an answer.
 
-    Its score is `answer_support` of its claims. It is contradicted where a claim is, unchecked where one could not be
+    Its score is `answer_support` of its claims. It is contradicted if a claim is, unchecked if a claim could not be
     checked, and otherwise supported from the threshold on, so that one weak claim of many does not flag it. An answer
-    that only abstains claims nothing that could be wrong: where the gate lets it out it is supported. Any other answer
+    that only abstains makes no claim that could be wrong: it is supported if the gate emits it. Any other answer
     without a claim is not checkable and has no score.
 
     Args:
-        digest: of its row.
-        report: of the answer.
+        digest: the digest of its row.
+        report: the report of the answer.
         threshold: `support_threshold` of the policy.
     """
     checkable = [claim for claim in report.claims if claim.verdict is not Verdict.NOT_CHECKABLE]
     contradictions = [claim.contradiction for claim in checkable if claim.contradiction is not None]
     if checkable:
-        verdict, score = _of_claims(checkable, threshold)
+        verdict, score = _verdict_of_claims(checkable, threshold)
     elif report.action is Action.EMIT and any(claim.kind is ClaimKind.ABSTENTION for claim in report.claims):
         verdict, score = Verdict.SUPPORTED, 1.0
     else:
@@ -157,8 +160,8 @@ def of_answer(digest: str, report: HallucinationReport, threshold: float) -> Res
     )
 
 
-def _of_claims(claims: Sequence[ClaimReport], threshold: float) -> tuple[Verdict, float | None]:
-    """The verdict and the score of an answer with claims; no score where one of them has none."""
+def _verdict_of_claims(claims: Sequence[ClaimReport], threshold: float) -> tuple[Verdict, float | None]:
+    """The verdict and the score of an answer with claims; no score if a claim has none."""
     verdicts = {claim.verdict for claim in claims}
     scores = [claim.score for claim in claims if claim.score is not None]
     score = answer_support(scores).value if len(scores) == len(claims) else None
@@ -170,9 +173,9 @@ def _of_claims(claims: Sequence[ClaimReport], threshold: float) -> tuple[Verdict
 
 
 def _spans(claims: Sequence[ClaimReport]) -> tuple[tuple[int, int], ...]:
-    """The wrong words of claims that are not supported; a claim that names none is wrong as a whole."""
-    found: set[tuple[int, int]] = set()
+    """The wrong words of claims that are not supported; the whole claim if its report names no wrong words."""
+    spans: set[tuple[int, int]] = set()
     for claim in claims:
         if claim.verdict in {Verdict.CONTRADICTED, Verdict.UNSUPPORTED}:
-            found |= {(span.start, span.end) for span in claim.wrong_spans or (claim.span,)}
-    return tuple(sorted(span for span in found if span[0] < span[1]))
+            spans |= {(span.start, span.end) for span in claim.wrong_spans or (claim.span,)}
+    return tuple(sorted(span for span in spans if span[0] < span[1]))

@@ -1,8 +1,8 @@
-"""The threshold slider of a page: both rates of one or more systems, as the threshold of their scores moves.
+"""The threshold slider of a page: both rates of one or more systems as functions of the threshold of their scores.
 
-The page works without the script: it shows the rates at one threshold, and a table of all tenths. The script moves the
-threshold in hundredths and reads counts that stand in the page. It is a constant of ours that the page's content
-security policy names by its digest, and it puts text into the page as text alone.
+The page works without the script: it shows the rates at one threshold, and a table at every tenth. The script moves the
+threshold in hundredths and reads counts from attributes of the page. It is a constant that the page's content security
+policy names by its digest, and it inserts only text, never markup.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from assay.stats import wilson
 STEPS: Final = 100
 """Steps of the slider from 0 to 1: hundredths."""
 NO_THRESHOLD: Final = 0.5
-"""Where the slider stands at first, where the verdict decided."""
+"""The initial position of the slider if the verdict decides."""
 
 STYLE: Final = """
 .threshold{display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center;margin:.6rem 0}
@@ -28,7 +28,7 @@ STYLE: Final = """
 details.tenths{margin:.6rem 0}details.tenths>summary{cursor:pointer}
 .then{display:block;font-size:.75rem;color:var(--soft)}
 """
-"""What the slider needs besides the page's own style."""
+"""The style of the slider."""
 
 SCRIPT: Final = """
 "use strict";
@@ -79,19 +79,19 @@ for (const panel of document.querySelectorAll("[data-threshold]")) {
   slider.parentElement.hidden = false;
 }
 """
-"""Moves the threshold; nothing of a report is in it."""
+"""The script of the slider; it contains nothing of a report."""
 
 
 @dataclass(frozen=True, slots=True)
-class System:
-    """The scores of one system on labelled rows; what has no score is stopped at every threshold."""
+class SystemScores:
+    """The scores of one system on labelled rows; a row without a score is stopped at every threshold."""
 
     name: str
     scored: Sequence[tuple[bool, float | None]]
-    """Of each row whether it is wrong, and its score within 0 and 1."""
+    """For each row whether it is wrong, and its score, from 0 to 1 or none."""
 
     def counts(self) -> tuple[list[int], list[int]]:
-        """At each step how many right rows reach the threshold, and how many wrong ones do not."""
+        """For each step of the slider the right rows that reach the threshold, and the wrong rows that do not."""
         emitted, stopped = [0] * (STEPS + 1), [0] * (STEPS + 1)
         for wrong, score in self.scored:
             for step in range(STEPS + 1):
@@ -109,61 +109,61 @@ class System:
 
     @property
     def right(self) -> int:
-        """How many are not."""
+        """How many rows are right."""
         return len(self.scored) - self.wrong
 
 
-def threshold_panel(systems: Sequence[System], threshold: float | None = None) -> Markup | None:
+def threshold_panel(systems: Sequence[SystemScores], threshold: float | None = None) -> Markup | None:
     """The slider over the rates of the systems; none where no system has both right and wrong rows.
 
     Args:
-        systems: side by side, the one that is drawn first.
-        threshold: where the slider stands at first, within 0 and 1.
+        systems: the rows of the table; the first is drawn as a curve.
+        threshold: the initial position of the slider, from 0 to 1.
     """
-    shown = [one for one in systems if one.right and one.wrong]
-    if not shown:
+    drawable = [system for system in systems if system.right and system.wrong]
+    if not drawable:
         return None
-    at = round((NO_THRESHOLD if threshold is None else threshold) * STEPS)
-    counted = [(one, *one.counts()) for one in shown]
+    step = round((NO_THRESHOLD if threshold is None else threshold) * STEPS)
+    counts = [(system, *system.counts()) for system in drawable]
     head = tag(
         "tr",
         tag("th", "Score of", scope="col"),
-        (tag("th", words, scope="col", class_="num") for words in ("honest emitted", "wrong stopped")),
+        (tag("th", rate, scope="col", class_="num") for rate in ("honest emitted", "wrong stopped")),
     )
     body = (
         tag(
             "tr",
-            tag("th", foreign(one.name), scope="row"),
-            _cell(emitted[at], one.right),
-            _cell(stopped[at], one.wrong),
-            data_honest=one.right,
-            data_wrong=one.wrong,
+            tag("th", foreign(system.name), scope="row"),
+            _cell(emitted[step], system.right),
+            _cell(stopped[step], system.wrong),
+            data_honest=system.right,
+            data_wrong=system.wrong,
             data_emitted=" ".join(map(str, emitted)),
             data_stopped=" ".join(map(str, stopped)),
         )
-        for one, emitted, stopped in counted
+        for system, emitted, stopped in counts
     )
-    first, emitted, stopped = counted[0]
+    first, emitted, stopped = counts[0]
     drawing = rates_by_threshold(
         ("Both rates of ", foreign(first.name), "."),
         "Solid: honest emitted; dashed: wrong stopped.",
         [count / first.right for count in emitted],
         [count / first.wrong for count in stopped],
-        at / STEPS,
+        step / STEPS,
     )
     slider = tag(
         "p",
         tag("label", "Threshold", for_="threshold"),
-        tag("input", type="range", id="threshold", min=0, max=STEPS, step=1, value=at, disabled=True),
-        tag("output", f"{at / STEPS:.2f}", for_="threshold"),
+        tag("input", type="range", id="threshold", min=0, max=STEPS, step=1, value=step, disabled=True),
+        tag("output", f"{step / STEPS:.2f}", for_="threshold"),
         class_="threshold",
         hidden=True,
     )
-    words = "What scores below the threshold is stopped, and so is what has no score. Intervals are Wilson's."
+    rate = "What scores below the threshold is stopped, and so is what has no score. Intervals are Wilson's."
     return tag(
         "section",
         tag("h2", "Other thresholds"),
-        tag("p", words, class_="small soft"),
+        tag("p", rate, class_="small soft"),
         slider,
         tag(
             "div",
@@ -171,7 +171,7 @@ def threshold_panel(systems: Sequence[System], threshold: float | None = None) -
             scrolled("Rates", tag("table", tag("thead", head), tag("tbody", body), class_="rates")),
             class_="plots",
         ),
-        _tenths(counted),
+        _tenths(counts),
         data_threshold=True,
     )
 
@@ -182,24 +182,24 @@ def _cell(count: int, of: int) -> Markup:
     return tag("td", f"{count / of:.3f}", tag("small", words), class_="num")
 
 
-def _tenths(counted: Iterable[tuple[System, Sequence[int], Sequence[int]]]) -> Markup:
+def _tenths(counts: Iterable[tuple[SystemScores, Sequence[int], Sequence[int]]]) -> Markup:
     """The rates at every tenth, for paper and for browsers without scripts."""
-    listed = list(counted)
+    counts_listed = list(counts)
     head = tag(
         "tr",
         tag("th", "Threshold", scope="col"),
         (
-            tag("th", foreign(one.name), f": {words}", scope="col", class_="num")
-            for one, _, _ in listed
-            for words in ("honest emitted", "wrong stopped")
+            tag("th", foreign(system.name), f": {rate}", scope="col", class_="num")
+            for system, _, _ in counts_listed
+            for rate in ("honest emitted", "wrong stopped")
         ),
     )
     body: list[Child] = []
     for step in range(0, STEPS + 1, STEPS // 10):
         shares = [
             share
-            for one, emitted, stopped in listed
-            for share in (emitted[step] / one.right, stopped[step] / one.wrong)
+            for system, emitted, stopped in counts_listed
+            for share in (emitted[step] / system.right, stopped[step] / system.wrong)
         ]
         body.append(
             tag(

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from assay._lazy import lazy
 
 if TYPE_CHECKING:
-    from assay.pytest.asserting import AssayGuard as AssayGuard
-    from assay.pytest.asserting import UnsupportedAnswerError as UnsupportedAnswerError
-    from assay.pytest.asserting import aassert_supported as aassert_supported
-    from assay.pytest.asserting import assert_supported as assert_supported
+    from assay.pytest.assertions import AssayGuard as AssayGuard
+    from assay.pytest.assertions import UnsupportedAnswerError as UnsupportedAnswerError
+    from assay.pytest.assertions import aassert_supported as aassert_supported
+    from assay.pytest.assertions import assert_supported as assert_supported
 else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
-        {".asserting": ("AssayGuard", "UnsupportedAnswerError", "aassert_supported", "assert_supported")},
+        {".assertions": ("AssayGuard", "UnsupportedAnswerError", "aassert_supported", "assert_supported")},
     )

@@ -1,4 +1,4 @@
-"""Why an answer fails, for a developer: which claim, which words of it, which passage."""
+"""The message of a failed assertion: which claim fails, which of its words, and which passages speak against it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from assay.schema import HallucinationReport, Verdict
 from assay.schema.views import SIGNS, WORDS, Problem
 from assay.stats import shown_score
 
-PASSAGES: Final = 2
+MOST_PASSAGES: Final = 2
 """Passages shown of one claim."""
-QUOTE: Final = 300
+QUOTE_CHARACTERS: Final = 300
 """Characters of a passage that are shown."""
-MOST: Final = 20
+MOST_PROBLEMS: Final = 20
 """Problems shown of one answer; the rest are counted."""
 
 _ANSI: Final = {
@@ -30,24 +30,24 @@ _ANSI: Final = {
 
 
 def failure_lines(report: HallucinationReport, problems: Sequence[Problem], accepted: int) -> Iterator[Line]:
-    """The lines of one failure; the first one says it all in short, for pytest's list of failures.
+    """The lines of one failure; the first one sums it up, for pytest's short list of failures.
 
     Args:
-        report: what was found.
-        problems: what is not accepted, the gravest first.
-        accepted: how many problems are, by the snapshot.
+        report: the report of the answer.
+        problems: those that are not accepted, the gravest first.
+        accepted: how many further problems the snapshot accepts.
     """
     yield Line(((_headline(report, problems, accepted), "strong"),))
     if report.question is not None:
         yield Line((("question  ", "faint"), (one_line(report.question, 200), "")), indent=2)
-    for problem in problems[:MOST]:
+    for problem in problems[:MOST_PROBLEMS]:
         yield from _problem(report, problem)
-    if len(problems) > MOST:
-        yield Line(((f"… and {len(problems) - MOST} more", "faint"),), indent=2)
+    if len(problems) > MOST_PROBLEMS:
+        yield Line(((f"… and {len(problems) - MOST_PROBLEMS} more", "faint"),), indent=2)
 
 
 def _headline(report: HallucinationReport, problems: Sequence[Problem], accepted: int) -> str:
-    failing = sum(one.number is not None for one in problems)
+    failing = sum(problem.number is not None for problem in problems)
     others = len(problems) - failing
     parts = []
     if failing:
@@ -56,8 +56,10 @@ def _headline(report: HallucinationReport, problems: Sequence[Problem], accepted
     if others:
         parts.append(f"{others} other {'finding' if others == 1 else 'findings'}")
     score = "" if report.overall_score is None else f", score {shown_score(report.overall_score)}"
-    but = f"; {accepted} accepted" if accepted else ""
-    return f"{', '.join(parts)} (policy {one_line(report.policy.name, 60)}: {report.action.value}{score}{but})"
+    accepted_note = f"; {accepted} accepted" if accepted else ""
+    return (
+        f"{', '.join(parts)} (policy {one_line(report.policy.name, 60)}: {report.action.value}{score}{accepted_note})"
+    )
 
 
 def _problem(report: HallucinationReport, problem: Problem) -> Iterator[Line]:
@@ -77,27 +79,27 @@ def _problem(report: HallucinationReport, problem: Problem) -> Iterator[Line]:
     for message, code in problem.messages:
         shown = f"  ({code})" if code else ""
         yield Line((("why      ", "faint"), (one_line(message), ""), (shown, "faint")), indent=5)
-    for passage in problem.passages[:PASSAGES]:
-        quote = f"“{one_line(passage.text, QUOTE)}”"
+    for passage in problem.passages[:MOST_PASSAGES]:
+        quote = f"“{one_line(passage.text, QUOTE_CHARACTERS)}”"
         yield Line((("passage  ", "faint"), (f"[{one_line(passage.evidence_id, 80)}] ", "strong"), (quote, "")), 5)
 
 
 def _marked(
-    output: str, span: tuple[int, int], wrong: Sequence[tuple[int, int]], style: str
+    output: str, span: tuple[int, int], wrong_spans: Sequence[tuple[int, int]], style: str
 ) -> Iterator[tuple[str, str]]:
-    """The claim as the answer has it, its wrong words in a style of their own."""
-    place, end = span
-    for start, stop in wrong:
-        if start < place:
+    """The claim as it stands in the answer, as text with styles; its wrong words have a style of their own."""
+    position, end = span
+    for wrong_start, wrong_end in wrong_spans:
+        if wrong_start < position:
             continue
-        yield _even(output[place:start]), ""
-        yield _even(output[start:stop]), f"{style} here"
-        place = stop
-    yield _even(output[place:end]), ""
+        yield _collapse_whitespace(output[position:wrong_start]), ""
+        yield _collapse_whitespace(output[wrong_start:wrong_end]), f"{style} here"
+        position = wrong_end
+    yield _collapse_whitespace(output[position:end]), ""
 
 
-def _even(text: str) -> str:
-    """One line, with the white space at the borders kept as one blank."""
+def _collapse_whitespace(text: str) -> str:
+    """Text on one line, each run of white space as one blank, also at both ends."""
     return re.sub(r"\s+", " ", clean(text))
 
 

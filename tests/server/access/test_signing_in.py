@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.server.access.desk import CHEAP, OTHER, PASSWORD, Desk, desk_over
 
-from assay.cli.operations.serve import _offer_setup
+from assay.cli.operations.serve import _announce_setup
 from assay.errors import BusyError, InputError
 from assay.schema.access import Role
 from assay.server.access.passwords import MOST_WAITING, Passwords, checked_password
@@ -316,7 +316,7 @@ def test_the_command_says_how_the_first_administrator_is_made(
 ) -> None:
     caplog.set_level("DEBUG")
     told = ServerSettings(host=host, database=str(database))
-    _offer_setup(told)
+    _announce_setup(told)
     first = capsys.readouterr().err
     assert said in first
     assert "token=" not in caplog.text
@@ -326,7 +326,7 @@ def test_the_command_says_how_the_first_administrator_is_made(
             assert desk.client().ask("POST", "/v1/setup", body).status == 204
         else:
             desk.user()
-    _offer_setup(told)
+    _announce_setup(told)
     assert capsys.readouterr().err == ""
 
 

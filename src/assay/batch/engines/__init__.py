@@ -1,4 +1,4 @@
-"""Who judges the pieces of a batch: worker processes of this machine, or actors of a Ray cluster."""
+"""The engines that judge the pieces of a batch: worker processes of this machine, or actors of a Ray cluster."""
 
 from typing import TYPE_CHECKING
 

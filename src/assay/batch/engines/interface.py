@@ -1,4 +1,4 @@
-"""The seam between a batch and what runs it."""
+"""The interface between a batch and the engine that runs it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any, Final, Protocol
 
 from assay.batch.values import Piece
 
-STARTS: Final = 3
-"""How many workers in a row may end before they are ready; then something is wrong with all of them."""
+MOST_FAILED_STARTS: Final = 3
+"""How often in a row, for each worker, workers may end before one is ready; after that the work itself is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The worker that had a piece ended over it, or failed in a way that no row should make it fail."""
+    """The worker that held a piece ended, or failed with an error that no row should cause."""
 
     piece: Piece
     reason: str
@@ -32,15 +32,15 @@ class Engine(Protocol):
 
     @property
     def capacity(self) -> int:
-        """How many pieces it takes before one has to be waited for."""
+        """How many pieces it takes before `wait` has to be called."""
         ...
 
     def submit(self, piece: Piece) -> None:
-        """Hands over a piece; no more than `capacity` are handed over and not waited for."""
+        """Hands over a piece; no more than `capacity` may be in flight."""
         ...
 
     def wait(self) -> Done | Died:
-        """The next piece that has come to an end.
+        """The next piece that has ended; blocks until there is one.
 
         Raises:
             VerifierError: workers cannot be kept alive, or cannot begin their work.
@@ -48,5 +48,5 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends the workers; what they have in hand is dropped. May be called again."""
+        """Ends the workers; the pieces that they hold are dropped. May be called again."""
         ...

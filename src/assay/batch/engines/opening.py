@@ -1,4 +1,4 @@
-"""An engine by its name."""
+"""Opens an engine by its name."""
 
 from typing import Final
 
@@ -15,12 +15,12 @@ def open_engine(name: str, work: Work, *, workers: int | None = None, address: s
 
     Args:
         name: one of `ENGINES`.
-        work: what its workers do.
-        workers: how many there are; one for each usable CPU by default.
-        address: of the Ray cluster; one on this machine by default.
+        work: the work of its workers.
+        workers: how many; one for each usable CPU by default.
+        address: that of the Ray cluster; a cluster on this machine by default.
 
     Raises:
-        InputError: the name or the number is wrong, or an address was given that is not used.
+        InputError: there is no such engine, the number is below 1, or an address is given without Ray.
         MissingPackageError: Ray is not installed.
     """
     if name not in ENGINES:

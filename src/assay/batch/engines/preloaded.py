@@ -1,8 +1,8 @@
-"""A worker's work, over a network that is loaded before the workers are forked.
+"""Begins the work of a worker, over a network that is loaded before the workers are forked.
 
-Python's fork server imports this module once and forks every worker from there, also one that replaces another later:
-all of them share the pages of one loaded network. The server has no thread but its own, which is what makes a fork
-safe; the driver, which has threads of Arrow, is never forked.
+Python's fork server imports this module once and forks every worker from there, including one that replaces another
+later: all of them share the memory pages of one loaded network. The server has a single thread, which makes a fork
+safe; the driver, in which Arrow runs threads, is never forked.
 """
 
 import gc
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from assay.models import PairScorer
 
 PRELOAD: Final = "ASSAY_BATCH_PRELOAD"
-"""Set for the fork server: the threads of one worker, and behind a colon the network's name or folder."""
+"""The environment variable that tells the fork server what to load: `THREADS:NETWORK`, a network by name or folder."""
 
 
-def begun(work: Work) -> Callable[[Any], list[Any]]:
-    """What answers the rows of pieces. The network has judged one pair then, on the device that it runs on.
+def begin_work(work: Work) -> Callable[[Any], list[Any]]:
+    """The function that answers the rows of a piece. The network has judged one pair by then, on its device.
 
     Raises:
         ModelError: the network cannot be used.
-        VerifierError: it fails, such as for want of a device.
-        AssayError: something else that the work needs cannot be used.
+        VerifierError: it fails, for example because a device is missing.
+        AssayError: anything else that the work needs cannot be used.
     """
     os.environ.update(work.environ)
     scorer = _scorer(work.model, work.threads)
@@ -45,7 +45,7 @@ def _preload(settings: str) -> None:
     threads, _, model = settings.partition(":")
     _scorer(model or None, int(threads))
     gc.collect()
-    gc.freeze()  # the collector writes into what it looks at, and every page written to becomes a copy
+    gc.freeze()  # the collector writes into objects that it visits, which would copy their shared pages
 
 
 if PRELOAD in os.environ:

@@ -11,28 +11,28 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
-from assay.batch.engines.interface import STARTS, Died, Done
-from assay.batch.engines.preloaded import PRELOAD, begun
+from assay.batch.engines.interface import MOST_FAILED_STARTS, Died, Done
+from assay.batch.engines.preloaded import PRELOAD, begin_work
 from assay.batch.values import Piece, Work
 from assay.errors import AssayError, VerifierError
 
-_SAFE: Final = {"PYTHONSAFEPATH": "1"}
-"""For new interpreters: no module is taken from the working folder, which may be that of the rows."""
-_END_S: Final = 5.0
-"""Seconds that a worker gets to end before it is killed."""
+_SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
+"""For new interpreters: no module is imported from the working folder, which may hold files of others."""
+_SECONDS_TO_END: Final = 5.0
+"""Seconds that a worker gets to end after it is asked to; then it is killed."""
 
 
 class ProcessEngine:
-    """As many processes as were asked for, each with one piece in hand.
+    """A fixed number of processes, each of which holds one piece at a time.
 
-    Where the system can fork, all are forked from one server that has loaded the network (`preloaded`).
+    Where the system can fork, all are forked from one fork server that has loaded the network (`preloaded`).
     """
 
     def __init__(self, work: Work, workers: int) -> None:
-        """Starts the workers; they set up beside each other.
+        """Starts the workers, which set up in parallel.
 
         Args:
-            work: what they do.
+            work: their work.
             workers: how many.
         """
         self._work, self._count = work, workers
@@ -40,13 +40,13 @@ class ProcessEngine:
         self._processes: dict[Connection, BaseProcess] = {}
         self._idle: list[Connection] = []
         self._pieces: dict[Connection, Piece] = {}
-        self._early = 0
+        self._failed_starts = 0
         for _ in range(workers):
             self._start()
 
     @property
     def capacity(self) -> int:
-        """One piece a worker."""
+        """One piece for each worker."""
         return self._count
 
     @property
@@ -55,30 +55,32 @@ class ProcessEngine:
         return [process.pid for process in self._processes.values() if process.pid is not None]
 
     def submit(self, piece: Piece) -> None:
-        """Hands a piece to a worker that has none. One that died meanwhile is noticed by `wait`."""
+        """Hands a piece to an idle worker. If that one has died meanwhile, `wait` notices."""
         connection = self._idle.pop()
         self._pieces[connection] = piece
-        with contextlib.suppress(OSError):  # it has died: reading from it will say so
+        with contextlib.suppress(
+            OSError
+        ):  # the worker has died: `wait` reads the end of its stream and retries the piece
             connection.send(piece)
 
     def wait(self) -> Done | Died:
-        """The next piece that has come to an end.
+        """The next piece that has ended; blocks until there is one.
 
         Raises:
             VerifierError: workers end before they are ready, or cannot begin their work.
         """
         while True:
-            for ready in wait(list(self._processes)):
-                if isinstance(ready, Connection) and (ended := self._received(ready)) is not None:
-                    return ended
+            for connection in wait(list(self._processes)):
+                if isinstance(connection, Connection) and (outcome := self._receive(connection)) is not None:
+                    return outcome
 
-    def _received(self, connection: Connection) -> Done | Died | None:
+    def _receive(self, connection: Connection) -> Done | Died | None:
         try:
             kind, payload = connection.recv()
         except (EOFError, OSError):
-            return self._buried(connection)
+            return self._replace_dead(connection)
         if kind == "ready":
-            self._early = 0
+            self._failed_starts = 0
             return None
         if kind == "unusable":
             raise VerifierError(f"a worker could not begin its work: {payload}")
@@ -86,27 +88,27 @@ class ProcessEngine:
         self._idle.append(connection)
         return Done(piece, payload) if kind == "done" else Died(piece, payload)
 
-    def _buried(self, connection: Connection) -> Died | None:
+    def _replace_dead(self, connection: Connection) -> Died | None:
         process = self._processes.pop(connection)
         process.join()
         connection.close()
         piece = self._pieces.pop(connection, None)
         if connection in self._idle:
             self._idle.remove(connection)
-        self._early += 1
-        if self._early > STARTS * self._count:
-            raise VerifierError(f"workers end as soon as they start, the last one {_how(process.exitcode)}")
+        self._failed_starts += 1
+        if self._failed_starts > MOST_FAILED_STARTS * self._count:
+            raise VerifierError(f"workers end as soon as they start, the last one {_how_it_ended(process.exitcode)}")
         self._start()
-        return None if piece is None else Died(piece, f"the worker that judged it {_how(process.exitcode)}")
+        return None if piece is None else Died(piece, f"the worker that judged it {_how_it_ended(process.exitcode)}")
 
     def _start(self) -> None:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, self._work), daemon=True)
-        with _environ(_SAFE):
+        driver_end, worker_end = self._context.Pipe()
+        process = self._context.Process(target=_run_worker, args=(worker_end, self._work), daemon=True)
+        with _environ(_SAFE_PATH):
             process.start()
-        theirs.close()
-        self._processes[ours] = process
-        self._idle.append(ours)
+        worker_end.close()
+        self._processes[driver_end] = process
+        self._idle.append(driver_end)
 
     def close(self) -> None:
         """Ends the workers."""
@@ -115,7 +117,7 @@ class ProcessEngine:
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
-            process.join(_END_S)
+            process.join(_SECONDS_TO_END)
             if process.is_alive():
                 process.kill()
                 process.join()
@@ -124,7 +126,7 @@ class ProcessEngine:
         self._pieces.clear()
 
 
-def _how(status: int | None) -> str:
+def _how_it_ended(status: int | None) -> str:
     if status is not None and status < 0:
         try:
             return f"was ended by {signal.Signals(-status).name}"
@@ -137,18 +139,18 @@ def _context(work: Work) -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([begun.__module__])
+    context.set_forkserver_preload([begin_work.__module__])
     from multiprocessing.forkserver import ensure_running
 
-    with _environ({**_SAFE, PRELOAD: f"{work.threads}:{work.model or ''}"}):
-        ensure_running()  # where one runs already, workers load what it has not
+    with _environ({**_SAFE_PATH, PRELOAD: f"{work.threads}:{work.model or ''}"}):
+        ensure_running()  # where one runs already without this network, each worker loads it
     return context
 
 
 @contextlib.contextmanager
-def _environ(more: Mapping[str, str]) -> Any:
-    before = {name: os.environ.get(name) for name in more}
-    os.environ.update(more)
+def _environ(variables: Mapping[str, str]) -> Any:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
@@ -159,23 +161,23 @@ def _environ(more: Mapping[str, str]) -> Any:
                 os.environ[name] = value
 
 
-def _work(connection: Connection, work: Work) -> None:
-    """One worker: answers each piece with its results, until the driver hangs up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what an interrupt means
+def _run_worker(connection: Connection, work: Work) -> None:
+    """The loop of one worker: answers each piece with its results until the driver closes the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is handled by the driver alone
     try:
-        answer = begun(work)
+        answer = begin_work(work)
     except AssayError as error:
         connection.send(("unusable", str(error)))
         return
-    with contextlib.suppress(EOFError, OSError):
+    with contextlib.suppress(EOFError, OSError):  # the driver has closed the connection: the work is over
         connection.send(("ready", None))
         while True:
             piece = connection.recv()
-            connection.send(_answer(answer, piece))
+            connection.send(_answer_piece(answer, piece))
 
 
-def _answer(answer: Callable[[Any], list[Any]], piece: Piece) -> tuple[str, list[Any] | str]:
+def _answer_piece(answer: Callable[[Any], list[Any]], piece: Piece) -> tuple[str, list[Any] | str]:
     try:
         return "done", answer(piece.rows)
-    except Exception as error:  # noqa: BLE001 the edge of a process: the driver finds the row that does it
+    except Exception as error:  # noqa: BLE001 a defect of assay or of a library: sent to the driver, which retries, then rejects the row
         return "failed", f"a defect in assay: {traceback.format_exception_only(error)[-1].strip()}"

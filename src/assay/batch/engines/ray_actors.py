@@ -3,30 +3,30 @@
 import math
 from typing import Any
 
-from assay.batch.engines.interface import STARTS, Died, Done
-from assay.batch.engines.preloaded import begun
+from assay.batch.engines.interface import MOST_FAILED_STARTS, Died, Done
+from assay.batch.engines.preloaded import begin_work
 from assay.batch.values import Piece, Work
 from assay.errors import AssayError, MissingPackageError, VerifierError
 
 
-class Judge:
-    """What an actor is."""
+class Worker:
+    """The class of the actors."""
 
     def __init__(self, work: Work) -> None:
         """Begins the work."""
-        self._answer = begun(work)
+        self._answer = begin_work(work)
 
-    def answers(self, piece: Piece) -> list[Any]:
-        """The answers to a piece."""
+    def answer(self, piece: Piece) -> list[Any]:
+        """The answers to the rows of a piece."""
         return self._answer(piece.rows)
 
     def ready(self) -> bool:
-        """Whether the work is begun: the answer comes when it is."""
+        """Always true; answered once the constructor has begun the work."""
         return True
 
 
 class RayEngine:
-    """As many actors as were asked for, each with one piece in hand.
+    """A fixed number of actors, each of which holds one piece at a time.
 
     Rows travel to the actors and results back to the driver, which alone writes: no file system has to be shared.
     """
@@ -43,22 +43,22 @@ class RayEngine:
         except ImportError as error:
             raise MissingPackageError("--engine ray needs Ray; install it with: pip install 'assay-ai[ray]'") from error
         self._ray, self._work, self._count = ray, work, workers
-        self._started = not ray.is_initialized()
+        self._owns_cluster = not ray.is_initialized()
         self._pieces: dict[Any, tuple[Piece, Any]] = {}
         self._idle: list[Any] = []
-        self._early = 0
-        if self._started:
+        self._failed_starts = 0
+        if self._owns_cluster:
             _connect(ray, workers, address)
         try:
-            gpus = gpus_of_one(work, workers, float(ray.cluster_resources().get("GPU", 0)))
+            gpus = gpus_per_actor(work, workers, float(ray.cluster_resources().get("GPU", 0)))
         except VerifierError:
             self.close()
             raise
-        self._actor = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_task_retries=0)(Judge)
-        self._idle = [self._actor.remote(work) for _ in range(workers)]
-        self._first_answer()
+        self._actor_class = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_task_retries=0)(Worker)
+        self._idle = [self._actor_class.remote(work) for _ in range(workers)]
+        self._await_ready()
 
-    def _first_answer(self) -> None:
+    def _await_ready(self) -> None:
         try:
             self._ray.get([actor.ready.remote() for actor in self._idle])
         except self._ray.exceptions.RayError as error:
@@ -69,16 +69,16 @@ class RayEngine:
 
     @property
     def capacity(self) -> int:
-        """One piece an actor."""
+        """One piece for each actor."""
         return self._count
 
     def submit(self, piece: Piece) -> None:
-        """Hands a piece to an actor that has none."""
+        """Hands a piece to an idle actor."""
         actor = self._idle.pop()
-        self._pieces[actor.answers.remote(piece)] = (piece, actor)
+        self._pieces[actor.answer.remote(piece)] = (piece, actor)
 
     def wait(self) -> Done | Died:
-        """The next piece that has come to an end.
+        """The next piece that has ended; blocks until there is one.
 
         Raises:
             VerifierError: actors cannot be kept alive.
@@ -94,32 +94,32 @@ class RayEngine:
         except errors.RayError as error:
             self._replace(error)
             return Died(piece, "the worker that judged it died")
-        self._early = 0
+        self._failed_starts = 0
         self._idle.append(actor)
         return Done(piece, results)
 
     def _replace(self, error: Exception) -> None:
-        self._early += 1
-        if self._early > STARTS * self._count:
+        self._failed_starts += 1
+        if self._failed_starts > MOST_FAILED_STARTS * self._count:
             raise VerifierError(f"workers end as soon as they start: {error}") from error
-        self._idle.append(self._actor.remote(self._work))
+        self._idle.append(self._actor_class.remote(self._work))
 
     def close(self) -> None:
-        """Ends the actors, and the cluster where it was started here."""
+        """Ends the actors, and the connection to the cluster if this engine made it."""
         for actor in [*self._idle, *(actor for _, actor in self._pieces.values())]:
             self._ray.kill(actor)
         self._idle.clear()
         self._pieces.clear()
-        if self._started and self._ray.is_initialized():
+        if self._owns_cluster and self._ray.is_initialized():
             self._ray.shutdown()
 
 
-def gpus_of_one(work: Work, workers: int, gpus: float) -> float:
-    """The GPUs that one actor gets: none where the network runs on processors (`ASSAY_RUNTIME`), else a whole one, or
-    a part of one where there are more actors than GPUs.
+def gpus_per_actor(work: Work, workers: int, gpus: float) -> float:
+    """The GPUs that one actor gets: none where the network runs on CPUs (`ASSAY_RUNTIME`), else a whole one, or a
+    fraction of one where there are more actors than GPUs.
 
     Raises:
-        VerifierError: the network runs on a GPU, and the cluster has none.
+        VerifierError: the network is to run on a GPU, and the cluster has none.
     """
     if work.environ.get("ASSAY_RUNTIME") != "cuda":
         return 0.0
@@ -129,12 +129,12 @@ def gpus_of_one(work: Work, workers: int, gpus: float) -> float:
 
 
 def _connect(ray: Any, workers: int, address: str | None) -> None:
-    quiet = {"log_to_driver": False, "logging_level": "error"}
+    logging = {"log_to_driver": False, "logging_level": "error"}
     try:
         if address is None:
-            ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
+            ray.init(address="local", num_cpus=workers, include_dashboard=False, **logging)
         else:
-            ray.init(address=address, **quiet)
+            ray.init(address=address, **logging)
     except (ConnectionError, OSError, ValueError, RuntimeError) as error:
         where = "on this machine" if address is None else f"at {address}"
         raise VerifierError(f"the Ray cluster {where} cannot be reached: {error}") from error

@@ -1,4 +1,4 @@
-"""Where rows come from: files here or in an object store, folders, data sets on disk, and queries."""
+"""The sources of rows: local files, object stores, folders, data sets on disk, SQL queries and the record."""
 
 from typing import TYPE_CHECKING
 

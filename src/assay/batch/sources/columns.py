@@ -10,14 +10,14 @@ from assay.batch.values import RawRow
 from assay.errors import InputError, MissingPackageError
 
 ROWS_AT_ONCE: Final = 64
-"""Rows that are held decoded."""
+"""Rows that are decoded at a time."""
 
 
 def parquet_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
     """The rows of a Parquet file.
 
     Raises:
-        InputError: it is no readable Parquet file.
+        InputError: it is not a readable Parquet file.
         MissingPackageError: pyarrow is not installed.
     """
     with _arrow(source):
@@ -28,10 +28,10 @@ def parquet_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
 
 
 def arrow_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of an Arrow stream, the form of the files of a saved data set.
+    """The rows of an Arrow stream, the format of the files of a saved data set.
 
     Raises:
-        InputError: it is no readable Arrow stream.
+        InputError: it is not a readable Arrow stream.
         MissingPackageError: pyarrow is not installed.
     """
     with _arrow(source):
@@ -64,11 +64,11 @@ def _arrow(source: str) -> Iterator[None]:
 
 
 def saved_files(folder: Path) -> list[Path] | None:
-    """The files of a data set that `Dataset.save_to_disk` or `DatasetDict.save_to_disk` wrote, in their order; none
-    where the folder is something else.
+    """The files of a data set that `Dataset.save_to_disk` or `DatasetDict.save_to_disk` wrote, in order; none where the
+    folder is not such a data set.
 
     Raises:
-        InputError: the folder says that it is one, and its state cannot be read.
+        InputError: the folder has the files of such a data set, and they cannot be read.
     """
     try:
         if (folder / "dataset_dict.json").is_file():
@@ -89,14 +89,14 @@ def _inside(name: object) -> str:
 
 
 def query_rows(database: str, query: str) -> Iterator[RawRow]:
-    """The rows of a query, read as the database gives them.
+    """The rows of a query, streamed from the database.
 
-    The query is the caller's own and is sent as it stands. Columns are named like the fields of a row, with `AS` where
-    the table names them otherwise; `evidence` may hold a JSON list.
+    The query is the caller's own and is sent unchanged. Its columns have to be named like the fields of a row, with
+    `AS` where the table names them otherwise; `evidence` may hold a JSON list.
 
     Args:
         database: SQLAlchemy's URL.
-        query: one statement that gives rows.
+        query: one statement that returns rows.
 
     Raises:
         InputError: the database cannot be reached, or refuses the query.
@@ -108,7 +108,7 @@ def query_rows(database: str, query: str) -> Iterator[RawRow]:
         raise MissingPackageError("a query needs SQLAlchemy; install it with: pip install 'assay-ai[store]'") from error
     try:
         address = sqlalchemy.make_url(database)
-    except ValueError:  # what it says may be a part of the password
+    except ValueError:  # its message may contain a part of the password
         raise InputError("--database: no address of SQLAlchemy; write @ : / ? in a password as %XX") from None
     except sqlalchemy.exc.SQLAlchemyError as error:
         raise InputError(f"--database: {error}") from error
@@ -120,7 +120,7 @@ def query_rows(database: str, query: str) -> Iterator[RawRow]:
                 raise InputError("the query gives no rows; a batch reads, such as SELECT id, answer, evidence FROM ...")
             for number, record in enumerate(result.mappings(), 1):
                 yield RawRow("query", number, "query", "columns", _plain(record))
-            transaction.rollback()  # whatever the statement did besides, a batch only reads
+            transaction.rollback()  # a batch only reads: whatever else the statement did is undone
         engine.dispose()
     except (sqlalchemy.exc.SQLAlchemyError, ImportError) as error:
         raise InputError(f"the query could not be read: {error}") from error

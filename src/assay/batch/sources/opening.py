@@ -1,4 +1,4 @@
-"""From what the caller names to one stream of rows in a stated order."""
+"""Opens the sources that the caller names, as one stream of rows in a defined order."""
 
 import gzip
 import io
@@ -21,20 +21,20 @@ _READERS: Final[dict[str, Callable[[IO[bytes], str, str], Iterator[RawRow]]]] = 
     ".arrow": arrow_rows,
 }
 ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".csv", ".csv.gz", ".parquet")
-"""Files that are read; of a folder, those that are taken."""
+"""The endings of files that can be read; other files in a folder are passed over."""
 
 
 def open_sources(paths: Sequence[str], *, database: str | None = None, query: str | None = None) -> Iterator[RawRow]:
-    """All rows of what is named, one after the other.
+    """All rows of the sources, one source after the other.
 
     Args:
         paths: files, folders, data sets saved on disk, or URLs that fsspec knows, such as `s3://bucket/rows/*.parquet`.
             The files of a folder and of a pattern come in the order of their names.
         database: SQLAlchemy's URL of the database of a query.
-        query: a query whose rows come last.
+        query: a query; its rows come last.
 
     Raises:
-        InputError: nothing is named, or something is not there or cannot be read.
+        InputError: no source is named, or one does not exist or cannot be read.
         MissingPackageError: a file or URL needs a package that is not installed.
     """
     if not paths and query is None:
@@ -50,8 +50,8 @@ def _rows(
     database: str | None,
     query: str | None,
 ) -> Iterator[RawRow]:
-    for source, opened in files:
-        with opened() as stream:
+    for source, open_stream in files:
+        with open_stream() as stream:
             yield from _rows_of(stream, source)
     if database is not None and query is not None:
         yield from query_rows(database, query)
@@ -68,19 +68,19 @@ def _files_of(path: str) -> list[tuple[str, Callable[[], AbstractContextManager[
         if not files:
             raise InputError(f"{path}: no file in this folder ends in {', '.join(ENDINGS)}")
         _stay_inside(files, place)
-        return [(str(one), _opener(one)) for one in files]
+        return [(str(one), _local_opener(one)) for one in files]
     if not place.is_file():
         raise InputError(f"{path}: no such file or folder")
     if _ending(path) not in _READERS:
         raise InputError(f"{path}: unknown file ending; expected one of {', '.join(ENDINGS)}")
-    return [(path, _opener(place))]
+    return [(path, _local_opener(place))]
 
 
 def _stay_inside(files: Sequence[Path], folder: Path) -> None:
-    """Refuses links out of a folder: whoever filled it does not choose what else is read.
+    """Refuses links out of a folder: the files of a folder must not choose what else on this machine is read.
 
     Raises:
-        InputError: a file leads out of it.
+        InputError: a file is a link to a place outside of the folder.
     """
     inside = folder.resolve()
     for one in files:
@@ -88,7 +88,7 @@ def _stay_inside(files: Sequence[Path], folder: Path) -> None:
             raise InputError(f"{one}: is a link out of {folder}; name the file itself if it is meant")
 
 
-def _opener(path: Path) -> Callable[[], AbstractContextManager[IO[bytes]]]:
+def _local_opener(path: Path) -> Callable[[], AbstractContextManager[IO[bytes]]]:
     return lambda: path.open("rb")
 
 
@@ -101,12 +101,12 @@ def _remote(url: str) -> list[tuple[str, Callable[[], AbstractContextManager[IO[
         ) from error
     try:
         system, path = fsspec.core.url_to_fs(url)
-        found = _listed(system, path)
+        paths = _listed(system, path)
     except ImportError as error:
         raise MissingPackageError(f"{url}: {error}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{url}: cannot be read: {error}") from error
-    files = [one for one in found if one.lower().endswith(ENDINGS)]
+    files = [one for one in paths if one.lower().endswith(ENDINGS)]
     if not files:
         raise InputError(f"{url}: names no file that ends in {', '.join(ENDINGS)}")
     return [(system.unstrip_protocol(one), _remote_opener(system, one)) for one in files]
@@ -120,15 +120,15 @@ def _listed(system: Any, path: str) -> list[str]:
 
 def _remote_opener(system: Any, path: str) -> Callable[[], AbstractContextManager[IO[bytes]]]:
     @contextmanager
-    def opened() -> Iterator[IO[bytes]]:
+    def open_stream() -> Iterator[IO[bytes]]:
         try:
-            # Files of fsspec read a line to its end, however long it is; Python's reader stops where it is told to.
+            # fsspec's `readline` reads a line to its end, however long; that of `io.BufferedReader` keeps to its limit.
             with system.open(path, "rb") as raw, cast("IO[bytes]", io.BufferedReader(raw)) as stream:
                 yield stream
         except OSError as error:
             raise InputError(f"{system.unstrip_protocol(path)}: cannot be read: {error}") from error
 
-    return opened
+    return open_stream
 
 
 def _ending(name: str) -> str:

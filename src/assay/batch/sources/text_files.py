@@ -1,4 +1,4 @@
-"""Rows of JSON Lines and CSV, cut from a stream of bytes whatever its length."""
+"""Rows of JSON Lines and CSV, cut from a stream of bytes of any length."""
 
 import csv
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Final
 
 from assay.batch.values import RawRow
+from assay.evaluation.rows.reading import require_unique
 
 MAX_ROW_BYTES: Final = 16 * 1024 * 1024
 """The longest row that is read; a longer one is rejected without being held in memory."""
@@ -13,7 +14,7 @@ _BLOCK: Final = 1024 * 1024
 
 
 def json_lines(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of JSON Lines; a line that is no text or is too long is a broken row, and the next one is read.
+    """The rows of JSON Lines; a line that is not UTF-8 or is too long becomes a broken row, and reading goes on.
 
     >>> import io
     >>> [row.position for row in json_lines(io.BytesIO(b'{"id": 1}\\n\\n{"id": 2}'), "a.jsonl", "a")]
@@ -48,9 +49,9 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | str]]:
 
 
 def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
-    """The rows of CSV with a header; a row with too many or too few columns is a broken one.
+    """The rows of CSV with a header; a row with too many or too few columns becomes a broken row.
 
-    CSV that cannot be cut into rows any more (an open quotation, text of another encoding) ends in one broken row.
+    CSV that cannot be cut into rows any further (an open quotation, text of another encoding) ends with one broken row.
     """
     csv.field_size_limit(min(sys.maxsize, MAX_ROW_BYTES))
     size = 0
@@ -66,6 +67,7 @@ def csv_rows(stream: IO[bytes], source: str, name: str) -> Iterator[RawRow]:
     reader = csv.reader(texts(), strict=True)
     try:
         header = next(reader, [])
+        require_unique(header)
         size = 0
         for cells in reader:
             size, number = 0, reader.line_num

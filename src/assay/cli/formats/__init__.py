@@ -1,1 +1,1 @@
-"""What other programs read: JUnit, SARIF, commands of GitHub Actions and Markdown, of checks and of evaluations."""
+"""Output formats for other programs: JUnit, SARIF, commands of GitHub Actions, and Markdown."""

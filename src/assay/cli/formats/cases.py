@@ -1,4 +1,4 @@
-"""What was looked at, as cases with findings: one form for checks and evaluations, and for every format."""
+"""Cases with findings: the common model of checks and evaluations that every output format is made from."""
 
 import re
 from bisect import bisect_right
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 Level = Literal["error", "warning", "note"]
-"""How grave a finding is: what was refused, what is doubtful, and what is reported although nothing fails because of
-it."""
+"""The severity of a finding: an error fails the case, a warning is doubtful, a note does not fail anything."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 """The gravest first."""
 
@@ -18,7 +17,7 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is in a file, lines and columns counted from 1, columns in Unicode code points."""
+    """A place in a file; lines and columns count from 1, columns in Unicode code points."""
 
     file: str
     """Relative to the working directory where it lies below it, with forward slashes."""
@@ -31,7 +30,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Words of the evidence that show a finding."""
+    """A passage of the evidence that shows a finding."""
 
     evidence_id: str
     text: str
@@ -40,7 +39,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found."""
+    """One finding of a case."""
 
     code: str
     """Such as `number.mismatch`; see `assay explain`."""
@@ -63,7 +62,7 @@ class Case:
     """What it belongs to: `check`, a set of rows, or `limits`."""
     passed: bool
     headline: str
-    """What came of it, in one line."""
+    """The result in one line."""
     findings: tuple[Finding, ...] = ()
     place: Place | None = None
     seconds: float = 0.0
@@ -71,7 +70,7 @@ class Case:
     """Whether it could not be checked; such a case has not passed."""
     properties: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, float | None] = field(default_factory=dict)
-    """The metrics that limits ask about; none where a metric has no value."""
+    """The metrics that limits are about; none if a metric has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Outcome:
     """For people, such as `assay check`."""
     cases: Sequence[Case]
     notes: tuple[str, ...] = ()
-    """Lines that stand above everything, in Markdown."""
+    """Blocks of Markdown that are shown first."""
 
     @property
     def failed(self) -> list[Case]:
@@ -91,7 +90,7 @@ class Outcome:
 
 
 class Lines:
-    """Finds line and column of a place in a text, in logarithmic time."""
+    """Finds line and column of an offset in a text, in logarithmic time."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]

@@ -15,7 +15,7 @@ _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def github(outcome: Outcome) -> str:
-    """The commands, one a line, and what came of it all as the last line."""
+    """The commands, one a line; the last line is the result of the run."""
     return "".join(line + "\n" for line in _lines(outcome))
 
 
@@ -61,5 +61,5 @@ def _property(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A line of the log that cannot be taken for a command."""
+    """A line of the log that the runner cannot read as a command."""
     return one_line(text).replace("::", ": :").replace("##[", "## [")

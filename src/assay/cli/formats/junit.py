@@ -1,7 +1,7 @@
 """JUnit XML, as Jenkins, GitLab and GitHub reporters read it: one test case for each answer, row or limit.
 
 The form is that of the Apache Ant JUnit report with the attributes `file` and `line` and the element `properties` that
-GitLab and pytest add; a case that could not be checked is an `error`, one that was found wrong a `failure`.
+GitLab and pytest add; a case that could not be checked is an `error`, any other failed case a `failure`.
 """
 
 import re
@@ -12,13 +12,13 @@ from typing import Final
 from assay.cli.formats.cases import Case, Finding, Outcome
 
 _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no place for (section 2.2)."""
+"""Characters that XML 1.0 does not allow (section 2.2)."""
 _ATTACHMENT: Final = re.compile(r"\[(?=\s*\[\s*ATTACHMENT)", re.IGNORECASE)
-"""What GitLab and Jenkins take for the path of a file to be shown beside the case: no foreign text may name one."""
+"""What GitLab and Jenkins read as the path of an attachment of the case: foreign text must not name one."""
 
 
 def junit(outcome: Outcome) -> str:
-    """The file."""
+    """The outcome as a JUnit XML file."""
     groups: dict[str, list[Case]] = {}
     for case in outcome.cases:
         groups.setdefault(case.group, []).append(case)
@@ -39,10 +39,10 @@ def _counts(cases: Sequence[Case]) -> dict[str, str]:
 
 
 def _case(suite: ET.Element, group: str, case: Case) -> None:
-    made = {"name": _text(case.name), "classname": _text(f"assay.{group}"), "time": f"{case.seconds:.3f}"}
+    attributes = {"name": _text(case.name), "classname": _text(f"assay.{group}"), "time": f"{case.seconds:.3f}"}
     if case.place is not None:
-        made |= {"file": _text(case.place.file), "line": str(case.place.line)}
-    element = ET.SubElement(suite, "testcase", made)
+        attributes |= {"file": _text(case.place.file), "line": str(case.place.line)}
+    element = ET.SubElement(suite, "testcase", attributes)
     if case.properties:
         properties = ET.SubElement(element, "properties")
         for name, value in case.properties.items():
@@ -62,14 +62,14 @@ def finding_lines(finding: Finding) -> list[str]:
     where = "" if finding.place is None else f"{finding.place.file}:{finding.place.line}: "
     lines = [f"{finding.level}: {where}{finding.message} ({finding.code})"]
     if finding.claim:
-        lines.append(f"  claim: {_even(finding.claim)}")
+        lines.append(f"  claim: {_collapse_whitespace(finding.claim)}")
     if finding.words:
-        lines.append(f"  words: {_even(finding.words)}")
-    lines += [f"  passage [{one.evidence_id}]: {_even(one.text)}" for one in finding.passages]
+        lines.append(f"  words: {_collapse_whitespace(finding.words)}")
+    lines += [f"  passage [{one.evidence_id}]: {_collapse_whitespace(one.text)}" for one in finding.passages]
     return lines
 
 
-def _even(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())
 
 

@@ -22,17 +22,17 @@ LESS_IS_BETTER: Final = frozenset(
         "unchecked",
     }
 )
-"""Metrics of which less is better, so that a least value of them would be a mistake."""
+"""Metrics for which less is better, so that a lower limit on them would be a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What one metric is held to."""
+    """A limit on one metric."""
 
     metric: str
     value: float
     least: bool
-    """Whether the value is the least that passes; else it is the most."""
+    """Whether the value is a lower limit; otherwise it is an upper limit."""
 
     @property
     def words(self) -> str:
@@ -50,23 +50,24 @@ def read_limits(under: Sequence[str], over: Sequence[str], known: AbstractSet[st
     Args:
         under: texts `METRIC=VALUE` of `--fail-under`.
         over: those of `--fail-over`.
-        known: the names of metrics there are.
+        known: the names of the metrics.
 
     Raises:
-        InputError: another form, an unknown metric, no number, or a least value of a metric of which less is better.
+        InputError: a text has another form or no number, the metric is unknown, or the limit is a lower one on a metric
+            for which less is better.
     """
     limits = []
     for option, given, least in (("--fail-under", under, True), ("--fail-over", over, False)):
         for text in given:
-            name, sign, number = text.partition("=")
+            name, equals, number = text.partition("=")
             name = name.strip().replace("-", "_")
-            if not sign:
+            if not equals:
                 raise InputError(
                     f"{option} {text}: expected METRIC=VALUE, such as {'faithfulness' if least else 'fpr'}=0.9"
                 )
             if name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
+                similar = get_close_matches(name, known, 1)
+                hint = f"did you mean {similar[0]}?" if similar else f"known are {', '.join(sorted(known))}"
                 raise InputError(f"{option} {text}: there is no metric {name!r}; {hint}")
             try:
                 value = float(number)
@@ -81,11 +82,11 @@ def read_limits(under: Sequence[str], over: Sequence[str], known: AbstractSet[st
 
 
 def limit_cases(limits: Sequence[Limit], values: Mapping[str, Mapping[str, float | None]]) -> list[Case]:
-    """One case for each limit. A metric without a value has not reached it: nothing passes that was not measured.
+    """One case for each limit. A metric without a value does not pass, because it was not measured.
 
     Args:
-        limits: what is asked.
-        values: the metrics of each thing that was measured, by its name.
+        limits: the limits.
+        values: the metrics of each measured thing, by its name.
     """
     return [_case(limit, {name: found.get(limit.metric) for name, found in values.items()}) for limit in limits]
 
@@ -96,13 +97,13 @@ def _case(limit: Limit, values: Mapping[str, float | None]) -> Case:
         defined = [value for value in values.values() if value is not None]
         worst = min(defined) if limit.least else max(defined)
         return Case(limit.words, "limits", passed=True, headline=f"{limit.metric} is {worst:.4g}")
-    several = len(values) > 1
-    first = [f"{name + ': ' if several else ''}{_shown(value)}" for name, value in list(missed.items())[:3]]
-    more = f" and {len(missed) - 3} more" if len(missed) > 3 else ""
-    asked = "at least" if limit.least else "at most"
-    found = ", ".join(first) + more if values else "nothing was measured"
+    has_several = len(values) > 1
+    shown_values = [f"{name + ': ' if has_several else ''}{_shown(value)}" for name, value in list(missed.items())[:3]]
+    more_text = f" and {len(missed) - 3} more" if len(missed) > 3 else ""
+    bound = "at least" if limit.least else "at most"
+    values_text = ", ".join(shown_values) + more_text if values else "nothing was measured"
     return Case(
-        limit.words, "limits", passed=False, headline=f"{limit.metric} should be {asked} {limit.value:g}: {found}"
+        limit.words, "limits", passed=False, headline=f"{limit.metric} should be {bound} {limit.value:g}: {values_text}"
     )
 
 

@@ -11,25 +11,25 @@ from assay.cli.formats.cases import Case, Finding, Outcome
 from assay.cli.terminal import one_line
 
 MOST: Final = 50
-"""Failed cases that are shown; the rest are counted, since a summary holds a megabyte at most."""
+"""The most failed cases that are shown; the rest are counted, since GitHub limits a summary to a megabyte."""
 _SIGNS: Final = {"error": "❌", "warning": "⚠️", "note": "ℹ️"}
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^=:/&])")
 _ESCAPED: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def markdown(outcome: Outcome) -> str:
-    """The text."""
+    """The outcome as Markdown."""
     return "\n".join(_lines(outcome)) + "\n"
 
 
 def escaped(text: str, limit: int | None = None) -> str:
-    r"""Foreign text on one line, without any meaning in Markdown.
+    r"""Foreign text on one line, escaped so that it has no meaning in Markdown.
 
     >>> escaped("| <b>@everyone</b> [x](http://e.org)")
     '\\| &lt;b&gt;@\u200beveryone&lt;\\/b&gt; \\[x\\]\\(http\\:\\/\\/e\\.org\\)'
     """
-    made = _MARKUP.sub(lambda match: _ESCAPED.get(match[1], "\\" + match[1]), one_line(text, limit))
-    return made.replace("@", "@\N{ZERO WIDTH SPACE}")
+    escaped_text = _MARKUP.sub(lambda match: _ESCAPED.get(match[1], "\\" + match[1]), one_line(text, limit))
+    return escaped_text.replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
 def _lines(outcome: Outcome) -> Iterator[str]:
@@ -65,11 +65,11 @@ def _details(case: Case) -> Iterator[str]:
 
 
 def _summary(text: str) -> str:
-    """Text within HTML."""
-    made = one_line(text, 120)
+    """Foreign text on one line, escaped for HTML."""
+    escaped_text = one_line(text, 120)
     for character, escape in _ESCAPED.items():
-        made = made.replace(character, escape)
-    return made.replace("@", "@\N{ZERO WIDTH SPACE}")
+        escaped_text = escaped_text.replace(character, escape)
+    return escaped_text.replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
 def _finding(finding: Finding) -> Iterator[str]:

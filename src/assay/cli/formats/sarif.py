@@ -19,14 +19,14 @@ from assay.cli.terminal import clean
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT: Final = "%SRCROOT%"
-"""What stands for the root of the sources, as GitHub names it."""
+"""The placeholder for the root of the sources, as GitHub names it."""
 _WORDS: Final = {
     "assay": "A case failed for no finding of its own, such as a limit that was not reached.",
 }
 
 
 def sarif(outcome: Outcome) -> str:
-    """The file, in ASCII."""
+    """The outcome as a SARIF file, in ASCII."""
     pairs = [(case, finding) for case in outcome.cases for finding in _findings(case)]
     codes = sorted({finding.code for _, finding in pairs})
     run = {
@@ -62,19 +62,19 @@ def _result(case: Case, finding: Finding, codes: Sequence[str]) -> dict[str, Any
     message = _unlinked(finding.message)
     for one in finding.passages[:2]:
         message += f"\n[{_unlinked(one.evidence_id)}] {_unlinked(one.text)}"
-    named = json.dumps([finding.code, case.name, finding.claim, finding.words], ensure_ascii=True)
-    found: dict[str, Any] = {
+    identity = json.dumps([finding.code, case.name, finding.claim, finding.words], ensure_ascii=True)
+    result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": codes.index(finding.code),
         "level": finding.level,
         "message": {"text": message},
-        "partialFingerprints": {"assayClaim/v1": hashlib.sha256(named.encode("ascii")).hexdigest()[:32]},
+        "partialFingerprints": {"assayClaim/v1": hashlib.sha256(identity.encode("ascii")).hexdigest()[:32]},
         "properties": {"case": clean(case.name), **({"claim": clean(finding.claim)} if finding.claim else {})},
     }
     place = finding.place or case.place
     if place is not None:
-        found["locations"] = [{"physicalLocation": _location(place)}]
-    return found
+        result["locations"] = [{"physicalLocation": _location(place)}]
+    return result
 
 
 def _unlinked(text: str) -> str:
@@ -97,7 +97,7 @@ def _location(place: Place) -> dict[str, Any]:
 
 
 def _quoted(name: str) -> str:
-    """A file's name in a URI; bytes that are no UTF-8, which Python reads as halves of surrogate pairs, written out.
+    """A file name for a URI; bytes that are not UTF-8, which Python reads as lone surrogates, are written as escapes.
 
     >>> _quoted("a b.md"), _quoted("\\ud800")
     ('a%20b.md', '%5Cud800')

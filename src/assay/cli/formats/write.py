@@ -1,4 +1,4 @@
-"""Which format makes which text, and where it goes."""
+"""Renders an outcome in one of the formats, and writes it to the files of `--write`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from assay.errors import InputError
 from assay.evaluation.rows import write_file
 
 FORMATS: Final = ("junit", "sarif", "github", "markdown")
-"""The formats for other programs, beside text, JSON and HTML."""
+"""The formats for other programs, in addition to text, JSON and HTML."""
 
 
 def rendered(format_: str, outcome: Outcome) -> str:
@@ -31,19 +31,19 @@ def rendered(format_: str, outcome: Outcome) -> str:
     return markdown(outcome)
 
 
-def read_targets(given: Sequence[str]) -> list[tuple[str, Path]]:
+def read_targets(texts: Sequence[str]) -> list[tuple[str, Path]]:
     """The files of `--write FORMAT=FILE`.
 
     Raises:
-        InputError: another form, or no such format.
+        InputError: a text has another form, or there is no such format.
 
     >>> read_targets(["sarif=out/assay.sarif"])[0][0]
     'sarif'
     """
     targets = []
-    for text in given:
-        name, sign, file = text.partition("=")
-        if not sign or name not in FORMATS or not file:
+    for text in texts:
+        name, equals, file = text.partition("=")
+        if not equals or name not in FORMATS or not file:
             raise InputError(
                 f"--write {text}: expected FORMAT=FILE with a format of {', '.join(FORMATS)}, such as sarif=assay.sarif"
             )
@@ -55,7 +55,7 @@ def write_targets(targets: Sequence[tuple[str, Path]], outcome: Outcome) -> None
     """Writes each file whole or not at all.
 
     Raises:
-        InputError: a place cannot be written to.
+        InputError: a file cannot be written.
     """
     for name, path in targets:
         write_file(path, rendered(name, outcome))

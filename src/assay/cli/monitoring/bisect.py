@@ -1,11 +1,11 @@
-"""`assay bisect`: which change made outputs worse, found by deploying states and judging what they answer.
+"""`assay bisect`: finds the change that made outputs worse, by deploying states and judging their answers.
 
-The command that is given deploys a state and answers rows. It is run by the shell, with the state in its environment:
+The command of `--run` deploys a state and answers rows. It is run by the shell, with the state in its environment:
 `ASSAY_STATE` (the reference of the last change that is applied; empty before the first), `ASSAY_STATE_INDEX` (how many
 changes are applied), `ASSAY_STATE_CHANGES` (those changes, as a JSON list) and `ASSAY_ROWS` (a file of rows as JSON
-Lines, which are on its standard input as well). For each row, in their order, it writes one line: a JSON object with
-`answer` (judged here against the evidence of the row), or with `score` from 0 (good) to 1 (bad), or with `bad` (true or
-false); a plain number is a score.
+Lines, which it also gets on standard input). For each row, in order, it writes one line: a JSON object with `answer`
+(judged here against the evidence of the row), or with `score` from 0 (good) to 1 (bad), or with `bad` (true or false);
+a plain number is a score.
 """
 
 import hashlib
@@ -35,14 +35,14 @@ Judge = Callable[[Sequence[Row], Sequence[Mapping[str, Any]]], list[float]]
 
 @dataclass(frozen=True, slots=True)
 class BisectOptions:
-    """What is searched, and how."""
+    """The options of a search."""
 
     changes: Path
     rows: Path
     command: str
     state: Path | None
-    """Where outcomes are kept, so that a search that was stopped goes on; by default a file in the working directory
-    that is named by the search."""
+    """The file of outcomes, from which a search that was stopped resumes; by default a file in the working directory
+    named by a digest of the search."""
     search: "SearchOptions"
     seed: int
     timeout_s: float
@@ -50,46 +50,46 @@ class BisectOptions:
 
 
 def read_changes(path: Path) -> "list[SystemChange]":
-    """Changes out of a file, ordered by their moments: JSON Lines, a JSON list, or what `assay changes list` gives.
+    """The changes in a file, ordered by time: JSON Lines, a JSON list, or the output of `assay changes list`.
 
     Raises:
         InputError: there are none, or one cannot be read.
     """
     from assay.monitor import SystemChange
 
-    found = []
-    for number, one in enumerate(_objects(path, "changes"), 1):
+    changes = []
+    for number, record in enumerate(_objects(path, "changes"), 1):
         try:
-            at = one.get("at", number)
-            ref = next(one[name] for name in ("ref", "id", "name", "commit") if one.get(name))
-            found.append(
+            moment = record.get("at", number)
+            ref = next(record[name] for name in ("ref", "id", "name", "commit") if record.get(name))
+            changes.append(
                 SystemChange(
-                    str(one.get("kind", "code")),
+                    str(record.get("kind", "code")),
                     str(ref),
-                    at if isinstance(at, int) else _micros(str(at)),
-                    str(one.get("id", ref)),
-                    str(one.get("note", "")),
+                    moment if isinstance(moment, int) else _micros(str(moment)),
+                    str(record.get("id", ref)),
+                    str(record.get("note", "")),
                 )
             )
         except (StopIteration, InputError) as error:
             why = "it has no ref" if isinstance(error, StopIteration) else str(error)
             raise InputError(f"{path}, change {number}: {why}") from error
-    if not 1 <= len(found) <= MOST_CHANGES:
-        raise InputError(f"{path}: expected 1 to {MOST_CHANGES:,} changes, got {len(found)}")
-    return sorted(found, key=lambda one: one.at)  # stable: of one moment in their order
+    if not 1 <= len(changes) <= MOST_CHANGES:
+        raise InputError(f"{path}: expected 1 to {MOST_CHANGES:,} changes, got {len(changes)}")
+    return sorted(changes, key=lambda record: record.at)  # stable: changes of the same moment keep their order
 
 
 def _micros(text: str) -> int:
-    from assay.cli.monitoring.turns import moment_of
+    from assay.cli.monitoring.monitor_run import parse_moment
 
-    return round(moment_of(text).timestamp() * 1_000_000)
+    return round(parse_moment(text).timestamp() * 1_000_000)
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows that states are judged by.
+    """The rows that states answer.
 
     Raises:
-        InputError: there are none, or one is no object.
+        InputError: there are none, or one is not an object.
     """
     rows = _objects(path, "rows")
     if not rows:
@@ -97,7 +97,7 @@ def read_rows(path: Path) -> list[Row]:
     return [{"id": str(row.get("id", number)), **row} for number, row in enumerate(rows)]
 
 
-def _objects(path: Path, what: str) -> list[Row]:
+def _objects(path: Path, section: str) -> list[Row]:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path}: expected at most {MOST_BYTES:,} bytes")
@@ -105,15 +105,15 @@ def _objects(path: Path, what: str) -> list[Row]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
     try:
-        whole = json.loads(text) if text.lstrip().startswith(("[", "{")) and not _is_lines(text) else None
-        found = [json.loads(line) for line in text.split("\n") if line.strip()] if whole is None else whole
+        document = json.loads(text) if text.lstrip().startswith(("[", "{")) and not _is_lines(text) else None
+        objects = [json.loads(line) for line in text.split("\n") if line.strip()] if document is None else document
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected {what} in JSON Lines, but a line cannot be read") from error
-    if isinstance(found, dict):
-        found = found.get(what)
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise InputError(f"{path}: expected {what} as JSON objects")
-    return found
+        raise InputError(f"{path}: expected {section} in JSON Lines, but a line cannot be read") from error
+    if isinstance(objects, dict):
+        objects = objects.get(section)
+    if not isinstance(objects, list) or not all(isinstance(one, dict) for one in objects):
+        raise InputError(f"{path}: expected {section} as JSON objects")
+    return objects
 
 
 def _is_lines(text: str) -> bool:
@@ -125,20 +125,20 @@ def _is_lines(text: str) -> bool:
 
 
 class Bisection:
-    """A search with its outcomes on disk."""
+    """A search whose outcomes are kept on disk."""
 
-    def __init__(self, options: BisectOptions, judge: Judge, say: Callable[[str], None]) -> None:
-        """Take up the search of the state file, or begin one.
+    def __init__(self, options: BisectOptions, judge: Judge, report: Callable[[str], None]) -> None:
+        """Resume the search of the state file, or begin one.
 
         Args:
-            options: what is searched.
-            judge: what judges answers.
-            say: told of each step.
+            options: the options of the search.
+            judge: the judge of answers.
+            report: called with a line for each step.
 
         Raises:
-            InputError: a file cannot be read, or the state is of another search.
+            InputError: a file cannot be read, or the state file belongs to another search.
         """
-        self._options, self._judge, self._say = options, judge, say
+        self._options, self._judge, self._report = options, judge, report
         self.changes, self._rows = read_changes(options.changes), read_rows(options.rows)
         self._digest = self._fingerprint()
         self.state = options.state or Path(f".assay-bisect-{self._digest[:12]}.jsonl")
@@ -159,52 +159,59 @@ class Bisection:
         return hashlib.sha256(settings.encode()).hexdigest()
 
     def _read(self) -> None:
+        """Reads the outcomes of the state file, and cuts off a last line that was not written to its end."""
         path = self.state
         if not path.exists():
             return
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path}: expected a state of at most {MOST_BYTES:,} bytes")
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        known = None
-        for number, line in enumerate(lines):
+        data = path.read_bytes()
+        end = data.rfind(b"\n") + 1
+        header, *lines = data[:end].decode("utf-8", errors="replace").split("\n")[:-1] or [""]
+        if end:
+            self._require_header(header)
+        elif not self._header().encode().startswith(data):
+            raise InputError(f"{path}: it is not the state of a search; name another file with --state")
+        for number, line in enumerate(lines, 2):
             try:
                 entry = json.loads(line)
-                if number == 0:
-                    known = entry["search"]
-                    continue
-                values = [float(one) for one in entry["outcomes"]]
+                outcomes = [float(one) for one in entry["outcomes"]]
                 state, begin = int(entry["state"]), int(entry["begin"])
             except (ValueError, KeyError, TypeError) as error:
-                if number == len(lines) - 1:
-                    return  # cut off while it was written: evaluated again
-                raise InputError(f"{path}, line {number + 1}: it cannot be read") from error
-            if known != self._digest:
-                raise InputError(
-                    f"{path}: it is the state of a search of other changes, rows, command, seed or policy; "
-                    "name another file with --state"
-                )
+                raise InputError(f"{path}, line {number}: it cannot be read") from error
             if begin == len(self.outcomes.setdefault(state, [])):
-                self.outcomes[state] += values
+                self.outcomes[state] += outcomes
+        if end < len(data):
+            os.truncate(path, end)
 
-    def _keep(self, state: int, values: Sequence[float]) -> None:
-        path = self.state
+    def _header(self) -> str:
+        return json.dumps({"search": self._digest, "changes": len(self.changes)}) + "\n"
+
+    def _require_header(self, line: str) -> None:
+        try:
+            search = json.loads(line)["search"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{self.state}, line 1: it cannot be read") from error
+        if search != self._digest:
+            raise InputError(
+                f"{self.state}: it is the state of a search of other changes, rows, command, seed or policy; "
+                "name another file with --state"
+            )
+
+    def _keep(self, state: int, outcomes: Sequence[float]) -> None:
         begin = len(self.outcomes.setdefault(state, []))
-        text = json.dumps({"state": state, "begin": begin, "outcomes": list(values)}) + "\n"
-        if not path.exists():
-            text = json.dumps({"search": self._digest, "changes": len(self.changes)}) + "\n" + text
-        elif not path.read_bytes().endswith(b"\n"):
-            text = "\n" + text  # behind a line that was cut off
-        with path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        text = json.dumps({"state": state, "begin": begin, "outcomes": list(outcomes)}) + "\n"
+        with self.state.open("a", encoding="utf-8") as file:
+            file.write(text if file.tell() else self._header() + text)
             file.flush()
             os.fsync(file.fileno())
-        self.outcomes[state] += values
+        self.outcomes[state] += outcomes
 
     def run(self) -> "SearchResult":
         """Search until it is done.
 
         Raises:
-            InputError: the command failed, or wrote something else than an outcome for each row.
+            InputError: the command failed, or did not write an outcome for each row.
         """
         from assay.monitor import Ask, search
 
@@ -216,12 +223,12 @@ class Bisection:
         begin = len(self.outcomes.get(ask.state, ()))
         rows = [self._rows[self._drawn(number)] for number in range(begin, begin + ask.count)]
         ref = self.changes[ask.state - 1].ref if ask.state else "before all changes"
-        self._say(f"state {ask.state} ({ref}): {len(rows)} rows from number {begin}; {ask.why}")
+        self._report(f"state {ask.state} ({ref}): {len(rows)} rows from number {begin}; {ask.why}")
         self._keep(ask.state, self._judge(rows, self._answers(ask.state, rows)))
 
     def _drawn(self, number: int) -> int:
-        """The row of an evaluation: drawn with replacement, the same one in every state and every run."""
-        return random.Random(f"{self._options.seed}:{number}").randrange(len(self._rows))  # noqa: S311 no secret
+        """The index of the row of an evaluation: drawn with replacement, the same in every state and every run."""
+        return random.Random(f"{self._options.seed}:{number}").randrange(len(self._rows))  # noqa: S311 reproducible, not secret
 
     def _answers(self, state: int, rows: Sequence[Row]) -> list[Mapping[str, Any]]:
         applied = [one.wire() for one in self.changes[:state]]
@@ -237,37 +244,37 @@ class Bisection:
                 "ASSAY_ROWS": str(path),
             }
             with (
-                path.open("rb") as given,
+                path.open("rb") as standard_input,
                 subprocess.Popen(  # noqa: S602 the operator's own command
                     self._options.command,
                     shell=True,
                     env=environment,
-                    stdin=given,
+                    stdin=standard_input,
                     stdout=subprocess.PIPE,
                     start_new_session=True,
-                ) as running,
+                ) as process,
             ):
                 try:
-                    written, _ = running.communicate(timeout=self._options.timeout_s)
+                    output, _ = process.communicate(timeout=self._options.timeout_s)
                 except subprocess.TimeoutExpired as error:
                     raise InputError(
                         f"the command did not end within {self._options.timeout_s:g} seconds in state {state}"
                     ) from error
                 finally:
-                    if running.poll() is None:
-                        os.killpg(running.pid, signal.SIGKILL)
-        if running.returncode != 0:
+                    if process.poll() is None:
+                        os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode != 0:
             raise InputError(
-                f"the command ended with status {running.returncode} in state {state}; nothing was decided"
+                f"the command ended with status {process.returncode} in state {state}; nothing was decided"
             )
-        return _outcome_lines(written, len(rows), state)
+        return _outcome_lines(output, len(rows), state)
 
 
-def _outcome_lines(written: bytes, count: int, state: int) -> list[Mapping[str, Any]]:
-    if len(written) > MOST_BYTES:
+def _outcome_lines(output: bytes, count: int, state: int) -> list[Mapping[str, Any]]:
+    if len(output) > MOST_BYTES:
         raise InputError(f"the command wrote more than {MOST_BYTES:,} bytes in state {state}")
-    found: list[Mapping[str, Any]] = []
-    for line in written.decode("utf-8", errors="replace").split("\n"):
+    answers: list[Mapping[str, Any]] = []
+    for line in output.decode("utf-8", errors="replace").split("\n"):
         if not line.strip():
             continue
         try:
@@ -282,48 +289,48 @@ def _outcome_lines(written: bytes, count: int, state: int) -> list[Mapping[str, 
             raise InputError(
                 f"the command wrote a line without answer, score or bad in state {state}: {ascii(line)[:80]}"
             )
-        found.append(answer)
-    if len(found) != count:
+        answers.append(answer)
+    if len(answers) != count:
         raise InputError(
-            f"expected a line for each of {count} rows, and the command wrote {len(found)} in state {state}"
+            f"expected a line for each of {count} rows, and the command wrote {len(answers)} in state {state}"
         )
-    return found
+    return answers
 
 
 def judge_with(policy: str | None) -> Judge:
-    """A judge that has a guard of this policy for answers; it is made when the first one comes."""
+    """A judge with a guard of this policy, which is made when the first answer has to be judged."""
 
     def judge(rows: Sequence[Row], answers: Sequence[Mapping[str, Any]]) -> list[float]:
         return [_outcome(row, answer, guard_of) for row, answer in zip(rows, answers, strict=True)]
 
-    made: list[Any] = []
+    guards: list[Any] = []
 
     def guard_of() -> Any:
-        if not made:
+        if not guards:
             from assay.config import build_guard
 
-            made.append(build_guard(policy, None, os.environ))
-        return made[0]
+            guards.append(build_guard(policy, None, os.environ))
+        return guards[0]
 
     return judge
 
 
-def _outcome(row: Row, given: Mapping[str, Any], guard_of: Callable[[], Any]) -> float:
-    if "bad" in given:
-        if not isinstance(given["bad"], bool):
-            raise InputError(f"expected bad to be true or false, got {ascii(given['bad'])[:40]}")
-        return float(given["bad"])
-    if "score" in given:
-        score = given["score"]
+def _outcome(row: Row, answer: Mapping[str, Any], guard_of: Callable[[], Any]) -> float:
+    if "bad" in answer:
+        if not isinstance(answer["bad"], bool):
+            raise InputError(f"expected bad to be true or false, got {ascii(answer['bad'])[:40]}")
+        return float(answer["bad"])
+    if "score" in answer:
+        score = answer["score"]
         if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
             raise InputError(f"expected a score from 0 to 1, got {ascii(score)[:40]}")
         return float(score)
-    answer = given["answer"]
-    if not isinstance(answer, str) or not answer:
+    text = answer["answer"]
+    if not isinstance(text, str) or not text:
         return 1.0  # nothing was answered
     evidence = row.get("evidence", row.get("context", ()))
     question = row.get("question")
-    report = guard_of().check(answer, evidence, question=question if isinstance(question, str) else None)
+    report = guard_of().check(text, evidence, question=question if isinstance(question, str) else None)
     return float(any(claim.verdict.value in ("contradicted", "unsupported") for claim in report.claims))
 
 
@@ -333,25 +340,25 @@ def result_json(result: "SearchResult", changes: "Sequence[SystemChange]", optio
         "verdict": result.verdict,
         "causes": [
             {
-                "change": changes[one.change].wire(),
-                "index": one.change,
-                "probability": one.probability,
-                "before": one.before,
-                "after": one.after,
+                "change": changes[cause.change].wire(),
+                "index": cause.change,
+                "probability": cause.probability,
+                "before": cause.before,
+                "after": cause.after,
             }
-            for one in result.causes
+            for cause in result.causes
         ],
         "sure": result.sure,
         "alpha": options.alpha,
         "evaluations": result.evaluations,
         "steps": [
-            {"state": one.state, "found": one.found, "evaluations": one.evaluations, "sure": one.sure}
-            for one in result.steps
+            {"state": step.state, "found": step.found, "evaluations": step.evaluations, "sure": step.sure}
+            for step in result.steps
         ],
     }
 
 
-def lines_of(result: "SearchResult", changes: "Sequence[SystemChange]", options: "SearchOptions") -> list[str]:
+def result_lines(result: "SearchResult", changes: "Sequence[SystemChange]", options: "SearchOptions") -> list[str]:
     """The result for people."""
     from assay.cli.terminal import one_line
 
@@ -363,16 +370,16 @@ def lines_of(result: "SearchResult", changes: "Sequence[SystemChange]", options:
         ]
     else:
         lines = []
-        for one in result.causes:
-            change = changes[one.change]
+        for cause in result.causes:
+            change = changes[cause.change]
             lines.append(
-                f"{change.kind} {one_line(change.ref, 80)}: {one.before:.4f} before, {one.after:.4f} after; "
-                f"{one.probability:.1%} among the changes beside it"
+                f"{change.kind} {one_line(change.ref, 80)}: {cause.before:.4f} before, {cause.after:.4f} after; "
+                f"{cause.probability:.1%} among the changes beside it"
             )
         if len(result.causes) > 1:
             lines.insert(0, f"{len(result.causes)} changes made it worse")
-    said = "sure" if result.sure else "not certain: the most probable one is shown"
+    certainty = "sure" if result.sure else "not certain: the most probable one is shown"
     return [
         *lines,
-        f"{result.evaluations:,} evaluations of {len(result.steps)} states; {said} (error rate {options.alpha:g})",
+        f"{result.evaluations:,} evaluations of {len(result.steps)} states; {certainty} (error rate {options.alpha:g})",
     ]

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.monitoring.monitor import Format, FormatOption
-from assay.cli.options.completing import complete_policy
+from assay.cli.monitoring.monitor import FormatOption
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import TextOrJson as Format
 
 
 def bisect(
@@ -47,16 +48,16 @@ def bisect(
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Find which change made outputs worse, by deploying states. Exit status 1: a change is named."""
-    from assay.cli.monitoring.bisect import Bisection, BisectOptions, judge_with, lines_of, result_json
+    from assay.cli.monitoring.bisect import Bisection, BisectOptions, judge_with, result_json, result_lines
     from assay.cli.terminal import clean, write_text
     from assay.monitor import SearchOptions
 
     with reporting_errors():
         search = SearchOptions(alpha, shift, max(most, batch), batch, good, bad)
         options = BisectOptions(changes, rows, run, state, search, seed, timeout, policy)
-        found = Bisection(options, judge_with(policy), lambda line: write_text(f"{clean(line)}\n", sys.stderr))
-        result = found.run()
-        summary = result_json(result, found.changes, search)
-        lines = lines_of(result, found.changes, search)
+        bisection = Bisection(options, judge_with(policy), lambda line: write_text(f"{clean(line)}\n", sys.stderr))
+        result = bisection.run()
+        summary = result_json(result, bisection.changes, search)
+        lines = result_lines(result, bisection.changes, search)
         write_text((json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(lines)) + "\n", sys.stdout)
         raise typer.Exit(FINDINGS if result.verdict == "found" else CLEAN)

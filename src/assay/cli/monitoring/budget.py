@@ -1,4 +1,4 @@
-"""`assay budget`: whether outputs keep to what is acceptable, and what follows when they do not."""
+"""`assay budget`: the error budget of outputs, and the consequences when it is spent."""
 
 import json
 import sys
@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened_record
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.monitoring.monitor import Format, FormatOption, SettingsOption
-from assay.cli.options.completing import complete_policy
+from assay.cli.monitoring.monitor import FormatOption, SettingsOption
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import TextOrJson as Format
 
 app = typer.Typer(
     name="budget",
@@ -20,13 +21,12 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-_TENANT = "default"
 
 
 @app.command()
 def check(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     settings: SettingsOption = None,
     most: Annotated[
         float | None,
@@ -48,19 +48,19 @@ def check(
     """Exit 1 when the budget is spent or burns too fast, or the golden set is worse; settle the consequences."""
     from dataclasses import replace
 
-    from assay.cli.monitoring.turns import read_settings
+    from assay.cli.monitoring.monitor_run import read_settings
     from assay.cli.terminal import write_text
     from assay.server.monitoring.budget import Budgeting
 
     with reporting_errors(), opened_record(database) as store:
-        found = read_settings(settings)
+        monitor_settings = read_settings(settings)
         if most is not None:
-            found = replace(found, budget=replace(found.budget, most=most))
-        desk = Budgeting(store, found.budget)
-        status = desk.read(tenant) if dry_run else desk.settle(tenant, "assay budget check")
+            monitor_settings = replace(monitor_settings, budget=replace(monitor_settings.budget, most=most))
+        budgeting = Budgeting(store, monitor_settings.budget)
+        status = budgeting.read(tenant) if dry_run else budgeting.settle(tenant, "assay budget check")
         if overlay is not None:
-            _write_overlay(overlay, policy, desk, tenant)
-        text = json.dumps(status, indent=2) if format_ is Format.JSON else "\n".join(_lines(status))
+            _write_overlay(overlay, policy, budgeting, tenant)
+        text = json.dumps(status, indent=2) if format_ is Format.JSON else "\n".join(_status_lines(status))
         write_text(f"{text}\n", sys.stdout)
         lifted = status["consequences"]["deployment_freeze"]["lifted"]
         raise typer.Exit(FINDINGS if (status["broken"] and not lifted) or status["golden_regressed"] else CLEAN)
@@ -72,7 +72,7 @@ def lift(
     database: DatabaseOption,
     who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who lifts it; kept in the record.")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")],
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Lift a consequence by hand, until the budget has recovered once; servers follow."""
     from assay.cli.terminal import write_text
@@ -87,18 +87,19 @@ def lift(
         write_text("lifted\n" if changed else "it was not in force\n", sys.stdout)
 
 
-def _write_overlay(path: Path, policy: str | None, desk: Any, tenant: str) -> None:
+def _write_overlay(path: Path, policy: str | None, budgeting: Any, tenant: str) -> None:
     import os
 
     import yaml
 
     from assay.config import read_policy
+    from assay.evaluation.rows import write_file
 
-    made = desk.overlaid(tenant, read_policy(policy, os.environ))
-    path.write_text(yaml.safe_dump({"version": 1, "policy": made}, sort_keys=False), encoding="utf-8")
+    overlaid = budgeting.overlaid(tenant, read_policy(policy, os.environ))
+    write_file(path, yaml.safe_dump({"version": 1, "policy": overlaid}, sort_keys=False))  # a server may be reading it
 
 
-def _lines(status: Mapping[str, Any]) -> list[str]:
+def _status_lines(status: Mapping[str, Any]) -> list[str]:
     rate = status["rate"]
     if rate["estimate"] is None:
         lines = ["no outputs in the window: nothing is known"]
@@ -112,21 +113,21 @@ def _lines(status: Mapping[str, Any]) -> list[str]:
             f"budget: {status['left']:,.1f} of {status['allowed']:,.1f} left"
             + ("" if share is None else f" ({share:.0%})"),
         ]
-    for one in status["burns"]:
-        rates = " and ".join("none" if one[name] is None else f"{one[name]:.2f}" for name in ("long", "short"))
-        fires = "  TOO FAST" if one["fires"] else ""
+    for entry in status["burns"]:
+        rates = " and ".join("none" if entry[name] is None else f"{entry[name]:.2f}" for name in ("long", "short"))
+        fires = "  TOO FAST" if entry["fires"] else ""
         lines.append(
-            f"  burn rate over {one['long_hours']:g} h and {one['short_hours']:.3g} h: {rates} "
-            f"(limit {one['factor']:g}){fires}"
+            f"  burn rate over {entry['long_hours']:g} h and {entry['short_hours']:.3g} h: {rates} "
+            f"(limit {entry['factor']:g}){fires}"
         )
     if status["hours_left"] is not None and status["hours_left"] > 0:
         lines.append(f"at this rate it is spent in {status['hours_left']:,.0f} hours")
     if not status["enough"]:
         lines.append("too few outputs to act on")
-    for name, one in status["consequences"].items():
-        if one["active"] or one["changed"]:
+    for name, entry in status["consequences"].items():
+        if entry["active"] or entry["changed"]:
             lines.append(
-                f"{name}: {'in force' if one['active'] else 'out of force'}{' (new)' if one['changed'] else ''}"
+                f"{name}: {'in force' if entry['active'] else 'out of force'}{' (new)' if entry['changed'] else ''}"
             )
     if status["golden_regressed"]:
         lines.append("THE GOLDEN SET IS WORSE than its reference run: `assay monitor golden` shows the rows")

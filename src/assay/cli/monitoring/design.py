@@ -1,4 +1,4 @@
-"""`assay monitor design`: what a chart will do, told and drawn before it runs."""
+"""`assay monitor design`: the run lengths of a chart before it runs, as text, JSON and a drawn curve."""
 
 import json
 import math
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 _BAR: Final = 40
 """Characters of the longest bar."""
 LARGEST_SAMPLE: Final = 64 * 1024 * 1024
-"""The most bytes of a file of scores."""
+"""The largest file of scores, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class DesignOptions:
-    """What was asked for."""
+    """The options of `assay monitor design`."""
 
     baseline: float
     shift: float
     false_alarm_every: float
     kind: str
     direction: str
-    """`up`, `down`, or `both`: two charts side by side, told from the upward one."""
+    """`up`, `down`, or `both`: two charts in parallel, of which the upward one is reported first."""
     spread: float | None
     sample: Path | None
     baseline_of: int | None
-    """Of how many outputs the baseline was estimated; none where it is known."""
+    """The number of outputs from which the baseline was estimated; none if it is known."""
     as_json: bool
 
 
@@ -38,7 +38,7 @@ def run_design(options: DesignOptions) -> str:
     """The design as text or JSON.
 
     Raises:
-        InputError: no chart has these.
+        InputError: no chart has these properties.
     """
     from assay.stats import wilson
     from assay.stats.drift import Direction, both_sides, design_chart
@@ -50,7 +50,7 @@ def run_design(options: DesignOptions) -> str:
     if options.baseline_of is not None:
         interval = wilson(min(round(options.baseline * options.baseline_of), options.baseline_of), options.baseline_of)
 
-    def made(direction: Direction) -> "Design":
+    def make_design(direction: Direction) -> "Design":
         return design_chart(
             options.baseline,
             options.shift,
@@ -62,29 +62,35 @@ def run_design(options: DesignOptions) -> str:
             baseline_range=interval,
         )
 
-    first = made(Direction.DOWN if options.direction == "down" else Direction.UP)
-    described = design_json(first)
+    first = make_design(Direction.DOWN if options.direction == "down" else Direction.UP)
+    fields = design_json(first)
     second = None
     if options.direction == "both":
-        # A mean that is nearer to nought than the shift cannot fall by it.
+        # A baseline below the shift cannot fall by it.
         if options.baseline - options.shift > 0:
-            second = made(Direction.DOWN)
-        described["opposite"] = None if second is None else design_json(second)
-        described["both_sides_arl0"] = first.arl0 if second is None else both_sides(first.arl0, second.arl0)
+            second = make_design(Direction.DOWN)
+        fields["opposite"] = None if second is None else design_json(second)
+        fields["both_sides_arl0"] = first.arl0 if second is None else both_sides(first.arl0, second.arl0)
     if options.as_json:
-        return json.dumps(described, indent=2) + "\n"
-    return "\n".join([*_shown(first), *([] if second is None else ["", *_shown(second), "", _together(described)]), ""])
+        return json.dumps(fields, indent=2) + "\n"
+    return "\n".join(
+        [
+            *_design_lines(first),
+            *([] if second is None else ["", *_design_lines(second), "", _both_sides_line(fields)]),
+            "",
+        ]
+    )
 
 
 def read_sample(path: Path) -> tuple[float, ...]:
-    """Scores out of a file: a number on each line.
+    """The scores in a file, a number on each line.
 
     Raises:
-        InputError: there are none, or a line is no number from 0 to 1.
+        InputError: there are none, or a line is not a number from 0 to 1.
     """
     if path.stat().st_size > LARGEST_SAMPLE:
         raise InputError(f"{path}: expected at most {LARGEST_SAMPLE:,} bytes of scores")
-    found = []
+    scores = []
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         if not line.strip():
             continue
@@ -94,81 +100,81 @@ def read_sample(path: Path) -> tuple[float, ...]:
             value = math.nan
         if not 0 <= value <= 1:
             raise InputError(f"{path}, line {number}: expected a score from 0 to 1, got {ascii(line.strip())[:40]}")
-        found.append(value)
-    if not found:
+        scores.append(value)
+    if not scores:
         raise InputError(f"{path}: expected scores, one on each line, and there are none")
-    return tuple(found)
+    return tuple(scores)
 
 
-def design_json(found: "Design") -> dict[str, Any]:
+def design_json(design: "Design") -> dict[str, Any]:
     """A design as JSON values."""
-    chart, textbook = found.chart, found.approximation
+    chart, textbook = design.chart, design.approximation
     return {
-        "kind": found.kind,
+        "kind": design.kind,
         "direction": chart.direction.value,
         "baseline": chart.baseline,
-        "shift": found.shift,
-        "false_alarm_every": found.false_alarm_every,
+        "shift": design.shift,
+        "false_alarm_every": design.false_alarm_every,
         "slack": chart.slack,
         "threshold": chart.threshold,
         "reference": chart.reference,
-        "arl0": _finite(found.arl0),
-        "arl1": _finite(found.arl1),
+        "arl0": _finite(design.arl0),
+        "arl1": _finite(design.arl1),
         "approximation": {
             "arl1": textbook.arl1,
             "siegmund_arl0": textbook.siegmund_arl0,
             "siegmund_arl1": textbook.siegmund_arl1,
         },
-        "spread": found.spread,
-        "curve": [{"mean": mean, "arl": _finite(length)} for mean, length in found.curve],
-        "baseline_range": None if found.baseline_range is None else list(found.baseline_range),
-        "arl0_range": None if found.arl0_range is None else [_finite(one) for one in found.arl0_range],
+        "spread": design.spread,
+        "curve": [{"mean": mean, "arl": _finite(length)} for mean, length in design.curve],
+        "baseline_range": None if design.baseline_range is None else list(design.baseline_range),
+        "arl0_range": None if design.arl0_range is None else [_finite(one) for one in design.arl0_range],
     }
 
 
 def _finite(length: float) -> float | None:
-    """A run length; none where the alarm never comes."""
+    """A run length; none if the alarm never comes."""
     return length if math.isfinite(length) else None
 
 
-def _shown(found: "Design") -> list[str]:
-    chart, textbook = found.chart, found.approximation
+def _design_lines(design: "Design") -> list[str]:
+    chart, textbook = design.chart, design.approximation
     rises = "rises" if chart.direction.value == "up" else "falls"
     formula = "x - baseline - slack" if chart.direction.value == "up" else "baseline - slack - x"
     lines = [
-        f"A {found.kind} of {chart.baseline:g} that {rises} by {found.shift:g}",
+        f"A {design.kind} of {chart.baseline:g} that {rises} by {design.shift:g}",
         f"  S = max(0, S + {formula}), alarm where S > threshold",
         f"  slack      {chart.slack:.6g}",
         f"  threshold  {chart.threshold:.6g}",
         "",
         "  observations until the alarm   exact        textbook",
-        f"  without a shift (false)        {_count(found.arl0):<12} {_count(textbook.siegmund_arl0)} (Siegmund)",
-        f"  with the shift from the start  {_count(found.arl1):<12} {_count(textbook.siegmund_arl1)} (Siegmund)"
+        f"  without a shift (false)        {_count(design.arl0):<12} {_count(textbook.siegmund_arl0)} (Siegmund)",
+        f"  with the shift from the start  {_count(design.arl1):<12} {_count(textbook.siegmund_arl1)} (Siegmund)"
         + ("" if textbook.arl1 is None else f", {_count(textbook.arl1)} (h / (shift - slack))"),
     ]
-    if found.arl0_range is not None and found.baseline_range is not None:
-        low, high = found.baseline_range
+    if design.arl0_range is not None and design.baseline_range is not None:
+        low, high = design.baseline_range
         lines += [
             "",
             (
                 f"  The baseline was estimated: if it is {low:.4g} to {high:.4g}, false alarms come every "
-                f"{_count(found.arl0_range[0])} to {_count(found.arl0_range[1])} observations."
+                f"{_count(design.arl0_range[0])} to {_count(design.arl0_range[1])} observations."
             ),
         ]
-    return [*lines, "", *_drawn(found)]
+    return [*lines, "", *_curve_lines(design)]
 
 
-def _drawn(found: "Design") -> list[str]:
-    """The mean run length over the mean, as bars of its logarithm."""
-    finite = [length for _, length in found.curve if math.isfinite(length)]
+def _curve_lines(design: "Design") -> list[str]:
+    """The mean run length as a function of the mean, drawn as bars of its logarithm."""
+    finite = [length for _, length in design.curve if math.isfinite(length)]
     longest = max(math.log10(length) for length in finite)
     lines = [f"  {'mean':>8}  {'run length':>14}  (the length of a bar is its logarithm)"]
-    for mean, length in found.curve:
+    for mean, length in design.curve:
         bar = "#" * max(1, round(_BAR * math.log10(length) / longest)) if math.isfinite(length) else "#" * _BAR + ">"
         note = ""
-        if math.isclose(mean, found.chart.baseline):
+        if math.isclose(mean, design.chart.baseline):
             note = "  no shift"
-        elif math.isclose(abs(mean - found.chart.baseline), found.shift):
+        elif math.isclose(abs(mean - design.chart.baseline), design.shift):
             note = "  the shift"
         lines.append(f"  {mean:8.4g}  {_count(length):>14}  {bar}{note}")
     return lines
@@ -180,5 +186,5 @@ def _count(length: float) -> str:
     return f"{length:.3g}" if length >= 1e9 else f"{length:,.0f}" if length >= 100 else f"{length:.1f}"
 
 
-def _together(described: dict[str, Any]) -> str:
-    return f"Both charts side by side alarm falsely every {_count(described['both_sides_arl0'])} observations."
+def _both_sides_line(fields: dict[str, Any]) -> str:
+    return f"Both charts side by side alarm falsely every {_count(fields['both_sides_arl0'])} observations."

@@ -1,4 +1,4 @@
-"""What `assay monitor golden` does and says, and how `assay monitor run` keeps to the schedule of the golden set."""
+"""`assay monitor golden`: checks the golden set; and how `assay monitor run` keeps its schedule."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
 
 
 def run_golden_now(store: "Store", settings: "MonitorSettings", policy: str | None) -> dict[str, Any]:
-    """Check the golden set, or go on with a run that was stopped, as a JSON value.
+    """Check the golden set, or resume a run that was stopped; gives the run as a JSON value.
 
     Raises:
-        InputError: the settings name no golden set, or it cannot be read.
+        InputError: the settings have no golden set, or it cannot be read.
         AssayError: it cannot be checked or stored.
     """
     from assay.server.cadence.golden import regressed, run_golden
     from assay.store.records import micros
 
-    found = run_golden(store, _golden(settings), _guard(policy), micros(store.now()))
+    golden_run = run_golden(store, _golden(settings), _guard(policy), micros(store.now()))
     return {
-        "run": found.run.id,
-        "rows": found.run.count,
-        "checked": found.checked,
-        **found.body,
-        "regressed": regressed(found.body),
+        "run": golden_run.run.id,
+        "rows": golden_run.run.count,
+        "checked": golden_run.checked,
+        **golden_run.body,
+        "regressed": regressed(golden_run.body),
     }
 
 
 def accept_run(store: "Store", settings: "MonitorSettings", run: str, who: str | None) -> None:
-    """Have later runs compared with one.
+    """Make a run the reference that later runs are compared with.
 
     Raises:
-        InputError: there is no such complete run, or nobody says who accepts it.
+        InputError: there is no such complete run, or nobody is named as accepting it.
     """
     from assay.server.cadence.golden import tell_golden
     from assay.store.monitoring import accept_golden
@@ -51,8 +51,8 @@ def accept_run(store: "Store", settings: "MonitorSettings", run: str, who: str |
     tell_golden(store, tenant)
 
 
-def golden_when_due(store: "Store", settings: "MonitorSettings") -> Callable[[], None]:
-    """What checks the golden set when its schedule says so and no server does; nothing where there is no set."""
+def golden_checker(store: "Store", settings: "MonitorSettings") -> Callable[[], None]:
+    """A function that checks the golden set if it is due and no server has; it does nothing without a golden set."""
     from assay.monitor import TimedStep
 
     if TimedStep.GOLDEN not in settings.cadences.schedule:
@@ -60,11 +60,11 @@ def golden_when_due(store: "Store", settings: "MonitorSettings") -> Callable[[],
     from assay.server.cadence.timer import Timer
 
     timer = Timer(store, settings, lambda: _guard(None), secrets.token_hex(8))
-    return lambda: void(timer.once([TimedStep.GOLDEN]))
+    return lambda: _discard(timer.once([TimedStep.GOLDEN]))
 
 
-def void(_: object) -> None:
-    """Nothing."""
+def _discard(_: object) -> None:
+    """Discards a value, for a lambda that returns nothing."""
 
 
 def _golden(settings: "MonitorSettings") -> "GoldenSet":
@@ -79,7 +79,7 @@ def _guard(policy: str | None) -> "Guard":
     return Guard(policy)
 
 
-def lines_of_golden(summary: Mapping[str, Any]) -> list[str]:
+def golden_lines(summary: Mapping[str, Any]) -> list[str]:
     """A run for people."""
     from assay.cli.terminal import one_line
 
@@ -88,17 +88,19 @@ def lines_of_golden(summary: Mapping[str, Any]) -> list[str]:
     for name, mean in summary["means"].items():
         if mean is None:
             continue
-        one = against.get(name)
-        beside = (
+        comparison = against.get(name)
+        comparison_text = (
             ""
-            if one is None
-            else f"  {one['before']:.4f} in the reference; {one['worse']} rows worse, {one['better']} better"
+            if comparison is None
+            else f"  {comparison['before']:.4f} in the reference; {comparison['worse']} rows worse, "
+            f"{comparison['better']} better"
         )
-        lines.append(f"  {name:10} {mean:.4f}{beside}")
+        lines.append(f"  {name:10} {mean:.4f}{comparison_text}")
     for name in summary["regressed"]:
-        one = against[name]
+        comparison = against[name]
         lines.append(
-            f"WORSE in {name}: p {one['p']:.2g}, at most {one['level']:.2g}; rows {one_line(str(one['worse_rows']))}"
+            f"WORSE in {name}: p {comparison['p']:.2g}, at most {comparison['level']:.2g}; rows "
+            f"{one_line(str(comparison['worse_rows']))}"
         )
     if not against:
         lines.append("the first run of these rows: later ones are compared with it")

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened_record
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
-from assay.cli.options.building import VerifierCommand
-from assay.cli.options.completing import complete_policy
+from assay.cli.operations.engines import AddressOption, EngineOption, WorkerSettings, WorkersOption
+from assay.cli.options.command import VerifierCommand
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import TextOrJson as Format
 
 app = typer.Typer(
     name="monitor",
@@ -23,22 +24,15 @@ app = typer.Typer(
 )
 
 
-class Format(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 class Kind(StrEnum):
-    """What observations are."""
+    """The kind of observations."""
 
     RATE = "rate"
     SCORE = "score"
 
 
 class Side(StrEnum):
-    """Which shifts are looked for."""
+    """The direction of the shifts to detect."""
 
     UP = "up"
     DOWN = "down"
@@ -98,13 +92,12 @@ SettingsOption = Annotated[
     Path | None,
     typer.Option("--settings", metavar="FILE", help="What is watched, sampled and acceptable, in YAML."),
 ]
-_TENANT = "default"
 
 
 @app.command()
 def run(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     settings: SettingsOption = None,
     until: Annotated[
         str | None, typer.Option(metavar="TIME", help="Up to this moment, such as 2026-03-01T12:00:00Z. [default: now]")
@@ -119,21 +112,26 @@ def run(
 ) -> None:
     """Move the charts on over the record, and raise alarms. Can be stopped at any moment and run again. A golden set of
     the settings is checked when its schedule says so."""
-    from assay.cli.monitoring.golden import golden_when_due
-    from assay.cli.monitoring.turns import lines_of_turn, moment_of, open_alarms, read_settings, turn_json, turns
+    from assay.cli.monitoring.golden import golden_checker
+    from assay.cli.monitoring.monitor_run import (
+        open_alarms,
+        parse_moment,
+        read_settings,
+        run_turns,
+        turn_json,
+        turn_lines,
+    )
     from assay.cli.terminal import write_text
 
     with reporting_errors(), opened_record(database) as store:
-        found = read_settings(settings)
-        end = None if until is None else moment_of(until)
-        check_golden = golden_when_due(store, found)
-        for turn in turns(store, found, tenant, end, every, rebuild=rebuild):
+        monitor_settings = read_settings(settings)
+        end = None if until is None else parse_moment(until)
+        check_golden = golden_checker(store, monitor_settings)
+        for turn in run_turns(store, monitor_settings, tenant, end, every, rebuild=rebuild):
             check_golden()
             alarms = open_alarms(store, tenant)
             text = (
-                json.dumps(turn_json(turn, alarms))
-                if format_ is Format.JSON
-                else "\n".join(lines_of_turn(turn, alarms))
+                json.dumps(turn_json(turn, alarms)) if format_ is Format.JSON else "\n".join(turn_lines(turn, alarms))
             )
             write_text(f"{text}\n", sys.stdout)
         raise typer.Exit(FINDINGS if turn.alarms else CLEAN)
@@ -159,18 +157,18 @@ def golden(
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Check the golden set of the settings now, or go on with a run that was stopped. Exit 1 where it is worse."""
-    from assay.cli.monitoring.golden import accept_run, lines_of_golden, run_golden_now
-    from assay.cli.monitoring.turns import read_settings
+    from assay.cli.monitoring.golden import accept_run, golden_lines, run_golden_now
+    from assay.cli.monitoring.monitor_run import read_settings
     from assay.cli.terminal import write_text
 
     with reporting_errors(), opened_record(database) as store:
-        found = read_settings(settings)
+        monitor_settings = read_settings(settings)
         if accept is not None:
-            accept_run(store, found, accept, who)
+            accept_run(store, monitor_settings, accept, who)
             write_text("accepted\n", sys.stdout)
             return
-        summary = run_golden_now(store, found, policy)
-        text = json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(lines_of_golden(summary))
+        summary = run_golden_now(store, monitor_settings, policy)
+        text = json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(golden_lines(summary))
         write_text(f"{text}\n", sys.stdout)
         raise typer.Exit(FINDINGS if summary["regressed"] else CLEAN)
 
@@ -178,21 +176,21 @@ def golden(
 @app.command()
 def status(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     settings: SettingsOption = None,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Show the state of every chart, the rates with their intervals, and the open alarms."""
-    from assay.cli.monitoring.turns import lines_of_status, read_settings, shown_moment
+    from assay.cli.monitoring.monitor_run import moment_text, read_settings, status_lines
     from assay.cli.terminal import write_text
     from assay.server.monitoring.service import Monitor
 
     with reporting_errors(), opened_record(database) as store:
         state = Monitor(store, read_settings(settings)).status(tenant)
         text = (
-            json.dumps({**state, "until": shown_moment(state["until"])}, indent=2)
+            json.dumps({**state, "until": moment_text(state["until"])}, indent=2)
             if format_ is Format.JSON
-            else "\n".join(lines_of_status(state))
+            else "\n".join(status_lines(state))
         )
         write_text(f"{text}\n", sys.stdout)
 
@@ -202,7 +200,7 @@ def acknowledge(
     alarm: Annotated[str, typer.Argument(metavar="ID", help="The id of the alarm.")],
     database: DatabaseOption,
     who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who has seen it; kept in the record.")],
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Acknowledge an alarm."""
     from assay.cli.terminal import write_text
@@ -219,7 +217,7 @@ def acknowledge(
 @app.command(cls=VerifierCommand)
 def rescore(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -247,12 +245,12 @@ def rescore(
     address: AddressOption = None,
 ) -> None:
     """Judge recorded outputs again under another policy or verifier, and show what would change."""
-    from assay.cli.monitoring.rescoring import RescoreOptions, lines_of_rescore, run_rescore
+    from assay.cli.monitoring.rescore import RescoreOptions, rescore_lines, run_rescore
     from assay.cli.terminal import write_text
 
     with reporting_errors(), opened_record(database) as store:
-        crew = Crew(engine, workers, address)
-        summary = run_rescore(store, RescoreOptions(tenant, policy, verifier, limit, fraction, out, crew))
-        text = json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(lines_of_rescore(summary))
+        worker_settings = WorkerSettings(engine, workers, address)
+        summary = run_rescore(store, RescoreOptions(tenant, policy, verifier, limit, fraction, out, worker_settings))
+        text = json.dumps(summary, indent=2) if format_ is Format.JSON else "\n".join(rescore_lines(summary))
         write_text(f"{text}\n", sys.stdout)
         raise typer.Exit(FINDINGS if summary["changed"] else CLEAN)

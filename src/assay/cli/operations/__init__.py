@@ -1,1 +1,1 @@
-"""The verbs of who runs assay: the server, people, keys, reviews, receipts and the audit log."""
+"""The verbs of operators: server, users, keys, reviews, backups, batches and the audit log."""

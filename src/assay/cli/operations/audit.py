@@ -2,25 +2,25 @@
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.database import opened_record
+from assay.cli.database import DEFAULT_TENANT, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.building import VerifierCommand
-from assay.cli.options.completing import complete_policy
+from assay.cli.options.command import VerifierCommand
+from assay.cli.options.completion import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import say
 from assay.errors import AuditError, InputError
 
 if TYPE_CHECKING:
     from assay.receipt import KeyRing, Keys
-    from assay.store.audit import Finding, LogVerification, VerificationState, WitnessKey
+    from assay.store.audit import Finding, LogVerification, WitnessKey
     from assay.store.db import Store
     from assay.store.records import Rule
 
@@ -45,8 +45,6 @@ RingOption = Annotated[
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
-
-_TENANT: Final = "default"
 
 
 @app.command()
@@ -79,29 +77,40 @@ def verify(
     from assay.store.audit import tenants_of, tenants_without_log, verify_contents_since, verify_log
 
     with reporting_errors(), opened_record(database) as store:
-        trusted, anchors = _keys(ring, "--ring").ring(), [note for path in checkpoint or () for note in _notes(path)]
+        trusted = _open_keys(ring, "--ring").ring()
+        anchors = [note for path in checkpoint or () for note in _read_checkpoints(path)]
         with store.reading_across() as connection:
             tenants = list(tenants_of(connection))
-        whose = tenant or (_TENANT if _TENANT in tenants or not tenants else tenants[0])
-        others = _others(store, whose, trusted, anchors, log_only=log_only) if tenant is None else _Others()
-        with store.reading(whose) as connection:
-            found = verify_log(connection, whose, trusted, [one for one in anchors if one not in others.anchors])
+        main_tenant = tenant or (DEFAULT_TENANT if DEFAULT_TENANT in tenants or not tenants else tenants[0])
+        other_logs = (
+            _verify_others(store, main_tenant, trusted, anchors, log_only=log_only) if tenant is None else _OtherLogs()
+        )
+        with store.reading(main_tenant) as connection:
+            verification = verify_log(
+                connection, main_tenant, trusted, [one for one in anchors if one not in other_logs.anchors]
+            )
             if not log_only:
-                since = None if state is None else _state(state)
-                found, left = verify_contents_since(connection, whose, found, since, leaves=state is not None)
+                since = None if state is None else _read_state(state)
+                verification, new_state = verify_contents_since(
+                    connection, main_tenant, verification, since, leaves=state is not None
+                )
         with store.reading_across() as connection:
             strays = tenants_without_log(connection)
-        found = replace(found, findings=(*found.findings, *others.findings, *strays))
-        if state is not None and not log_only and found.holds and left is not None:
-            write_file(state, left.to_text())
-        _say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else "\n".join(_as_text(found)))
-        raise typer.Exit(CLEAN if found.holds else FINDINGS)
+        verification = replace(verification, findings=(*verification.findings, *other_logs.findings, *strays))
+        if state is not None and not log_only and verification.holds and new_state is not None:
+            write_file(state, new_state.to_text())
+        say(
+            json.dumps(_verification_json(verification), indent=2)
+            if format_ is Format.JSON
+            else "\n".join(_verification_lines(verification))
+        )
+        raise typer.Exit(CLEAN if verification.holds else FINDINGS)
 
 
 @app.command()
 def checkpoint(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     keys: KeysOption = None,
     anchor: Annotated[
         list[Path] | None, typer.Option("--anchor", metavar="FILE", help="Add it to a file elsewhere; may be repeated.")
@@ -119,22 +128,22 @@ def checkpoint(
     with reporting_errors(), opened_record(database) as store:
         if witness_key and len(witness_key) != len(witness or ()):
             raise InputError("expected one --witness-key for each --witness, in their order")
-        known: list[WitnessKey | None] = [read_witness_key(text) for text in witness_key or ()]
-        known = known or [None] * len(witness or ())
-        note = make_checkpoint(store, _keys(keys, "--keys"), tenant)
+        witness_keys: list[WitnessKey | None] = [read_witness_key(text) for text in witness_key or ()]
+        witness_keys = witness_keys or [None] * len(witness or ())
+        note = make_checkpoint(store, _open_keys(keys, "--keys"), tenant)
         for path in anchor or ():
             anchor_in_file(store, tenant, note, path)
-        said = note
-        for url, key in zip(witness or (), known, strict=True):
-            said += anchor_at_witness(store, tenant, note, url, key).removeprefix(note)
-        _say(said.removesuffix("\n"))
+        text = note
+        for url, key in zip(witness or (), witness_keys, strict=True):
+            text += anchor_at_witness(store, tenant, note, url, key).removeprefix(note)
+        say(text.removesuffix("\n"))
 
 
 @app.command()
 def prove(
     what: Annotated[str, typer.Argument(metavar="ENTRY|RUN", help="The index of an entry, or the id of a run.")],
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     out: OutOption = None,
 ) -> None:
     """Prove that a decision is in the log, as a C2SP tlog-proof with the entry in it."""
@@ -156,7 +165,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the bundle here.")],
     database: DatabaseOption,
     run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run, with everything that it saw.")] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     keys: KeysOption = None,
     partial: Annotated[
         bool, typer.Option("--partial", help="Sign nothing: up to the last checkpoint, and the bundle says so.")
@@ -172,7 +181,7 @@ def export(
     with reporting_errors(), opened_record(database) as store:
         signed = None if partial else make_checkpoint(store, _signing_keys(keys), tenant)
         with store.reading(tenant) as connection:
-            _write_lines(
+            _write_bundle(
                 out,
                 export_log(connection, tenant, signed, partial=partial)
                 if run is None
@@ -180,7 +189,7 @@ def export(
             )
         if with_verifier:
             write_file(out.with_name("assay_verify.py"), Path(standalone.__file__).read_text(encoding="utf-8"))
-        _say(f"wrote {out}", error=True)
+        say(f"wrote {out}", error=True)
 
 
 @app.command(cls=VerifierCommand)
@@ -189,7 +198,7 @@ def replay(
     database: Annotated[
         str | None, typer.Option("--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database.")
     ] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -203,29 +212,29 @@ def replay(
 
     What chat models said is taken from the record. What cannot be run again as it was is refused with the reason.
     """
-    from assay.cli.operations.replay import replay as run_again
     from assay.config import Guard, read_policy
+    from assay.server.audit.replay import replay as run_again
 
     with reporting_errors():
-        content = _content(run, database, tenant)
-        chosen = None if policy is None else read_policy(policy, os.environ)
-        found = run_again(
+        content = _recorded_content(run, database, tenant)
+        other_policy = None if policy is None else read_policy(policy, os.environ)
+        replayed = run_again(
             content,
-            lambda one, **asking: Guard(one, model=verifier, **{"knowledge": False, **asking}),
-            chosen,
+            lambda policy_used, **options: Guard(policy_used, model=verifier, **{"knowledge": False, **options}),
+            other_policy,
             other_verifier=verifier is not None,
         )
         if format_ is Format.JSON:
             fields = {
-                "same_decision": found.same_decision,
-                "same_report": found.same_report,
-                "same_verifier": found.same_verifier,
-                "now": found.now.model_dump(mode="json"),
+                "same_decision": replayed.same_decision,
+                "same_report": replayed.same_report,
+                "same_verifier": replayed.same_verifier,
+                "now": replayed.now.model_dump(mode="json"),
             }
-            _say(json.dumps(fields, indent=2))
+            say(json.dumps(fields, indent=2))
         else:
-            _say("\n".join(found.lines()))
-        raise typer.Exit(CLEAN if found.same_decision else FINDINGS)
+            say("\n".join(replayed.lines()))
+        raise typer.Exit(CLEAN if replayed.same_decision else FINDINGS)
 
 
 @app.command()
@@ -239,7 +248,7 @@ def erase(
     older_than: Annotated[
         float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All runs older than this many days.")
     ] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Erase the content of runs, and the conversations of runs of the red team; the log stays provable and says that
     they were erased."""
@@ -256,14 +265,14 @@ def erase(
             moment = store.now() - timedelta(days=older_than)
             erased += erase_before(store, moment, tenant, reason).runs
             attacks += erase_conversations_before(store, moment, tenant, reason)
-        of_attacks = f", and the conversations of {len(attacks)} runs of the red team" if attacks else ""
-        _say(f"erased {len(erased)} runs{of_attacks}")
+        conversations = f", and the conversations of {len(attacks)} runs of the red team" if attacks else ""
+        say(f"erased {len(erased)} runs{conversations}")
 
 
 @app.command()
 def retention(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     rule: Annotated[
         list[str] | None,
         typer.Option(
@@ -283,25 +292,26 @@ def retention(
 
     with reporting_errors(), opened_record(database) as store:
         with store.reading(tenant) as connection:
-            found = read_rules(connection, tenant)
+            rules = read_rules(connection, tenant)
         if rule or clear:
             if rule and clear:
                 raise InputError("expected either --rule or --clear")
-            found = write_rules(store, tenant, [_rule(text) for text in rule or ()], found.version, "command")
-        for one in found.rules:
-            _say(f"after {one.days:,} days: {one.what} of {'all runs' if one.action is None else one.action}")
-        if not found.rules:
-            _say("no rules: nothing is erased by itself")
+            rules = write_rules(store, tenant, [_parse_rule(text) for text in rule or ()], rules.version, "command")
+        for retention_rule in rules.rules:
+            runs = "all runs" if retention_rule.action is None else retention_rule.action
+            say(f"after {retention_rule.days:,} days: {retention_rule.what} of {runs}")
+        if not rules.rules:
+            say("no rules: nothing is erased by itself")
         if apply:
             applied = apply_rules(store, tenant)
             attacks = apply_rules_to_conversations(store, tenant)
-            of_attacks = f", and the conversations of {attacks:,} runs of the red team" if attacks else ""
-            _say(f"erased {applied.content:,} runs, and the evidence of {applied.evidence:,}{of_attacks}")
+            conversations = f", and the conversations of {attacks:,} runs of the red team" if attacks else ""
+            say(f"erased {applied.content:,} runs, and the evidence of {applied.evidence:,}{conversations}")
             if not applied.done:
-                _say("there is more to erase: run it again", error=True)
+                say("there is more to erase: run it again", error=True)
 
 
-def _rule(text: str) -> "Rule":
+def _parse_rule(text: str) -> "Rule":
     from assay.store.records import Rule
 
     days, *more = text.split(":")
@@ -314,7 +324,7 @@ def _rule(text: str) -> "Rule":
 @app.command()
 def key(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     ring: RingOption = None,
 ) -> None:
     """Print the keys of a log as C2SP vkeys, for those who verify elsewhere."""
@@ -323,67 +333,75 @@ def key(
 
     with reporting_errors(), opened_record(database) as store, store.reading(tenant) as connection:
         origin = read_head(connection, tenant).origin
-        for one in _keys(ring, "--ring").ring().keys:
+        for one in _open_keys(ring, "--ring").ring().keys:
             if one.state is not KeyState.REVOKED:
-                _say(verifier_key(origin, bytes.fromhex(one.public)))
+                say(verifier_key(origin, bytes.fromhex(one.public)))
 
 
 # Reading
 
 
 @dataclass(frozen=True, slots=True)
-class _Others:
-    """What was found of the logs of other tenants."""
+class _OtherLogs:
+    """The verification of the logs of other tenants."""
 
     findings: tuple["Finding", ...] = ()
     anchors: frozenset[str] = frozenset()
-    """The checkpoints from outside that are of their logs."""
+    """The checkpoints from outside that belong to their logs."""
 
 
-def _others(store: "Store", whose: str, ring: "KeyRing", anchors: Sequence[str], *, log_only: bool) -> _Others:
-    """The logs of all tenants but one, each checked against its own checkpoints."""
+def _verify_others(
+    store: "Store", main_tenant: str, ring: "KeyRing", anchors: Sequence[str], *, log_only: bool
+) -> _OtherLogs:
+    """Verifies the logs of all tenants but one, each against its own checkpoints."""
     from assay.store.audit import Finding, FindingCode, read_head, tenants_of, verify_contents, verify_log
 
-    of_all = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified
+    database_codes = {FindingCode.FOREIGN_CODE, FindingCode.HIDDEN_ROWS}  # of the database, whosever log is verified
     with store.reading_across() as connection:
-        tenants = [one for one, names in tenants_of(connection).items() if one != whose and "audit_logs" in names]
+        tenants = [
+            tenant
+            for tenant, names in tenants_of(connection).items()
+            if tenant != main_tenant and "audit_logs" in names
+        ]
     findings: list[Finding] = []
-    theirs: set[str] = set()
+    anchors_used: set[str] = set()
     for tenant in tenants:
         with store.reading(tenant) as connection:
             origin = read_head(connection, tenant).origin
-            own = [note for note in anchors if note.partition("\n")[0] == origin]
-            found = verify_log(connection, tenant, ring, own)
-            found = found if log_only else verify_contents(connection, tenant, found)
-        theirs.update(own)
+            own_anchors = [note for note in anchors if note.partition("\n")[0] == origin]
+            verification = verify_log(connection, tenant, ring, own_anchors)
+            verification = verification if log_only else verify_contents(connection, tenant, verification)
+        anchors_used.update(own_anchors)
         findings += [
-            Finding(one.code, f"tenant {tenant}: {one.message}") for one in found.findings if one.code not in of_all
+            Finding(finding.code, f"tenant {tenant}: {finding.message}")
+            for finding in verification.findings
+            if finding.code not in database_codes
         ]
-    return _Others(tuple(findings), frozenset(theirs))
+    return _OtherLogs(tuple(findings), frozenset(anchors_used))
 
 
-def _keys(path: Path | None, option: str) -> "Keys":
+def _open_keys(path: Path | None, option: str) -> "Keys":
     from assay.config import read_settings
     from assay.receipt import open_keys
 
-    found = read_settings(os.environ).receipt_keys if path is None else path
-    if found is None:
+    folder = read_settings(os.environ).receipt_keys if path is None else path
+    if folder is None:
         raise InputError(f"expected the folder of keys: name it with {option}, or set ASSAY_RECEIPT_KEYS")
-    return open_keys(found)
+    return open_keys(folder)
 
 
 def _signing_keys(path: Path | None) -> "Keys":
-    """What signs a log before it is exported."""
+    """The keys that sign a log before it is exported."""
     try:
-        return _keys(path, "--keys")
+        return _open_keys(path, "--keys")
     except InputError as error:
         raise InputError(
             f"{error}; an export begins with a signature over all of the log, without one ask for --partial"
         ) from error
 
 
-def _state(path: Path) -> "VerificationState | None":
-    """What an earlier verification left in a file; none where it is not there."""
+def _read_state(path: Path) -> "Verified | None":
+    """The state that an earlier verification left in a file; none if there is no file."""
     from assay.store.audit import read_verification_state
 
     try:
@@ -394,7 +412,7 @@ def _state(path: Path) -> "VerificationState | None":
         raise InputError(f"expected the state of an earlier verification in {path}, but it cannot be read") from error
 
 
-def _notes(path: Path) -> list[str]:
+def _read_checkpoints(path: Path) -> list[str]:
     from assay.store.audit import read_notes
 
     notes = read_notes(path)
@@ -403,8 +421,8 @@ def _notes(path: Path) -> list[str]:
     return notes
 
 
-def _content(run: str, database: str | None, tenant: str) -> dict[str, Any]:
-    from assay.cli.operations.replay import content_of_bundle
+def _recorded_content(run: str, database: str | None, tenant: str) -> dict[str, Any]:
+    from assay.server.audit.replay import content_of_bundle
     from assay.store.audit import run_content
 
     if Path(run).is_file():
@@ -425,13 +443,13 @@ def _write(text: str, out: Path | None) -> None:
     from assay.evaluation.rows import write_file
 
     if out is None:
-        _say(text.removesuffix("\n"))
+        say(text.removesuffix("\n"))
     else:
         write_file(out, text)
 
 
-def _write_lines(out: Path, lines: Iterator[str]) -> None:
-    """A bundle may be larger than the memory: it is written line by line, and put in its place when it is whole."""
+def _write_bundle(out: Path, lines: Iterator[str]) -> None:
+    """Writes a bundle line by line, as it may be larger than the memory, and moves it into place when it is whole."""
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -442,38 +460,32 @@ def _write_lines(out: Path, lines: Iterator[str]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _say(text: str, *, error: bool = False) -> None:
-    from assay.cli.terminal import clean, write_text
-
-    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
-
-
-def _as_json(found: "LogVerification") -> dict[str, Any]:
+def _verification_json(verification: "LogVerification") -> dict[str, Any]:
     return {
-        "caution": found.caution,
-        "outside": found.outside,
-        "holds": found.holds,
-        "origin": found.origin,
-        "size": found.size,
-        "root": found.root.hex(),
-        "checkpoints": found.checkpoints,
-        "anchors": found.anchors,
-        "runs": found.runs,
-        "since": found.since,
-        "findings": [{"code": one.code.value, "message": one.message} for one in found.findings],
+        "caution": verification.caution,
+        "outside": verification.outside,
+        "holds": verification.holds,
+        "origin": verification.origin,
+        "size": verification.size,
+        "root": verification.root.hex(),
+        "checkpoints": verification.checkpoints,
+        "anchors": verification.anchors,
+        "runs": verification.runs,
+        "since": verification.since,
+        "findings": [{"code": one.code.value, "message": one.message} for one in verification.findings],
     }
 
 
-def _as_text(found: "LogVerification") -> list[str]:
-    caution = [] if found.caution is None else [f"CAUTION: {found.caution}"]
-    if not found.holds:
-        return [*caution, "does not hold", *(f"  {one.code.value}: {one.message}" for one in found.findings)]
-    said = "holds" if found.outside else "agrees with itself"
-    runs = f"content of {found.runs:,} runs"
-    if found.since:
-        runs += f" that are new or changed since entry {found.since:,}; the others are as they were"
+def _verification_lines(verification: "LogVerification") -> list[str]:
+    caution = [] if verification.caution is None else [f"CAUTION: {verification.caution}"]
+    if not verification.holds:
+        return [*caution, "does not hold", *(f"  {one.code.value}: {one.message}" for one in verification.findings)]
+    standing = "holds" if verification.outside else "agrees with itself"
+    runs = f"content of {verification.runs:,} runs"
+    if verification.since:
+        runs += f" that are new or changed since entry {verification.since:,}; the others are as they were"
     return [
         *caution,
-        f"{said}: the log {found.origin} with {found.size:,} entries",
-        f"  {found.checkpoints:,} stored checkpoints, {found.anchors:,} from outside; {runs}",
+        f"{standing}: the log {verification.origin} with {verification.size:,} entries",
+        f"  {verification.checkpoints:,} stored checkpoints, {verification.anchors:,} from outside; {runs}",
     ]

@@ -1,4 +1,4 @@
-"""`assay backup` and `assay restore`: copies of the database that are verified before anybody relies on them."""
+"""`assay backup`, `restore` and `migrate`: copies of the database that are verified before use, and its tables."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import typer
 from assay._version import __version__
 from assay.cli.exit_status import FINDINGS, MISUSE, reporting_errors
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import say
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,20 +72,20 @@ def backup(
             raise InputError(f"there is something at {out} already; name another file, or --replace a backup")
         with private_file(out) as copy:
             copy_online(source, copy, _progress("copied"))
-            found = _verified(copy, ring, checkpoint, unverified=unverified)
-            made = Manifest(
+            verification = _verify(copy, ring, checkpoint, unverified=unverified)
+            manifest = Manifest(
                 file=out.name,
                 sha256=sha256_of(copy),
                 bytes=copy.stat().st_size,
-                revision=found.revision,
+                revision=verification.revision,
                 assay=__version__,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
-                verified=found.holds,
-                logs=found.logs,
+                verified=verification.holds,
+                logs=verification.logs,
             )
             copy.replace(out)
-        write_file(manifest_path(out), made.model_dump_json(indent=2) + "\n")
-        _say_made(made, f"backed up {source} to {out}", format_)
+        write_file(manifest_path(out), manifest.model_dump_json(indent=2) + "\n")
+        _say_manifest(manifest, f"backed up {source} to {out}", format_)
 
 
 def restore(
@@ -123,31 +124,31 @@ def restore(
             raise InputError(f"{target} is the backup itself, or no file")
         if target.exists() and target.stat().st_size and not replace:
             raise InputError(f"there is a database at {target} already; --replace puts the backup in its place")
-        expected = _expected(file, sha256)
+        expected = _expected_digests(file, sha256)
         with private_file(target) as copy:
             digest = copy_file(file, copy)
             if digest not in expected or len(expected) > 1:
-                _say(
+                say(
                     f"does not hold\n  the digest of {file} is {digest}, expected {' and '.join(sorted(expected))}: it "
                     "was damaged or altered, or is another file; nothing was restored",
                     error=True,
                 )
                 raise typer.Exit(FINDINGS)
-            found = _verified(copy, ring, checkpoint, unverified=unverified)
+            verification = _verify(copy, ring, checkpoint, unverified=unverified)
             size = copy.stat().st_size
-            kept = put_in_place(copy, target, replace=replace)
-        made = Manifest(
+            kept_path = put_in_place(copy, target, replace=replace)
+        manifest = Manifest(
             file=target.name,
             sha256=digest,
             bytes=size,
-            revision=found.revision,
+            revision=verification.revision,
             assay=__version__,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            verified=found.holds,
-            logs=found.logs,
+            verified=verification.holds,
+            logs=verification.logs,
         )
-        was = "" if kept is None else f"; what was there is {kept}"
-        _say_made(made, f"restored {file} to {target}{was}", format_)
+        kept_note = "" if kept_path is None else f"; what was there is {kept_path}"
+        _say_manifest(manifest, f"restored {file} to {target}{kept_note}", format_)
 
 
 def migrate(database: DatabaseOption) -> None:
@@ -167,12 +168,12 @@ def migrate(database: DatabaseOption) -> None:
         if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
             engine = make_engine(database)
             try:
-                with suppress(SQLAlchemyError):  # opening it says why
+                with suppress(SQLAlchemyError):  # `Store` below raises the error with its reason
                     before = revision(engine)
             finally:
                 engine.dispose()
         with Store(database):
-            _say(f"tables of version {HEAD}" + ("" if before == HEAD else f", before: {before or 'none'}"))
+            say(f"tables of version {HEAD}" + ("" if before == HEAD else f", before: {before or 'none'}"))
 
 
 # Reading
@@ -186,18 +187,18 @@ def _url(database: str) -> "URL":
     return database_url(database)
 
 
-def _expected(file: Path, sha256: str | None) -> set[str]:
-    """The digests that a backup has to have: that of its manifest, and that which was kept elsewhere."""
+def _expected_digests(file: Path, sha256: str | None) -> set[str]:
+    """The digests that a backup must have: that of its manifest, and that of --sha256."""
     from assay.store.backup import manifest_path, read_manifest
 
     manifest = read_manifest(file)
     if manifest is None and sha256 is None:
         raise InputError(f"expected the digest of the backup in {manifest_path(file)}, or by --sha256")
-    given = None if sha256 is None else sha256.strip().lower()
-    return {one for one in (given, None if manifest is None else manifest.sha256) if one is not None}
+    stated = None if sha256 is None else sha256.strip().lower()
+    return {one for one in (stated, None if manifest is None else manifest.sha256) if one is not None}
 
 
-def _verified(
+def _verify(
     copy: Path, ring: Path | None, checkpoints: Sequence[Path] | None, *, unverified: bool
 ) -> "CopyVerification":
     from assay.store.audit import read_notes
@@ -209,59 +210,60 @@ def _verified(
         if not notes:
             raise InputError(f"expected checkpoints in {path}, and there are none")
         anchors += notes
-    found = verify_copy(copy, _ring(ring), anchors)
-    if not found.holds:
-        what = "went on all the same" if unverified else "the copy was not kept"
-        _say("\n  ".join([f"does not hold, and {what}", *found.findings]), error=True)
+    verification = verify_copy(copy, _ring(ring), anchors)
+    if not verification.holds:
+        outcome = "went on all the same" if unverified else "the copy was not kept"
+        say("\n  ".join([f"does not hold, and {outcome}", *verification.findings]), error=True)
         if not unverified:
             raise typer.Exit(FINDINGS)
-    return found
+    return verification
 
 
 def _ring(path: Path | None) -> "KeyRing | None":
     from assay.config import read_settings
     from assay.receipt import open_keys
 
-    named = read_settings(os.environ).receipt_keys if path is None else path
-    return None if named is None else open_keys(named).ring()
+    folder = read_settings(os.environ).receipt_keys if path is None else path
+    return None if folder is None else open_keys(folder).ring()
 
 
 # Writing
 
 
-def _progress(done: str) -> Callable[[int, int], None] | None:
-    """Says on a terminal how much is done."""
+def _progress(verb: str) -> Callable[[int, int], None] | None:
+    """Reports progress on a terminal; none elsewhere."""
     if not sys.stderr.isatty():
         return None
 
-    def tell(left: int, pages: int) -> None:
-        share = 100 if not pages else 100 * (pages - left) // pages
-        sys.stderr.write(f"\r{done} {share} %" + ("" if left else "\n"))
+    def report(remaining: int, pages: int) -> None:
+        share = 100 if not pages else 100 * (pages - remaining) // pages
+        sys.stderr.write(f"\r{verb} {share} %" + ("" if remaining else "\n"))
         sys.stderr.flush()
 
-    return tell
+    return report
 
 
 def _say_commands(commands: Sequence[str], done: str) -> None:
     from assay.store.backup import PASSWORD_NOTE
 
-    _say("\n".join(commands))
-    _say(f"assay: {_NOTHING_DONE.format(done=done)}; {PASSWORD_NOTE}", error=True)
+    say("\n".join(commands))
+    say(f"assay: {_NOTHING_DONE.format(done=done)}; {PASSWORD_NOTE}", error=True)
     raise typer.Exit(MISUSE)
 
 
-def _say_made(made: "Manifest", what: str, format_: Format) -> None:
+def _say_manifest(manifest: "Manifest", headline: str, format_: Format) -> None:
     if format_ is Format.JSON:
-        _say(json.dumps(made.model_dump(mode="json"), indent=2))
+        say(json.dumps(manifest.model_dump(mode="json"), indent=2))
         return
-    logs = [f"  log {one.origin} of {one.tenant}: {one.size:,} entries, root {one.root}" for one in made.logs]
-    state = "verified" if made.verified else "NOT VERIFIED"
-    _say(
-        "\n".join([what, f"  sha256 {made.sha256}", f"  {made.bytes:,} bytes, tables {made.revision}, {state}", *logs])
+    logs = [f"  log {one.origin} of {one.tenant}: {one.size:,} entries, root {one.root}" for one in manifest.logs]
+    state = "verified" if manifest.verified else "NOT VERIFIED"
+    say(
+        "\n".join(
+            [
+                headline,
+                f"  sha256 {manifest.sha256}",
+                f"  {manifest.bytes:,} bytes, tables {manifest.revision}, {state}",
+                *logs,
+            ]
+        )
     )
-
-
-def _say(text: str, *, error: bool = False) -> None:
-    from assay.cli.terminal import clean, write_text
-
-    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)

@@ -1,19 +1,20 @@
-"""`assay batch`: checks any number of rows by many processes, and goes on where it was stopped."""
+"""`assay batch`: checks any number of rows with many processes, and resumes where it was stopped."""
 
 import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from assay.cli.database import DEFAULT_TENANT
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.operations.engines import AddressOption, Crew, Engine, WorkersOption, carried
-from assay.cli.options.completing import complete_policy
+from assay.cli.operations.engines import AddressOption, Engine, WorkerSettings, WorkersOption, forwarded_environ
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import TextOrJson as Format
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 
 _EVERY_S: Final = 5.0
 """Seconds between two lines of progress."""
-
-
-class Format(StrEnum):
-    """How the summary is printed."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def batch(
@@ -54,7 +48,7 @@ def batch(
     record: Annotated[
         bool, typer.Option("--record", help="Check the outputs recorded in --database, oldest first.")
     ] = False,
-    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose record.")] = "default",
+    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose record.")] = DEFAULT_TENANT,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only from this moment on.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="With --record: only before this moment.")] = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Processes of this machine, or actors of Ray.")] = (
@@ -72,14 +66,14 @@ def batch(
     Parquet. Exit status 1: some rows were rejected, and DIR/rejected.jsonl says why.
     """
     from assay.batch import BatchSettings, open_engine, open_sources, run_batch
-    from assay.batch.values import Recipe
+    from assay.batch.values import BatchWork
 
     with reporting_errors():
-        recipe = Recipe(policy, verifier, Crew(engine, workers).threads, reports, carried())
+        work = BatchWork(policy, verifier, WorkerSettings(engine, workers).threads, reports, forwarded_environ())
         settings = BatchSettings(out, {**_identity(policy, verifier), "reports": str(reports).lower()}, partition)
         with ExitStack() as closing:
             if record:
-                rows = closing.enter_context(_recorded(database, tenant, since, until))
+                rows = closing.enter_context(_record_source(database, tenant, since, until))
                 if paths or query is not None:
                     raise InputError("--record is a source of its own: name no files and no query beside it")
             else:
@@ -87,26 +81,28 @@ def batch(
                     raise InputError("--since and --until go with --record")
                 rows = open_sources(paths or (), database=database, query=query)
             totals = run_batch(
-                settings, rows, lambda: open_engine(engine.value, recipe, workers=workers, address=address), _progress()
+                settings, rows, lambda: open_engine(engine.value, work, workers=workers, address=address), _progress()
             )
         _print(totals, out, format_)
         raise typer.Exit(FINDINGS if totals.rejected else CLEAN)
 
 
 @contextmanager
-def _recorded(database: str | None, tenant: str, since: str | None, until: str | None) -> "Iterator[Iterator[RawRow]]":
-    """The rows of a record, which stays open for as long as they are read.
+def _record_source(
+    database: str | None, tenant: str, since: str | None, until: str | None
+) -> "Iterator[Iterator[RawRow]]":
+    """The rows of a record, which stays open while they are read.
 
     Raises:
-        InputError: no database is named, there is none, or a moment is none.
+        InputError: no database is named, it does not exist, or a bound is not a moment.
     """
     from assay.batch import record_rows
     from assay.cli.database import opened_record
-    from assay.cli.monitoring.turns import moment_of
+    from assay.cli.monitoring.monitor_run import parse_moment
 
     if database is None:
         raise InputError("--record reads the record of a server; name its database with --database")
-    bounds = [None if text is None else moment_of(text) for text in (since, until)]
+    bounds = [None if text is None else parse_moment(text) for text in (since, until)]
     with opened_record(database) as store:
         yield record_rows(store, tenant, since=bounds[0], until=bounds[1])
 
@@ -121,7 +117,7 @@ def _identity(policy: str | None, verifier: str | None) -> dict[str, str]:
 def _progress() -> "Callable[[Totals], None]":
     from assay.cli.terminal import write_text
 
-    begun = last_shown = time.monotonic()
+    started = last_shown = time.monotonic()
     rows = 0
 
     def add(totals: "Totals") -> None:
@@ -130,7 +126,7 @@ def _progress() -> "Callable[[Totals], None]":
         now = time.monotonic()
         if now - last_shown >= _EVERY_S:
             last_shown = now
-            write_text(f"assay: checked {rows:,} rows, {rows / (now - begun):,.0f} a second\n", sys.stderr)
+            write_text(f"assay: checked {rows:,} rows, {rows / (now - started):,.0f} a second\n", sys.stderr)
 
     return add
 
@@ -156,5 +152,5 @@ def _print(totals: "Totals", out: Path, format_: Format) -> None:
 
 
 def _verdicts(totals: "Totals") -> dict[str, int]:
-    """Of a batch of claims, which have no action."""
+    """The verdicts, for a batch of claims, which have no action."""
     return {} if totals.actions else dict(totals.verdicts)

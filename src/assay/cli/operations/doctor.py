@@ -1,4 +1,4 @@
-"""`assay doctor`: what is configured here, what each policy requires, and what is open."""
+"""`assay doctor`: what is configured, what each policy requires, and what has to be done."""
 
 import json
 import sys
@@ -19,8 +19,8 @@ from assay.cli.operations.doctor_checks import (
     used_policies,
     verifier,
 )
-from assay.cli.operations.serve import described
-from assay.cli.options.serving import ServerOptions
+from assay.cli.operations.serve import read_server_settings
+from assay.cli.options.serve import ServerOptions
 from assay.cli.terminal import Line, clean, write, write_text
 from assay.config import read_policy
 from assay.errors import AssayError, InputError
@@ -29,56 +29,58 @@ _SIGNS: Final = {Level.OK: ("✓", "good"), Level.NOTE: ("·", "faint"), Level.O
 _WIDTH: Final = 10
 
 
-def examine(options: ServerOptions, *, asks: bool = False) -> list[Note]:
-    """Everything that there is to say of what `assay serve` with these options would do.
+def examine(options: ServerOptions, *, ask_online: bool = False) -> list[Note]:
+    """The notes on what `assay serve` with these options would do.
 
     Args:
         options: as for `assay serve`.
-        asks: whether the upstreams and the judge are asked over the network.
+        ask_online: whether the upstreams and the judge are asked over the network.
 
     Raises:
-        PolicyError: the policy that is to be used is not there, or cannot be read.
+        PolicyError: the policy does not exist, or cannot be read.
     """
-    return list(_notes(options, asks=asks))
+    return list(_notes(options, ask_online=ask_online))
 
 
-def _notes(options: ServerOptions, *, asks: bool) -> Iterator[Note]:
+def _notes(options: ServerOptions, *, ask_online: bool) -> Iterator[Note]:
     environ, now = environment(), clock()
     yield from verifier(environ, read_policy(options.policy, environ), options.verifier)
     settings = None
     try:
-        settings = described(options, environ)
+        settings = read_server_settings(options, environ)
     except InputError as error:
         yield Note(Level.NOTE, "server", f"{error}")
     except AssayError as error:
         yield Note(Level.OPEN, "server", f"the server would not start: {error}")
     judge = options.llm is not None or (settings is not None and settings.judge is not None)
-    used = {"the default": read_policy(options.policy, environ)}
+    policies_used = {"the default": read_policy(options.policy, environ)}
     if settings is not None:
-        used = used_policies(settings, options.policy, environ)
+        policies_used = used_policies(settings, options.policy, environ)
     upstream = bool(settings.upstreams if settings is not None else options.upstream)
-    yield from policies(environ, used, judge=judge, upstream=upstream)
-    where = settings.database if settings is not None else options.database
-    yield from keys(environ, now, records=where is not None)
+    yield from policies(environ, policies_used, judge=judge, upstream=upstream)
+    database_url = settings.database if settings is not None else options.database
+    yield from keys(environ, now, records=database_url is not None)
     if settings is not None:
         yield from server(settings)
-    if where is not None:
-        yield from database(where, options.host, now)
+    if database_url is not None:
+        yield from database(database_url, options.host, now)
     elif settings is not None:
         yield Note(Level.NOTE, "database", "none is configured: checks are not recorded, and there are no reviews")
-    if asks and settings is not None:
+    if ask_online and settings is not None:
         addresses = {f"the upstream {one.name}": one.url for one in settings.upstreams}
         if settings.judge is not None and settings.judge.base_url is not None:
             addresses["the judge"] = settings.judge.base_url
         yield from online(addresses, clock)
 
 
-def run_doctor(options: ServerOptions, *, as_json: bool, asks: bool) -> bool:
-    """Writes what was found to standard output; whether something is open."""
-    notes = examine(options, asks=asks)
+def run_doctor(options: ServerOptions, *, as_json: bool, ask_online: bool) -> bool:
+    """Writes the notes to standard output, and returns whether something is open."""
+    notes = examine(options, ask_online=ask_online)
     if as_json:
-        open_ = sum(note.level is Level.OPEN for note in notes)
-        write_text(json.dumps({"open": open_, "notes": [asdict(note) for note in notes]}, indent=2) + "\n", sys.stdout)
+        open_count = sum(note.level is Level.OPEN for note in notes)
+        write_text(
+            json.dumps({"open": open_count, "notes": [asdict(note) for note in notes]}, indent=2) + "\n", sys.stdout
+        )
     else:
         write(_lines(notes), sys.stdout)
     return any(note.level is Level.OPEN for note in notes)

@@ -1,4 +1,4 @@
-"""What `assay doctor` looks at: each check gives notes, and changes nothing that it looks at."""
+"""The checks of `assay doctor`: each gives notes, and none changes anything."""
 
 import importlib.util
 import os
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,52 +25,52 @@ if TYPE_CHECKING:
     from assay.server.settings import ServerSettings
     from assay.store.db import Store
 
-OUTSIDE: Final = timedelta(days=1)
-"""How old the newest checkpoint outside of this host may be."""
-SKEW: Final = timedelta(minutes=2)
-"""How far two clocks may be apart."""
-UNSETTLED: Final = timedelta(minutes=5)
-"""How long a commit may go on before it is reported."""
-ONLINE_S: Final = 5.0
-"""Seconds that a server which is asked gets to answer in."""
-_CLAIM: Final = "Partners are entitled to 2 weeks of paid leave."
-_FALSE: Final = "Partners are entitled to 4 weeks of paid leave."
+MOST_ANCHOR_AGE: Final = timedelta(days=1)
+"""The greatest age of the newest checkpoint outside of this host."""
+MOST_CLOCK_SKEW: Final = timedelta(minutes=2)
+"""The greatest difference between two clocks."""
+MOST_COMMIT_TIME: Final = timedelta(minutes=5)
+"""The longest time that a commit may take before it is reported."""
+ONLINE_TIMEOUT_S: Final = 5.0
+"""Seconds that a server gets to answer."""
+_RIGHT_CLAIM: Final = "Partners are entitled to 2 weeks of paid leave."
+_WRONG_CLAIM: Final = "Partners are entitled to 4 weeks of paid leave."
 _DIGEST_SHOWN: Final = 8
 
 
 class Level(StrEnum):
-    """What a note calls for."""
+    """Whether a note calls for action."""
 
     OK = "ok"
-    """Nothing."""
+    """No action."""
     NOTE = "note"
-    """Nothing, but it should be known."""
+    """No action, but operators should know."""
     OPEN = "open"
-    """Somebody has to do something."""
+    """Somebody has to act."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     level: Level
     area: str
     """`verifier`, `policy`, `keys`, `server`, `database`, `audit` or `clock`."""
     said: str
-    """What is so."""
+    """What was found."""
     todo: str | None = None
     """What to do about it."""
 
 
 def verifier(environ: Mapping[str, str], policy: Policy, model: Path | None) -> Iterator[Note]:
-    """Whether the network is there and tells a right claim from a wrong one."""
+    """Whether the network can be loaded and distinguishes a right claim from a wrong one."""
     python = f"assay {__version__}, Python {platform.python_version()} on {sys.platform}"
     yield Note(Level.OK, "verifier", python)
-    begun = time.perf_counter()
+    started = time.perf_counter()
     try:
         guard = Guard(policy, model=model, environ=environ)
         loaded = time.perf_counter()
-        right, wrong = (guard.check(text, [_CLAIM]) for text in (_CLAIM, _FALSE))
+        right, wrong = (guard.check(text, [_RIGHT_CLAIM]) for text in (_RIGHT_CLAIM, _WRONG_CLAIM))
     except AssayError as error:
         yield Note(
             Level.OPEN,
@@ -80,57 +81,63 @@ def verifier(environ: Mapping[str, str], policy: Policy, model: Path | None) -> 
         return
     ended = time.perf_counter()
     name = f"{guard.verifier.name} ({guard.verifier.digest[:_DIGEST_SHOWN]})"
-    said = f"{name}, loaded in {loaded - begun:.1f} s, two checks in {(ended - loaded) * 1000:.0f} ms"
+    description = f"{name}, loaded in {loaded - started:.1f} s, two checks in {(ended - loaded) * 1000:.0f} ms"
     verdicts = right.claims[0].verdict.value, wrong.claims[0].verdict.value
     if verdicts == ("supported", "contradicted"):
-        yield Note(Level.OK, "verifier", said)
+        yield Note(Level.OK, "verifier", description)
     else:
         yield Note(
             Level.OPEN,
             "verifier",
-            f"{said}: a right and a wrong claim were called {verdicts[0]} and {verdicts[1]}",
+            f"{description}: a right and a wrong claim were called {verdicts[0]} and {verdicts[1]}",
             "Under this policy and network even the simplest pair is not distinguished: measure it with `assay eval`.",
         )
 
 
 def policies(environ: Mapping[str, str], used: Mapping[str, Policy], *, judge: bool, upstream: bool) -> Iterator[Note]:
-    """What each policy asks a chat model for, and whether there is one.
+    """What each policy requires of a chat model, and whether one is configured.
 
     Args:
         environ: the environment.
-        used: the policies that are in use, by where they are.
+        used: the policies in use, by their place.
         judge: whether a chat model is configured for checks.
-        upstream: whether the gateway has an upstream, which it asks again for probes.
+        upstream: whether the gateway has an upstream, which answers consistency probes.
     """
     config = read_settings(environ).config
     source = f"ASSAY_CONFIG, {config}" if config is not None else f"the default, {DEFAULT_POLICY}"
     yield Note(Level.OK, "policy", f"where nothing names a policy: {source}")
     for where, policy in used.items():
-        yield _policy(f"{policy.name} ({where})", policy, judge=judge, upstream=upstream, used=True)
+        yield _policy_note(f"{policy.name} ({where})", policy, judge=judge, upstream=upstream, used=True)
     for policy in PRESETS.values():
         if policy.name not in {one.name for one in used.values()}:
-            yield _policy(f"{policy.name} (not in use)", policy, judge=judge, upstream=upstream, used=False)
+            yield _policy_note(f"{policy.name} (not in use)", policy, judge=judge, upstream=upstream, used=False)
 
 
-def _policy(name: str, policy: Policy, *, judge: bool, upstream: bool, used: bool) -> Note:
-    wants = requirements(policy)
-    if not wants:
+def _policy_note(name: str, policy: Policy, *, judge: bool, upstream: bool, used: bool) -> Note:
+    required = requirements(policy)
+    if not required:
         return Note(Level.OK, "policy", f"{name}: needs nothing but the network")
-    missing = [one for one in wants if not judge and not (one.setting == "consistency_probes" and upstream)]
-    must = [one for one in missing if one.mandatory]
-    names = ", ".join(f"{one.what} ({one.setting})" for one in must or missing or wants)
+    missing = [one for one in required if not judge and not (one.setting == "consistency_probes" and upstream)]
+    mandatory = [one for one in missing if one.mandatory]
+    missing_names = ", ".join(f"{one.what} ({one.setting})" for one in mandatory or missing or required)
     if not missing:
-        return Note(Level.OK, "policy", f"{name}: {names}; a chat model is configured")
-    if not must:
-        said = f"{name}: {names}; no chat model is configured, so the network decides alone"
+        return Note(Level.OK, "policy", f"{name}: {missing_names}; a chat model is configured")
+    if not mandatory:
+        said = f"{name}: {missing_names}; no chat model is configured, so the network decides alone"
         return Note(Level.NOTE, "policy", said)
-    said = f"{name}: requires {names}; no chat model is configured, so answers are kept back that need it"
+    said = f"{name}: requires {missing_names}; no chat model is configured, so answers are kept back that need it"
     todo = "Name a chat model: --llm NAME and --base-url URL, or `judge` in the gateway file."
     return Note(Level.OPEN if used else Level.NOTE, "policy", said, todo)
 
 
 def keys(environ: Mapping[str, str], now: datetime, *, records: bool) -> Iterator[Note]:
-    """The keys that sign receipts and the audit log; `records` says whether there is such a log."""
+    """The keys that sign receipts and the audit log.
+
+    Args:
+        environ: the environment.
+        now: the current time.
+        records: whether there is an audit log.
+    """
     folder = read_settings(environ).receipt_keys
     if folder is None:
         said = "ASSAY_RECEIPT_KEYS is not set: nothing is signed, no receipts and no audit log"
@@ -145,14 +152,14 @@ def keys(environ: Mapping[str, str], now: datetime, *, records: bool) -> Iterato
         return
     yield Note(Level.OK, "keys", f"receipts are signed with the key {signer.key_id}; the ring has {len(ring.keys)}")
     for path in sorted((folder, *folder.glob("*.key"))):
-        yield from private(path, "keys")
-    ahead = [key.key_id for key in ring.keys if datetime.fromisoformat(key.created) > now + SKEW]
+        yield from permission_notes(path, "keys")
+    ahead = [key.key_id for key in ring.keys if datetime.fromisoformat(key.created) > now + MOST_CLOCK_SKEW]
     if ahead:
-        yield _clock(f"the key {ahead[0]} was made in the future of this machine's clock")
+        yield _clock_note(f"the key {ahead[0]} was made in the future of this machine's clock")
 
 
-def private(path: Path, area: str) -> Iterator[Note]:
-    """Whether others than the owner may read a file, or change what is in a folder."""
+def permission_notes(path: Path, area: str) -> Iterator[Note]:
+    """Whether anyone but the owner may read a file, or change a folder."""
     if sys.platform == "win32":
         return
     try:
@@ -161,15 +168,15 @@ def private(path: Path, area: str) -> Iterator[Note]:
         yield Note(Level.OPEN, area, f"{path} cannot be looked at: {error.strerror or error}")
         return
     folder = stat.S_ISDIR(mode)
-    others = mode & (stat.S_IWGRP | stat.S_IWOTH if folder else stat.S_IRWXG | stat.S_IRWXO)
-    if others:
-        may = "change what stands in" if folder else "read or change"
+    others_mode = mode & (stat.S_IWGRP | stat.S_IWOTH if folder else stat.S_IRWXG | stat.S_IRWXO)
+    if others_mode:
+        action = "change what stands in" if folder else "read or change"
         todo = f"chmod {'go-w' if folder else '600'} {path}"
-        yield Note(Level.OPEN, area, f"others than its owner may {may} {path} (mode {stat.S_IMODE(mode):04o})", todo)
+        yield Note(Level.OPEN, area, f"others than its owner may {action} {path} (mode {stat.S_IMODE(mode):04o})", todo)
 
 
 def server(settings: "ServerSettings") -> Iterator[Note]:
-    """Whom the server would let in, and where it lets answers through that it does not check."""
+    """Who can reach the server, and which routes pass on answers that are not checked."""
     from assay.server.settings import ROUTES, is_loopback
 
     missing = [name for name in ("fastapi", "uvicorn", "aiohttp") if importlib.util.find_spec(name) is None]
@@ -179,7 +186,7 @@ def server(settings: "ServerSettings") -> Iterator[Note]:
     reach = "this machine alone" if is_loopback(settings.host) else "whoever reaches this machine"
     yield Note(Level.OK, "server", f"listens on {settings.host}:{settings.port}, for {reach}")
     if settings.keys is not None:
-        yield from private(settings.keys, "server")
+        yield from permission_notes(settings.keys, "server")
     if settings.keys is None and settings.database is None:
         yield Note(Level.NOTE, "server", "no API keys: every program on this machine may ask, and nothing is recorded")
     for name in ROUTES if settings.upstreams else ():
@@ -197,60 +204,60 @@ def server(settings: "ServerSettings") -> Iterator[Note]:
 
 
 def database(url: str, host: str, now: datetime) -> Iterator[Note]:
-    """The record: whether it can be stored in, who is let in, and whether its log can be proved."""
+    """The record: whether it can be written, whether there are users, and whether its log can be proved."""
     from assay.server.settings import is_loopback
     from assay.store.db import database_url
 
     try:
-        place = database_url(url)
+        url_parsed = database_url(url)
     except AssayError as error:
         yield Note(Level.OPEN, "database", str(error))
         return
-    shown = place.render_as_string(hide_password=True)
-    file = Path(str(place.database)) if place.get_backend_name() == "sqlite" else None
+    address = url_parsed.render_as_string(hide_password=True)
+    file = Path(str(url_parsed.database)) if url_parsed.get_backend_name() == "sqlite" else None
     if file is not None and not file.exists():
-        yield Note(Level.NOTE, "database", f"{shown} is not there yet; the server makes it when it starts")
-        yield _nobody(loopback=is_loopback(host))
+        yield Note(Level.NOTE, "database", f"{address} is not there yet; the server makes it when it starts")
+        yield _no_users(loopback=is_loopback(host))
         return
     if file is not None:
-        yield from private(file, "database")
+        yield from permission_notes(file, "database")
     try:
-        yield from _opened(url, shown, loopback=is_loopback(host), now=now)
+        yield from _store_notes(url, address, loopback=is_loopback(host), now=now)
     except MissingPackageError as error:
         yield Note(Level.OPEN, "database", str(error))
     except AssayError as error:
-        yield Note(Level.OPEN, "database", f"{shown}: {error}")
+        yield Note(Level.OPEN, "database", f"{address}: {error}")
 
 
-def _opened(url: str, shown: str, *, loopback: bool, now: datetime) -> Iterator[Note]:
+def _store_notes(url: str, address: str, *, loopback: bool, now: datetime) -> Iterator[Note]:
     from assay.store.access import has_people
     from assay.store.db import HEAD, Store, make_engine, revision
 
     engine = make_engine(url)
     try:
-        made = revision(engine)
+        revision_found = revision(engine)
     finally:
         engine.dispose()
-    if made != HEAD:
-        said = f"{shown} has the tables of another version ({made or 'none'}; this one has {HEAD})"
+    if revision_found != HEAD:
+        said = f"{address} has the tables of another version ({revision_found or 'none'}; this one has {HEAD})"
         yield Note(Level.NOTE, "database", f"{said}; the server brings them up to date when it starts")
         return
     with Store(url) as store:
         trouble = store.trouble()
         if trouble is None:
-            yield Note(Level.OK, "database", f"{shown} answers, and has room")
+            yield Note(Level.OK, "database", f"{address} answers, and has room")
         else:
             yield Note(
-                Level.OPEN, "database", f"{shown}: {trouble}", "Nothing can be recorded, so nothing is released."
+                Level.OPEN, "database", f"{address}: {trouble}", "Nothing can be recorded, so nothing is released."
             )
         if not has_people(store):
-            yield _nobody(loopback=loopback)
-        yield from _commits(store, now)
-        yield from _log(store, now)
+            yield _no_users(loopback=loopback)
+        yield from _open_commits(store, now)
+        yield from _log_notes(store, now)
 
 
-def _commits(store: "Store", now: datetime) -> Iterator[Note]:
-    """Commits that were begun a while ago and of which nobody noted the end."""
+def _open_commits(store: "Store", now: datetime) -> Iterator[Note]:
+    """Commits that began some time ago and whose end was not recorded."""
     from sqlalchemy import func, select
 
     from assay.store.db import receipt_uses
@@ -259,7 +266,7 @@ def _commits(store: "Store", now: datetime) -> Iterator[Note]:
     table = receipt_uses.c
     query = (
         select(table.tenant, func.count())
-        .where(table.outcome.is_(None), table.claimed < micros(now - UNSETTLED))
+        .where(table.outcome.is_(None), table.claimed < micros(now - MOST_COMMIT_TIME))
         .group_by(table.tenant)
         .order_by(table.tenant)
     )
@@ -275,7 +282,7 @@ def _commits(store: "Store", now: datetime) -> Iterator[Note]:
         )
 
 
-def _nobody(*, loopback: bool) -> Note:
+def _no_users(*, loopback: bool) -> Note:
     todo = "Make the first user: assay users create NAME --role admin --database URL"
     if loopback:
         return Note(Level.NOTE, "database", "there are no users: every program on this machine may do everything", todo)
@@ -283,8 +290,8 @@ def _nobody(*, loopback: bool) -> Note:
     return Note(Level.OPEN, "database", said, todo)
 
 
-def _log(store: "Store", now: datetime) -> Iterator[Note]:
-    """Each tenant's log: whether it is signed, whether a signature is outside of this host, and what time it has."""
+def _log_notes(store: "Store", now: datetime) -> Iterator[Note]:
+    """The log of each tenant: whether it is signed, whether it is anchored outside of this host, and its last time."""
     from sqlalchemy import func, select
 
     from assay.store.db import audit_anchors, audit_checkpoints, audit_logs, runs
@@ -301,7 +308,7 @@ def _log(store: "Store", now: datetime) -> Iterator[Note]:
     if not sizes:
         yield Note(Level.OK, "audit", "nothing is recorded yet")
     for tenant, size in sizes:
-        signed, outside = newest[audit_checkpoints].get(tenant), newest[audit_anchors].get(tenant)
+        signed, anchored = newest[audit_checkpoints].get(tenant), newest[audit_anchors].get(tenant)
         log = f"the log of {tenant}, {size:,} entries,"
         if signed is None:
             yield Note(
@@ -310,48 +317,48 @@ def _log(store: "Store", now: datetime) -> Iterator[Note]:
                 f"{log} was never signed: whoever has the database can rewrite it unseen",
                 "Set ASSAY_RECEIPT_KEYS for the server, or run: assay audit checkpoint",
             )
-        elif outside is None or now - moment_at(outside) > OUTSIDE:
-            since = "never" if outside is None else f"last {_ago(now - moment_at(outside))} ago"
+        elif anchored is None or now - moment_at(anchored) > MOST_ANCHOR_AGE:
+            anchored_text = "never" if anchored is None else f"last {_age_text(now - moment_at(anchored))} ago"
             yield Note(
                 Level.OPEN,
                 "audit",
-                f"{log} was {since} anchored outside of this host: nothing proves it to others",
+                f"{log} was {anchored_text} anchored outside of this host: nothing proves it to others",
                 "Set audit.anchors or audit.witnesses in the gateway file, or: assay audit checkpoint --anchor FILE",
             )
         else:
-            yield Note(Level.OK, "audit", f"{log} was anchored outside {_ago(now - moment_at(outside))} ago")
-        last = newest[runs].get(tenant)
-        if last is not None and moment_at(last) > now + SKEW:
-            yield _clock(
-                f"{log} has a check from the future of this machine's clock ({moment_at(last):%Y-%m-%d %H:%M})"
+            yield Note(Level.OK, "audit", f"{log} was anchored outside {_age_text(now - moment_at(anchored))} ago")
+        last_check = newest[runs].get(tenant)
+        if last_check is not None and moment_at(last_check) > now + MOST_CLOCK_SKEW:
+            yield _clock_note(
+                f"{log} has a check from the future of this machine's clock ({moment_at(last_check):%Y-%m-%d %H:%M})"
             )
 
 
-def _ago(span: timedelta) -> str:
+def _age_text(span: timedelta) -> str:
     hours = span.total_seconds() / 3600
     return f"{hours / 24:.0f} days" if hours >= 48 else f"{hours:.0f} hours" if hours >= 2 else f"{hours * 60:.0f} min"
 
 
-def _clock(said: str) -> Note:
+def _clock_note(said: str) -> Note:
     return Note(Level.OPEN, "clock", said, "Set the clock by NTP: deadlines, expiry and the log go by it.")
 
 
-Dates = Callable[[str], tuple[int, str | None]]
-"""Asks an address: the status, and the `Date` of the answer."""
+HeadRequest = Callable[[str], tuple[int, str | None]]
+"""Sends a HEAD request to an address; gives the status and the `Date` of the response."""
 
 
-def online(addresses: Mapping[str, str], now: Callable[[], datetime], ask: Dates | None = None) -> Iterator[Note]:
-    """Whether the servers that assay would ask can be reached, and how far their clocks are from this one's.
+def online(addresses: Mapping[str, str], now: Callable[[], datetime], ask: HeadRequest | None = None) -> Iterator[Note]:
+    """Whether the servers that assay would call can be reached, and whether their clocks agree with this one.
 
     Args:
-        addresses: by what they are, such as `the upstream default`.
+        addresses: addresses by their role, such as `the upstream default`.
         now: this machine's clock.
-        ask: what asks; HTTP by default.
+        ask: sends the request; over HTTP by default.
     """
     for name, address in addresses.items():
         try:
-            status, date = (ask or _ask)(address)
-        except OSError as error:
+            status, date = (ask or _head)(address)
+        except (OSError, HTTPException) as error:  # HTTPException: the response is not HTTP
             said = f"{name} at {address} cannot be reached: {getattr(error, 'reason', None) or error}"
             yield Note(Level.OPEN, "server", said, "Nothing can be answered through it.")
             continue
@@ -360,39 +367,41 @@ def online(addresses: Mapping[str, str], now: Callable[[], datetime], ask: Dates
             there = None if date is None else parsedate_to_datetime(date)
         except ValueError:
             there = None
-        if there is not None and there.tzinfo is not None and abs(there - now()) > SKEW:
-            off = _ago(abs(there - now()))
-            yield _clock(f"this machine's clock is {off} {'behind' if there > now() else 'ahead of'} that of {name}")
+        if there is not None and there.tzinfo is not None and abs(there - now()) > MOST_CLOCK_SKEW:
+            off = _age_text(abs(there - now()))
+            yield _clock_note(
+                f"this machine's clock is {off} {'behind' if there > now() else 'ahead of'} that of {name}"
+            )
 
 
-def _ask(address: str) -> tuple[int, str | None]:
+def _head(address: str) -> tuple[int, str | None]:
     import urllib.error
     import urllib.request
 
     request = urllib.request.Request(address, method="HEAD")  # noqa: S310 an address of the settings, which are http(s)
     try:
-        with urllib.request.urlopen(request, timeout=ONLINE_S) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=ONLINE_TIMEOUT_S) as answer:  # noqa: S310
             return answer.status, answer.headers.get("date")
     except urllib.error.HTTPError as error:
-        # It answers, whatever it makes of a request without a key.
+        # An error status is an answer too: the server can be reached.
         with error:
             return error.code, error.headers.get("date")
 
 
-def used_policies(settings: "ServerSettings", named: str | None, environ: Mapping[str, str]) -> dict[str, Policy]:
-    """The policies in use by where they are: the default one, and those of routes that the gateway serves.
+def used_policies(settings: "ServerSettings", default: str | None, environ: Mapping[str, str]) -> dict[str, Policy]:
+    """The policies in use by their place: the default one, and those of routes that the gateway serves.
 
     Raises:
-        PolicyError: one is not there, or cannot be read.
+        PolicyError: one does not exist, or cannot be read.
     """
     from assay.server.settings import ROUTES
 
-    found = {"the default": read_policy(named, environ)}
+    policies = {"the default": read_policy(default, environ)}
     for name in ROUTES if settings.upstreams else ():
         route = settings.route(name)
         if route.policy is not None and route.mode is not Mode.OFF:
-            found[f"the route {name}"] = read_policy(route.policy, environ)
-    return found
+            policies[f"the route {name}"] = read_policy(route.policy, environ)
+    return policies
 
 
 def clock() -> datetime:

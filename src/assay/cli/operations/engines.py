@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Engine(StrEnum):
-    """Who judges."""
+    """The engines that can judge."""
 
     LOCAL = "local"
     RAY = "ray"
@@ -35,82 +35,82 @@ AddressOption = Annotated[
 ]
 
 MOST_WORKERS: Final = 256
-_CARRIED: Final = ("ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
-"""Variables that decide what a guard is."""
+_FORWARDED: Final = ("ASSAY_CONFIG", "ASSAY_VERIFIER", "ASSAY_RUNTIME")
+"""Environment variables that decide which guard a worker makes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
-    """Who judges, as the command line said it."""
+class WorkerSettings:
+    """Which workers judge, as the command line names them."""
 
     engine: Engine | None = None
     workers: int | None = None
     address: str | None = None
 
     @property
-    def asked(self) -> bool:
-        """Whether workers were asked for; else the process of the command judges."""
+    def enabled(self) -> bool:
+        """Whether workers judge; otherwise the process of the command does."""
         return self.engine is not None or self.workers is not None
 
     @property
     def threads(self) -> int:
-        """How many pairs each judges at once, so that all of them fill the processors."""
+        """How many pairs each worker judges in parallel, so that together they use all processors."""
         from assay.models import usable_cpus
 
         return max(1, usable_cpus() // (self.workers or usable_cpus()))
 
 
-COMMAND: Final = Crew()
-"""Nobody but the process of the command."""
+NO_WORKERS: Final = WorkerSettings()
+"""No workers: the process of the command judges."""
 
 
 def read_workers(text: str) -> int:
-    """How many processes serve: a number from 1 to 256, or `auto` for one for each processor that may be used.
+    """The number of server processes: from 1 to 256, or `auto` for one for each usable processor.
 
     >>> read_workers("3")
     3
 
     Raises:
-        BadParameter: it is neither.
+        BadParameter: the text is neither.
     """
     if str(text) == "auto":
         from assay.models import usable_cpus
 
         return min(MOST_WORKERS, usable_cpus())
     try:
-        found = int(text)
+        count = int(text)
     except ValueError:
-        found = 0
-    if not 1 <= found <= MOST_WORKERS:
+        count = 0
+    if not 1 <= count <= MOST_WORKERS:
         raise typer.BadParameter(f"expected a number from 1 to {MOST_WORKERS}, or auto, got {str(text)[:40]!r}")
-    return found
+    return count
 
 
-def carried() -> dict[str, str]:
-    """The variables of this process that workers on other machines need."""
-    return {name: os.environ[name] for name in _CARRIED if name in os.environ}
+def forwarded_environ() -> dict[str, str]:
+    """The environment variables of this process that workers on other machines need."""
+    return {name: os.environ[name] for name in _FORWARDED if name in os.environ}
 
 
 @contextmanager
-def judging(crew: Crew, task: Any, model: str | Path | None) -> "Iterator[Mapped | None]":
-    """What has chunks judged by workers, which start with the first chunk and end here; none where none were asked for.
+def worker_map(settings: WorkerSettings, task: Any, model: str | Path | None) -> "Iterator[Mapped | None]":
+    """A map over chunks by workers, which start with the first chunk and end with the context; none without workers.
 
     Args:
-        crew: who they are.
-        task: what they do; see `assay.batch.MappedWork`.
+        settings: which workers.
+        task: their task; see `assay.batch.MappedWork`.
         model: a shipped network's name or a folder.
 
     Raises:
-        InputError: an address was given without `--engine ray`.
+        InputError: an address is given without `--engine ray`.
     """
-    if not crew.asked:
-        if crew.address is not None:
+    if not settings.enabled:
+        if settings.address is not None:
             raise InputError("--address names a Ray cluster; it needs --engine ray")
         yield None
         return
     from assay.batch import Mapped, MappedWork, open_engine
 
-    work = MappedWork(task, None if model is None else str(model), crew.threads, carried())
-    name = (crew.engine or Engine.LOCAL).value
-    with Mapped(lambda: open_engine(name, work, workers=crew.workers, address=crew.address)) as mapped:
+    work = MappedWork(task, None if model is None else str(model), settings.threads, forwarded_environ())
+    name = (settings.engine or Engine.LOCAL).value
+    with Mapped(lambda: open_engine(name, work, workers=settings.workers, address=settings.address)) as mapped:
         yield mapped

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import TenantOption, opened
+from assay.cli.database import DEFAULT_TENANT, TenantOption, opened
 from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
@@ -32,7 +32,6 @@ DatabaseOption = Annotated[
         help="The database of the server, in place of a file.",
     ),
 ]
-TENANT = "default"
 
 
 @app.command()
@@ -49,13 +48,13 @@ def create(
     ] = None,
     days: Annotated[float | None, typer.Option(help="For how many days it is valid. [default: until revoked]")] = None,
     database: DatabaseOption = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Make a key and print it; it is never shown again."""
     from assay.server.access.key_file import DEFAULT_SCOPES, KeyFile
 
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
+        if (path := _key_file(context, file, database)) is not None:
             typer.echo(KeyFile(path).create(name, tuple(scope or DEFAULT_SCOPES), days=days))
             return
         from assay.store.access import create_key
@@ -67,17 +66,20 @@ def create(
 
 @app.command("list")
 def list_all(
-    context: typer.Context, file: KeysOption = None, database: DatabaseOption = None, tenant: TenantOption = TENANT
+    context: typer.Context,
+    file: KeysOption = None,
+    database: DatabaseOption = None,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """List the keys, without their secrets."""
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
-            lines = list(_file_table(path, datetime.now(UTC)))
+        if (path := _key_file(context, file, database)) is not None:
+            lines = list(_file_key_lines(path, datetime.now(UTC)))
         else:
             from assay.store.access import list_keys
 
             with opened(database) as store:
-                lines = [_line(key, store.now()) for key in list_keys(store, tenant, limit=1_000)]
+                lines = [_key_line(key, store.now()) for key in list_keys(store, tenant, limit=1_000)]
         for line in lines:
             typer.echo(line)
 
@@ -89,22 +91,22 @@ def rotate(
     file: KeysOption = None,
     hours: Annotated[float, typer.Option(min=0, help="For how long the old key stays valid.")] = 24.0,
     database: DatabaseOption = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Make a key in place of another one, and print it."""
     from assay.server.access.key_file import KeyFile
 
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
+        if (path := _key_file(context, file, database)) is not None:
             typer.echo(KeyFile(path).rotate(id_, hours=hours))
             return
         from assay.store.access import COMMAND, rotate_key
 
         with opened(database) as store:
-            found = rotate_key(store, id_, tenant, actor=COMMAND, overlap=timedelta(hours=hours))
-        if found is None:
+            rotated = rotate_key(store, id_, tenant, actor=COMMAND, overlap=timedelta(hours=hours))
+        if rotated is None:
             raise InputError(f"there is no key {id_!r} of {tenant}; `assay keys list` shows those that there are")
-        typer.echo(found[0])
+        typer.echo(rotated[0])
 
 
 @app.command()
@@ -113,35 +115,37 @@ def revoke(
     id_: Annotated[str, typer.Argument(metavar="ID")],
     file: KeysOption = None,
     database: DatabaseOption = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """End a key at once."""
     from assay.server.access.key_file import KeyFile
 
     with reporting_errors():
-        if (path := _file(context, file, database)) is not None:
+        if (path := _key_file(context, file, database)) is not None:
             KeyFile(path).revoke(id_)
             return
         from assay.store.access import COMMAND, revoke_key
 
         with opened(database) as store:
-            done = revoke_key(store, id_, tenant, actor=COMMAND)
-        if not done:
+            revoked = revoke_key(store, id_, tenant, actor=COMMAND)
+        if not revoked:
             raise InputError(f"there is no key {id_!r} of {tenant}; `assay keys list` shows those that there are")
 
 
-def _file(context: typer.Context, file: Path | None, database: str | None) -> Path | None:
-    """The file of keys; none where the database is meant. What the command line names goes before what the environment
-    does; of two that the environment names the file does."""
+def _key_file(context: typer.Context, file: Path | None, database: str | None) -> Path | None:
+    """The file of keys; none if the keys are in the database.
+
+    The command line takes precedence over the environment; in the environment the file does over the database.
+    """
     if file is None and database is None:
         raise InputError(
             "expected where the keys are: a file with --keys (or ASSAY_KEYS), or a database with --database "
             "(or ASSAY_DATABASE_URL)"
         )
-    here = {name for name in ("file", "database") if _is_typed(context, name)}
-    if here == {"file", "database"}:
+    typed = {name for name in ("file", "database") if _is_typed(context, name)}
+    if typed == {"file", "database"}:
         raise InputError("expected either --keys or --database, got both")
-    if file is None or "database" in here:
+    if file is None or "database" in typed:
         return None
     return file
 
@@ -162,7 +166,7 @@ def _permissions(scopes: list[str] | None) -> "list[Permission]":
     return [Permission(one) for one in scopes]
 
 
-def _file_table(path: Path, now: datetime) -> Iterator[str]:
+def _file_key_lines(path: Path, now: datetime) -> Iterator[str]:
     """The keys of a file as lines: id, state, scopes, the day each was made, and its name."""
     from assay.cli.terminal import clean
     from assay.server.access.key_file import KeyFile
@@ -174,7 +178,7 @@ def _file_table(path: Path, now: datetime) -> Iterator[str]:
         yield f"{key.id}  {state:<28}  {'+'.join(key.scopes):<14}  {key.created[:10]}  {clean(key.name)}"
 
 
-def _line(key: "ApiKey", now: datetime) -> str:
+def _key_line(key: "ApiKey", now: datetime) -> str:
     """A key of a database as a line: id, state, permissions, when it was made and used last, and its name."""
     from assay.cli.terminal import clean
 

@@ -1,4 +1,4 @@
-"""`assay review`: the queue of outputs that wait for a person. What a verb needs is imported when it runs."""
+"""`assay review`: the queue of outputs that wait for review. What a verb needs is imported when it runs."""
 
 import json
 import os
@@ -7,13 +7,14 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened_record
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened_record
 from assay.cli.exit_status import reporting_errors
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import one_line, say
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Act(StrEnum):
 
 
 class Source(StrEnum):
-    """Whose word rows are made of."""
+    """The source of the labels of exported rows."""
 
     REVIEWS = "reviews"
     FEEDBACK = "feedback"
@@ -50,7 +51,7 @@ class Source(StrEnum):
 
 
 class TierName(StrEnum):
-    """How soon a person has to look."""
+    """How soon a person has to review."""
 
     ASYNC = "async"
     SYNC = "sync"
@@ -64,13 +65,12 @@ VersionOption = Annotated[
 ]
 ReasonOption = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the record.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
-_TENANT: Final = "default"
 
 
 @app.command("list")
 def list_reviews(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     tier: Annotated[TierName | None, typer.Option("--tier", help="Only those of this tier.")] = None,
     mine: Annotated[
         str | None, typer.Option("--of", metavar="NAME", help="Only items that NAME has claimed or was assigned.")
@@ -84,23 +84,25 @@ def list_reviews(
     from assay.store.reviews import OPEN_STATES, ReviewFilter, list_items
 
     with reporting_errors(), opened_record(database) as store:
-        wanted = ReviewFilter(() if all_ else OPEN_STATES, None if tier is None else Tier(tier.value), holder=mine)
+        review_filter = ReviewFilter(
+            () if all_ else OPEN_STATES, None if tier is None else Tier(tier.value), holder=mine
+        )
         with store.reading(tenant) as connection:
-            items = list_items(connection, tenant, wanted, limit=limit)
+            items = list_items(connection, tenant, review_filter, limit=limit)
         if format_ is Format.JSON:
-            _say(json.dumps([item.wire() for item in items], indent=2))
+            say(json.dumps([item.wire() for item in items], indent=2))
             return
         for item in items:
-            _say(_line(item, store.now()))
+            say(_line(item, store.now()))
         if not items:
-            _say("nothing waits" if not all_ else "there are no reviews")
+            say("nothing waits" if not all_ else "there are no reviews")
 
 
 @app.command()
 def show(
     id_: IdArgument,
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     format_: FormatOption = Format.TEXT,
 ) -> None:
     """Show an item with all that a reviewer needs."""
@@ -114,20 +116,23 @@ def show(
         if item is None:
             raise InputError(f"expected an item of {tenant}, and there is none with this id")
         if format_ is Format.JSON:
-            described = None if package is None else package.model_dump(mode="json")
-            made = {
+            package_json = None if package is None else package.model_dump(mode="json")
+            fields = {
                 "item": item.wire(),
-                "package": described,
+                "package": package_json,
                 "events": [one.model_dump(mode="json") for one in events],
             }
-            _say(json.dumps(made, indent=2))
+            say(json.dumps(fields, indent=2))
             return
-        lines = [_line(item, store.now()), *(_shown(package) if package is not None else ["its content was erased"])]
-        lines += [
-            "",
-            *(f"{one.at:%Y-%m-%d %H:%M} {one.actor}: {one.act} {one.reason or ''}".rstrip() for one in events),
+        lines = [
+            _line(item, store.now()),
+            *(_package_lines(package) if package is not None else ["its content was erased"]),
         ]
-        _say("\n".join(lines))
+        lines.append("")
+        for event in events:
+            reason = one_line(event.reason or "")
+            lines.append(f"{event.at:%Y-%m-%d %H:%M} {one_line(event.actor)}: {event.act} {reason}".rstrip())
+        say("\n".join(lines))
 
 
 @app.command()
@@ -135,13 +140,13 @@ def claim(
     id_: IdArgument,
     database: DatabaseOption,
     who: AsOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     version: VersionOption = None,
 ) -> None:
     """Take an item for a while, so that nobody else decides it."""
     with reporting_errors(), opened_record(database) as store:
-        item = _desk(store).reviews.claim(tenant, id_, _reviewer(store, tenant, who), version)
-        _say(f"{item.holder} has it until {item.held_until:%Y-%m-%d %H:%M:%S} UTC; version {item.version}")
+        item = _review_service(store).reviews.claim(tenant, id_, _reviewer(store, tenant, who), version)
+        say(f"{item.holder} has it until {item.held_until:%Y-%m-%d %H:%M:%S} UTC; version {item.version}")
 
 
 @app.command()
@@ -149,14 +154,14 @@ def release(
     id_: IdArgument,
     database: DatabaseOption,
     who: AsOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     reason: ReasonOption = None,
     version: VersionOption = None,
 ) -> None:
     """Give an item back."""
     with reporting_errors(), opened_record(database) as store:
-        item = _desk(store).reviews.release(tenant, id_, _reviewer(store, tenant, who), reason, version)
-        _say(f"given back; version {item.version}")
+        item = _review_service(store).reviews.release(tenant, id_, _reviewer(store, tenant, who), reason, version)
+        say(f"given back; version {item.version}")
 
 
 @app.command()
@@ -181,30 +186,30 @@ def decide(
     response: Annotated[
         str | None, typer.Option("--response", metavar="TEXT", help="For reject: what the caller gets in its place.")
     ] = None,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     version: VersionOption = None,
 ) -> None:
     """Decide on an item, once and for all; or ask its caller for evidence."""
     with reporting_errors(), opened_record(database) as store:
-        desk, reviewer = _desk(store), _reviewer(store, tenant, who)
+        service, reviewer = _review_service(store), _reviewer(store, tenant, who)
         match act:
             case Act.APPROVE:
-                item = desk.approve(tenant, id_, reviewer, reason, version=version)
+                item = service.approve(tenant, id_, reviewer, reason, version=version)
             case Act.REJECT:
-                item = desk.reject(tenant, id_, reviewer, reason, response=response, version=version)
+                item = service.reject(tenant, id_, reviewer, reason, response=response, version=version)
             case Act.ASK:
-                item = desk.reviews.ask(tenant, id_, reviewer, reason, version)
+                item = service.reviews.ask(tenant, id_, reviewer, reason, version)
             case Act.EDIT:
-                found = desk.check_edit(tenant, id_, _words(text))
-                item = desk.edit(tenant, id_, reviewer, reason, found, accept=accept, version=version)
+                edited_report = service.edited(tenant, id_, _read_text(text))
+                item = service.edit(tenant, id_, reviewer, reason, edited_report, accept=accept, version=version)
         signed = item.outcome is not None and item.outcome.receipt is not None
-        _say(f"{item.state.value}; version {item.version}" + ("; a receipt was issued" if signed else ""))
+        say(f"{item.state.value}; version {item.version}" + ("; a receipt was issued" if signed else ""))
 
 
 @app.command()
 def export(
     database: DatabaseOption,
-    tenant: TenantOption = _TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here.")] = None,
     source: Annotated[Source, typer.Option(help="What reviewers decided, what users said, or both.")] = Source.REVIEWS,
 ) -> None:
@@ -212,17 +217,17 @@ def export(
     from assay.store.reviews import rows_by
 
     with reporting_errors(), opened_record(database) as store, store.reading(tenant) as connection:
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows_by(source.value, connection, tenant))
+        rows = rows_by(source.value, connection, tenant)
         if out is None:
-            for line in lines:
-                sys.stdout.write(line)
+            for row in rows:
+                sys.stdout.write(json.dumps(row) + "\n")  # ASCII, for any terminal and any encoding
             return
         count = 0
         with out.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            for line in lines:
-                file.write(line)
+            for row in rows:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
-        _say(f"{count} rows")
+        say(f"{count} rows")
 
 
 @app.command()
@@ -233,35 +238,38 @@ def sweep(database: DatabaseOption) -> None:
 
     with reporting_errors(), opened_record(database) as store:
         done = swept(Reviews(store))
-        _say(f"{done.settled} deadlines settled, {done.assigned} items assigned")
+        say(f"{done.settled} deadlines settled, {done.assigned} items assigned")
 
 
-def _desk(store: "Store") -> "ReviewService":
+def _review_service(store: "Store") -> "ReviewService":
     from assay.server.reviews.service import ReviewService
     from assay.store.reviews import Reviews
 
-    return ReviewService(Reviews(store), _guards())
+    return ReviewService(Reviews(store), _guards_by_policy())
 
 
-def _guards() -> "Callable[[str | None], Guard]":
-    """Guards by policy, made when one is asked for: most verbs need none, and the network takes a moment."""
-    made: dict[str | None, Guard] = {}
+def _guards_by_policy() -> "Callable[[str | None], Guard]":
+    """Guards by policy, made on demand: most verbs need none, and loading the network takes time."""
+    guards: dict[str | None, Guard] = {}
 
     def guard_of(name: str | None) -> "Guard":
         from assay.config import build_guard, read_policy
         from assay.policy import PRESETS
 
-        own = read_policy(None, os.environ)
-        chosen = name if name in PRESETS and name != own.name else None
-        if chosen not in made:
-            made[chosen] = build_guard(chosen, None, os.environ)
-        return made[chosen]
+        default = read_policy(None, os.environ)
+        key = name if name in PRESETS and name != default.name else None
+        if key not in guards:
+            guards[key] = build_guard(key, None, os.environ)
+        return guards[key]
 
     return guard_of
 
 
 def _reviewer(store: "Store", tenant: str, name: str) -> "Reviewer":
-    """Who acts: with the expertise that the user of this name has. Whoever reaches the database itself is trusted."""
+    """The acting reviewer, with the roles and expertise of the user of this name.
+
+    A name without a user acts as an administrator, since anyone who can write to the database is trusted.
+    """
     from sqlalchemy import select
 
     from assay.store.db import tables
@@ -279,7 +287,7 @@ def _reviewer(store: "Store", tenant: str, name: str) -> "Reviewer":
     return Reviewer(name, frozenset(row.expertise.split()), "admin" in row.roles.split())
 
 
-def _words(path: Path | None) -> str:
+def _read_text(path: Path | None) -> str:
     if path is None:
         raise InputError("expected the text to release: name its file with --text, or - for standard input")
     try:
@@ -291,11 +299,11 @@ def _words(path: Path | None) -> str:
 def _line(item: "ReviewItem", now: datetime) -> str:
     from assay.cli.terminal import clean
 
-    held = f" {clean(item.holder)} has it" if item.holder else ""
-    held = f" for {clean(item.assignee)}" if item.assignee and not held else held
-    left = "" if item.deadline is None else f" due in {_span((item.deadline - now).total_seconds())}"
+    holder_text = f" {clean(item.holder)} has it" if item.holder else ""
+    holder_text = f" for {clean(item.assignee)}" if item.assignee and not holder_text else holder_text
+    due_text = "" if item.deadline is None else f" due in {_span((item.deadline - now).total_seconds())}"
     risk = "" if item.risk is None else f" risk {item.risk:.2f}"
-    return f"{item.id} {item.state.value:9} {item.tier.value:8}{risk}{left}{held}"
+    return f"{item.id} {item.state.value:9} {item.tier.value:8}{risk}{due_text}{holder_text}"
 
 
 def _span(seconds: float) -> str:
@@ -304,7 +312,7 @@ def _span(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds >= 5400 else f"{seconds / 60:.0f} min"
 
 
-def _shown(package: "EscalationPackage") -> list[str]:
+def _package_lines(package: "EscalationPackage") -> list[str]:
     from assay.cli.terminal import clean
 
     context = package.task_context
@@ -316,9 +324,3 @@ def _shown(package: "EscalationPackage") -> list[str]:
         lines += [f"    evidence {clean(span.evidence_id)}: {clean(span.text)}" for span in flagged.evidence[:1]]
     lines += [f"Suggested: {package.suggested_action}. {package.suggested_because}"]
     return lines
-
-
-def _say(text: str) -> Any:
-    from assay.cli.terminal import write_text
-
-    write_text(f"{text}\n", sys.stdout)

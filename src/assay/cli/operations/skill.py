@@ -1,4 +1,4 @@
-"""`assay skill`: answers of coding agents checked by hand or as they end, and the figures over all of them."""
+"""`assay skill`: checks answers of coding agents, by hand or from a hook, and prints the figures over all of them."""
 
 import json
 import os
@@ -56,8 +56,8 @@ def check(
     with reporting_errors():
         text = sys.stdin.read() if answer == "-" else _read(Path(answer))
         settings = _settings(config)
-        found = _checker(settings, _ledger(metrics_file)).verify(text, [_read(path) for path in context], question)
-        _print(found.as_json())
+        found = _skill_check(settings, _ledger(metrics_file)).verify(text, [_read(path) for path in context], question)
+        _print_json(found.as_json())
         raise typer.Exit(CLEAN if found.verdict == "PASS" else FINDINGS)
 
 
@@ -70,9 +70,9 @@ def hook(config: ConfigOption = None, metrics_file: LedgerOption = None) -> None
         settings = _settings(config)
 
         def verify(turn: "Turn") -> "Verification":
-            return _checker(settings, _ledger(metrics_file)).verify(turn.answer, turn.contexts, turn.question)
+            return _skill_check(settings, _ledger(metrics_file)).verify(turn.answer, turn.contexts, turn.question)
 
-        _print(answer_hook(sys.stdin.read(), settings, verify))
+        _print_json(answer_hook(sys.stdin.read(), settings, verify))
 
 
 @app.command()
@@ -83,7 +83,7 @@ def metrics(
     """Print the figures over all checks, as JSON."""
     with reporting_errors():
         ledger = _ledger(metrics_file)
-        _print(asdict(ledger.totals()))
+        _print_json(asdict(ledger.totals()))
         if reset:
             ledger.reset()
 
@@ -107,10 +107,10 @@ def install(
 def _settings(config: Path | None) -> "SkillSettings":
     from assay.skill import read_settings
 
-    return read_settings(_installed() if config is None else config)
+    return read_settings(_installed_settings() if config is None else config)
 
 
-def _installed() -> Path | None:
+def _installed_settings() -> Path | None:
     """The settings of the installed skill: of this folder or one above it, else of this user."""
     from assay.skill.installing import CLIENTS, NAME
 
@@ -132,7 +132,7 @@ def _ledger(path: Path | None) -> "Ledger":
     return Ledger(path)
 
 
-def _checker(settings: "SkillSettings", ledger: "Ledger") -> "SkillCheck":
+def _skill_check(settings: "SkillSettings", ledger: "Ledger") -> "SkillCheck":
     from assay.skill import SkillCheck
 
     def guard() -> "Guard":
@@ -150,5 +150,5 @@ def _read(path: Path) -> str:
         raise InputError(f"{path}: cannot be read as text: {error}") from error
 
 
-def _print(value: object) -> None:
+def _print_json(value: object) -> None:
     sys.stdout.write(json.dumps(value, indent=2) + "\n")

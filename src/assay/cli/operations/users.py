@@ -1,12 +1,15 @@
-"""`assay users` and `assay tenants`: who may sign in, and for whom. What a verb needs is imported when it runs."""
+"""`assay users` and `assay tenants`: the people who may sign in, and their tenants.
+
+What a verb needs is imported when it runs.
+"""
 
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened
 from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
@@ -22,11 +25,10 @@ tenants_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-TENANT: Final = "default"
 
 
 class RoleName(StrEnum):
-    """What a person is to a team."""
+    """The roles of a user."""
 
     VIEWER = "viewer"
     REVIEWER = "reviewer"
@@ -50,27 +52,27 @@ def create(
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Make a user; without a password, print a token with which the person sets one."""
     from assay.schema import Role
 
     with reporting_errors(), opened(database) as store:
-        signing = _signing(store)
+        service = _sign_in_service(store)
         password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
         if password is None and sys.stdin.isatty():
             password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
         roles = tuple(Role(one.value) for one in role or [RoleName.VIEWER])
-        user = signing.make_user(
+        user = service.make_user(
             name, roles, tenant=tenant, actor="command", password=password, expertise=tuple(expertise or ())
         )
         if password is None:
-            typer.echo(signing.make_reset(user.id, tenant, "command"))
+            typer.echo(service.make_reset(user.id, tenant, "command"))
         typer.echo(f"made {user.name} of {tenant}: {', '.join(user.roles)}", err=True)
 
 
 @app.command("list")
-def list_all(database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def list_all(database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """List the users."""
     from assay.cli.terminal import clean
     from assay.store.access import list_users
@@ -93,7 +95,7 @@ def change(
     disable: Annotated[
         bool | None, typer.Option("--disable/--enable", help="Disable the account, or enable it again.")
     ] = None,
-    tenant: TenantOption = TENANT,
+    tenant: TenantOption = DEFAULT_TENANT,
 ) -> None:
     """Change a user's roles or expertise, or disable the user; takes effect at once."""
     from assay.schema import Role
@@ -113,14 +115,14 @@ def change(
 
 
 @app.command()
-def reset(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def reset(name: NameArgument, database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """Print a token with which the person sets the password again, at /console/reset."""
     with reporting_errors(), opened(database) as store:
-        typer.echo(_signing(store).make_reset(_user(store, name, tenant).id, tenant, "command"))
+        typer.echo(_sign_in_service(store).make_reset(_user(store, name, tenant).id, tenant, "command"))
 
 
 @app.command()
-def forget(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def forget(name: NameArgument, database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """Remove a user; the id stays in the log."""
     from assay.store.access import forget_user
 
@@ -129,7 +131,7 @@ def forget(name: NameArgument, database: DatabaseOption, tenant: TenantOption = 
 
 
 @app.command("sign-out")
-def sign_out(name: NameArgument, database: DatabaseOption, tenant: TenantOption = TENANT) -> None:
+def sign_out(name: NameArgument, database: DatabaseOption, tenant: TenantOption = DEFAULT_TENANT) -> None:
     """End all sessions of a user at once."""
     from assay.store.access import end_session, list_sessions
 
@@ -166,13 +168,13 @@ def list_tenants(database: DatabaseOption) -> None:
 def _user(store: "Store", name: str, tenant: str) -> "User":
     from assay.store.access import find_user
 
-    found = find_user(store, name, tenant)
-    if found is None:
+    user = find_user(store, name, tenant)
+    if user is None:
         raise InputError(f"there is no user {name!r} of {tenant}; `assay users list` shows those that there are")
-    return found
+    return user
 
 
-def _signing(store: "Store") -> "SigningIn":
+def _sign_in_service(store: "Store") -> "SigningIn":
     try:
         from assay.server.access.passwords import Passwords
         from assay.server.access.rate_limits import Buckets

@@ -1,1 +1,1 @@
-"""What the command line says, as values: the fields of a frozen dataclass are the options of a verb."""
+"""The options of verbs, as the fields of frozen dataclasses."""

@@ -1,4 +1,4 @@
-"""Options that several verbs have: who judges, which chat model is asked, what limits hold, how results are written."""
+"""Options of several verbs: policy and network, chat model, limits, and output formats."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.operations.engines import AddressOption, Crew, EngineOption, WorkersOption
-from assay.cli.options.completing import complete_policy
+from assay.cli.operations.engines import AddressOption, EngineOption, WorkerSettings, WorkersOption
+from assay.cli.options.completion import complete_policy
 
 
 class TextOrJson(StrEnum):
@@ -16,6 +16,14 @@ class TextOrJson(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class TextJsonOrHtml(StrEnum):
+    """How a report without formats for other programs is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
 
 
 class ReportFormat(StrEnum):
@@ -72,29 +80,29 @@ BaseUrlOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class GuardOptions:
-    """Who judges, and by which policy."""
+    """The policy and the network that judge."""
 
     policy: PolicyOption = None
     verifier: VerifierOption = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrewOptions:
-    """Who judges many rows: this process, worker processes or actors of Ray."""
+class WorkerOptions:
+    """Which workers judge many rows: none, processes of this machine, or actors of Ray."""
 
     engine: EngineOption = None
     workers: WorkersOption = None
     address: AddressOption = None
 
     @property
-    def crew(self) -> Crew:
-        """They, as one value."""
-        return Crew(self.engine, self.workers, self.address)
+    def worker_settings(self) -> WorkerSettings:
+        """The options as one value."""
+        return WorkerSettings(self.engine, self.workers, self.address)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """Limits that end with status 1, and what a pipeline reads."""
+    """Limits that end with status 1, and files for other programs."""
 
     fail_under: Annotated[
         tuple[str, ...],

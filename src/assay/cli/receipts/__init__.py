@@ -1,1 +1,1 @@
-"""`assay receipt`, and receipts that other verbs issue."""
+"""`assay receipt`, and the receipts of `assay check --receipt`."""

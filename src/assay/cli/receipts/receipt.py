@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.completing import complete_policy
+from assay.cli.options.completion import complete_policy
 from assay.cli.options.shared import TextOrJson as Format
+from assay.cli.terminal import say
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def create_key(keys: KeysOption = None) -> None:
     with reporting_errors():
         store = open_store(keys)
         key = store.create(datetime.now(UTC))
-        _say(f"created key {key.key_id}; give {store.ring_file} to those who verify, and keep the .key file secret")
+        say(f"created key {key.key_id}; give {store.ring_file} to those who verify, and keep the .key file secret")
 
 
 @app.command()
@@ -54,7 +55,7 @@ def rotate(keys: KeysOption = None) -> None:
     with reporting_errors():
         store = open_store(keys)
         old, new = store.rotate(datetime.now(UTC))
-        _say(f"retired key {old.key_id}, created key {new.key_id}; give {store.ring_file} to those who verify")
+        say(f"retired key {old.key_id}, created key {new.key_id}; give {store.ring_file} to those who verify")
 
 
 @app.command()
@@ -74,21 +75,21 @@ def revoke(
 
     with reporting_errors():
         store = open_store(keys)
-        begun = None if since is None else moment_of(since)
-        key = store.revoke(key_id, reason, datetime.now(UTC), since=begun)
+        revoked_since = None if since is None else moment_of(since)
+        key = store.revoke(key_id, reason, datetime.now(UTC), since=revoked_since)
         at = key.revoked.at if key.revoked is not None else ""
-        _say(f"revoked key {key.key_id} since {at}; give {store.ring_file} to those who verify")
+        say(f"revoked key {key.key_id} since {at}; give {store.ring_file} to those who verify")
 
 
 @app.command("list")
 def list_keys(keys: KeysOption = None, ring: RingOption = None, format_: FormatOption = Format.TEXT) -> None:
     """List the keys of a folder or of a public ring."""
     with reporting_errors():
-        found = _ring(ring if ring is not None else keys)
+        key_ring = _ring(ring if ring is not None else keys)
         if format_ is Format.JSON:
-            _say(json.dumps([_key_fields(key) for key in found.keys], indent=2))
+            say(json.dumps([_key_fields(key) for key in key_ring.keys], indent=2))
         else:
-            _say("\n".join([*map(_key_line, found.keys), f"ring {found.checksum}"]))
+            say("\n".join([*map(_key_line, key_ring.keys), f"ring {key_ring.checksum}"]))
 
 
 @app.command()
@@ -108,17 +109,21 @@ def sign(
     from assay.receipt import sign as sign_report
 
     with reporting_errors():
-        read = read_report(report)
+        report_read = read_report(report)
         signer = open_store(keys).signer()
-        why = refusal(read, with_disclosure=with_disclosure)
-        if why is not None:
-            _say(f"not signed: {why}", error=True)
+        refusal_reason = refusal(report_read, with_disclosure=with_disclosure)
+        if refusal_reason is not None:
+            say(f"not signed: {refusal_reason}", error=True)
             raise typer.Exit(FINDINGS)
         receipt = sign_report(
-            read, signer, issued_at=datetime.now(UTC), receipt_id=new_receipt_id(), with_disclosure=with_disclosure
+            report_read,
+            signer,
+            issued_at=datetime.now(UTC),
+            receipt_id=new_receipt_id(),
+            with_disclosure=with_disclosure,
         )
         if out is None:
-            _say(receipt.to_text())
+            say(receipt.to_text())
         else:
             write_file(out, f"{receipt.to_text()}\n")
 
@@ -145,21 +150,21 @@ def verify(
     from assay.receipt import verify as verify_receipt
 
     with reporting_errors():
-        found = verify_receipt(
-            _bytes_of(answer),
-            _bytes_of(str(receipt), limit=1_000_000),
+        verification = verify_receipt(
+            _read_bytes(answer),
+            _read_bytes(str(receipt), limit=1_000_000),
             _ring(ring),
             policy=None if policy is None else _policy_digest(policy),
             report=None if report is None else read_report(str(report)),
         )
-        _say(json.dumps(_as_json(found), indent=2) if format_ is Format.JSON else _as_text(found))
-        raise typer.Exit(CLEAN if found.valid else FINDINGS)
+        say(json.dumps(_as_json(verification), indent=2) if format_ is Format.JSON else _as_text(verification))
+        raise typer.Exit(CLEAN if verification.valid else FINDINGS)
 
 
 @app.command()
 def uses(
     database: DatabaseOption,
-    tenant: TenantOption = "default",
+    tenant: TenantOption = DEFAULT_TENANT,
     everything: Annotated[
         bool, typer.Option("--all", help="All recorded uses, not only those without an outcome.")
     ] = False,
@@ -173,14 +178,14 @@ def uses(
     with reporting_errors(), opened(database) as store:
         from assay.store.records import list_uses
 
-        found = list_uses(store, tenant, unsettled=not everything)
-        open_ = any(one.outcome is None for one in found)
+        uses_found = list_uses(store, tenant, unsettled=not everything)
+        open_ = any(use.outcome is None for use in uses_found)
         if format_ is Format.JSON:
-            _say(json.dumps([_use_fields(one) for one in found], indent=2))
-        elif found:
-            _say("\n".join(map(_use_line, found)))
+            say(json.dumps([_use_fields(use) for use in uses_found], indent=2))
+        elif uses_found:
+            say("\n".join(map(_use_line, uses_found)))
         else:
-            _say("no receipt was used" if everything else "every commit has an outcome")
+            say("no receipt was used" if everything else "every commit has an outcome")
         raise typer.Exit(FINDINGS if open_ else CLEAN)
 
 
@@ -191,11 +196,11 @@ def open_store(keys: Path | None) -> "KeyStore":
     """The folder of keys that the command line or `ASSAY_RECEIPT_KEYS` names.
 
     Raises:
-        InputError: neither names one, or what is named is a file.
+        InputError: neither names one, or it is a file.
     """
     from assay.receipt import KeyStore
 
-    folder = _path(keys, "--keys")
+    folder = _keys_path(keys, "--keys")
     if folder.is_file():
         raise InputError(f"expected a folder of keys, got the file {folder}; name the folder that it is in")
     return KeyStore(folder)
@@ -204,10 +209,10 @@ def open_store(keys: Path | None) -> "KeyStore":
 def _ring(path: Path | None) -> "KeyRing":
     from assay.receipt import open_keys
 
-    return open_keys(_path(path, "--ring")).ring()
+    return open_keys(_keys_path(path, "--ring")).ring()
 
 
-def _path(path: Path | None, option: str) -> Path:
+def _keys_path(path: Path | None, option: str) -> Path:
     from assay.config import read_settings
 
     found = read_settings(os.environ).receipt_keys if path is None else path
@@ -216,8 +221,8 @@ def _path(path: Path | None, option: str) -> Path:
     return found
 
 
-def _bytes_of(place: str, limit: int | None = None) -> bytes:
-    """A file as it is, or standard input; of a longer one only the beginning, which is refused later."""
+def _read_bytes(place: str, limit: int | None = None) -> bytes:
+    """The bytes of a file or of standard input; at most `limit` of a file, which is refused later if it is longer."""
     if place == "-":
         return sys.stdin.buffer.read()
     try:
@@ -239,7 +244,7 @@ def read_report(place: str) -> "HallucinationReport":
     from assay.schema import HallucinationReport
 
     try:
-        value = json.loads(_bytes_of(place), object_pairs_hook=_members, parse_constant=_no_constant)
+        value = json.loads(_read_bytes(place), object_pairs_hook=_unique_members, parse_constant=_refuse_constant)
         return HallucinationReport.model_validate(value)
     except ValidationError as error:
         raise InputError(
@@ -249,14 +254,14 @@ def read_report(place: str) -> "HallucinationReport":
         raise InputError(f"{place}: expected a report as JSON, but it cannot be read: {error}") from error
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a key appears twice in one object")
     return members
 
 
-def _no_constant(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
@@ -267,12 +272,6 @@ def _policy_digest(name_or_path: str) -> str:
 
 
 # Writing
-
-
-def _say(text: str, *, error: bool = False) -> None:
-    from assay.cli.terminal import clean, write_text
-
-    write_text(f"{clean(text)}\n", sys.stderr if error else sys.stdout)
 
 
 def _key_fields(key: "PublicKey") -> dict[str, Any]:
@@ -311,21 +310,24 @@ def _use_line(use: "StoredUse") -> str:
     return f"{fields['receipt_id']}  {outcome:<8}  {fields['claimed']}  by {one_line(use.holder, 100)}"
 
 
-def _as_json(found: "Verification") -> dict[str, Any]:
+def _as_json(verification: "Verification") -> dict[str, Any]:
     return {
-        "valid": found.valid,
-        "problems": [{"code": problem.code.value, "message": problem.message} for problem in found.problems],
-        "statement": None if found.receipt is None else found.receipt.statement.model_dump(mode="json"),
+        "valid": verification.valid,
+        "problems": [{"code": problem.code.value, "message": problem.message} for problem in verification.problems],
+        "statement": None if verification.receipt is None else verification.receipt.statement.model_dump(mode="json"),
     }
 
 
-def _as_text(found: "Verification") -> str:
-    if not found.valid or found.receipt is None:
-        return "\n".join(["not valid", *(f"  {problem.code.value}: {problem.message}" for problem in found.problems)])
+def _as_text(verification: "Verification") -> str:
+    if not verification.valid or verification.receipt is None:
+        return "\n".join(
+            ["not valid", *(f"  {problem.code.value}: {problem.message}" for problem in verification.problems)]
+        )
     from assay.cli.terminal import one_line
 
-    stated = found.receipt.statement
+    statement = verification.receipt.statement
+    policy = f"{one_line(statement.policy.name, 100)} ({statement.policy.digest[:12]})"
     return (
-        f"valid: this exact output passed the policy {one_line(stated.policy.name, 100)} ({stated.policy.digest[:12]}) "
-        f"at {stated.issued_at}, signed with the key {stated.key_id}"
+        f"valid: this exact output passed the policy {policy} "
+        f"at {statement.issued_at}, signed with the key {statement.key_id}"
     )

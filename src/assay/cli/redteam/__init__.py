@@ -1,1 +1,1 @@
-"""`assay redteam`: write attacks, run them, promote what broke. What a verb needs is imported when it runs."""
+"""`assay redteam`: writes attacks, runs them, and promotes those that succeed; a verb imports what it needs."""

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.database import DatabaseOption, TenantOption, opened, opened_record
+from assay.cli.database import DEFAULT_TENANT, DatabaseOption, TenantOption, opened, opened_record
 from assay.cli.exit_status import CLEAN, FINDINGS, reporting_errors
-from assay.cli.options.building import takes
-from assay.cli.options.shared import BaseUrlOption
-from assay.cli.redteam.deciding import DecidingSettings
+from assay.cli.options.command import takes
+from assay.cli.options.shared import BaseUrlOption, TextOrJson
+from assay.cli.redteam.judge import JudgeSettings
 from assay.cli.redteam.options import (
     CompareSettings,
     EvidenceOption,
@@ -20,9 +20,6 @@ from assay.cli.redteam.options import (
     SeedOption,
     SuiteArgument,
     VerifierOption,
-)
-from assay.cli.redteam.options import (
-    PlainFormat as Format,
 )
 from assay.errors import InputError
 
@@ -35,11 +32,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-PlaceOption = Annotated[
+ProposalDatabaseOption = Annotated[
     str | None,
     typer.Option("--database", metavar="URL|FILE", help="Propose and decide in a server's database, not in files."),
 ]
-_TENANT = "default"
 
 
 class CategoryName(StrEnum):
@@ -79,10 +75,12 @@ def generate(
         ),
     ] = None,
     base_url: BaseUrlOption = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was written.")] = Format.TEXT,
+    format_: Annotated[
+        TextOrJson, typer.Option("--format", "-f", help="How to say what was written.")
+    ] = TextOrJson.TEXT,
 ) -> None:
     """Write attacks from documents: without --llm offline, and the same for the same documents and seed."""
-    from assay.cli.redteam.generating import run_generate
+    from assay.cli.redteam.generate import run_generate
 
     with reporting_errors():
         run_generate(
@@ -110,10 +108,12 @@ def lint(
             "false positive rate beside it; may be repeated.",
         ),
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write what was found.")] = Format.TEXT,
+    format_: Annotated[
+        TextOrJson, typer.Option("--format", "-f", help="How to write what was found.")
+    ] = TextOrJson.TEXT,
 ) -> None:
     """Say what is wrong with a suite: cases without a truth to be judged by, duplicates, implausible ones."""
-    from assay.cli.redteam.generating import run_lint
+    from assay.cli.redteam.generate import run_lint
 
     with reporting_errors():
         raise typer.Exit(FINDINGS if run_lint(suite, tuple(good or ()), format_.value) else CLEAN)
@@ -123,17 +123,17 @@ def lint(
 @takes(RunSettings)
 def run(settings: RunSettings) -> None:
     """Run a suite against a system and score it; with a baseline, status 1 means that it has become worse."""
-    from assay.cli.redteam.running import run_run
+    from assay.cli.redteam.run import run_run
 
     with reporting_errors():
         raise typer.Exit(FINDINGS if run_run(settings) else CLEAN)
 
 
 @app.command("judge")
-@takes(DecidingSettings)
-def judge(settings: DecidingSettings) -> None:
+@takes(JudgeSettings)
+def judge(settings: JudgeSettings) -> None:
     """List the answers of a run of which the rules are not sure, and decide on them by name; the run is scored anew."""
-    from assay.cli.redteam.deciding import run_judge
+    from assay.cli.redteam.judge import run_judge
 
     with reporting_errors():
         run_judge(settings)
@@ -143,7 +143,7 @@ def judge(settings: DecidingSettings) -> None:
 @takes(CompareSettings)
 def compare(settings: CompareSettings) -> None:
     """Compare guardrails: attack success and honest answers of a system without and with each of them."""
-    from assay.cli.redteam.comparing import run_compare
+    from assay.cli.redteam.compare import run_compare
 
     with reporting_errors():
         raise typer.Exit(FINDINGS if run_compare(settings) else CLEAN)
@@ -154,7 +154,7 @@ def compare(settings: CompareSettings) -> None:
 def search(settings: SearchSettings) -> None:
     """Look for what breaks a system: calls go to the kinds of attack that break it, and to harder forms of them; first
     to what was changed lately, where that is said."""
-    from assay.cli.redteam.searching import run_search
+    from assay.cli.redteam.search import run_search
 
     with reporting_errors():
         run_search(settings)
@@ -171,15 +171,15 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Run what is due now, and exit.")] = False,
     policy: PolicyOption = None,
     verifier: VerifierOption = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was run.")] = Format.TEXT,
+    format_: Annotated[TextOrJson, typer.Option("--format", "-f", help="How to say what was run.")] = TextOrJson.TEXT,
 ) -> None:
     """Run suites by the schedules of assay.yaml; of several processes over one database one does. Can be stopped at
     any moment and started again."""
-    from assay.cli.redteam.watching import WatchSettings, run_watch
+    from assay.cli.redteam.watch import WatchSettings, run_watch
 
     with reporting_errors(), opened(database) as store:
-        found = run_watch(store, WatchSettings(config, every, once, policy, verifier, format_.value))
-        raise typer.Exit(FINDINGS if found else CLEAN)
+        has_findings = run_watch(store, WatchSettings(config, every, once, policy, verifier, format_.value))
+        raise typer.Exit(FINDINGS if has_findings else CLEAN)
 
 
 @app.command("promote")
@@ -192,16 +192,18 @@ def promote(
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite; what it has is not proposed.")
     ] = None,
     flaky: Annotated[bool, typer.Option("--flaky", help="Propose flaky cases too.")] = False,
-    database: PlaceOption = None,
-    tenant: TenantOption = _TENANT,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what was proposed.")] = Format.TEXT,
+    database: ProposalDatabaseOption = None,
+    tenant: TenantOption = DEFAULT_TENANT,
+    format_: Annotated[
+        TextOrJson, typer.Option("--format", "-f", help="How to say what was proposed.")
+    ] = TextOrJson.TEXT,
 ) -> None:
     """Propose what broke the system for the static suite; nothing is added before a person decides (`review`)."""
-    from assay.cli.redteam.promoting import run_promote
-    from assay.cli.redteam.recorded import promote_recorded
+    from assay.cli.redteam.database import promote_recorded
+    from assay.cli.redteam.promote import run_promote
 
     with reporting_errors():
-        _one_place(ledger, database, "--ledger")
+        _require_one_place(ledger, database, "--ledger")
         if database is not None:
             with opened_record(database) as store:
                 promote_recorded(store, tenant, folder, format_.value, flaky=flaky)
@@ -209,7 +211,7 @@ def promote(
             run_promote(folder, ledger, suite, format_.value, flaky=flaky)
 
 
-def _one_place(ledger: Path | None, database: str | None, name: str) -> None:
+def _require_one_place(ledger: Path | None, database: str | None, name: str) -> None:
     if (ledger is None) == (database is None):
         raise InputError(f"expected {name} or --database, one of them")
 
@@ -234,17 +236,19 @@ def review(
     suite: Annotated[
         Path | None, typer.Option("--suite", metavar="FILE", help="The static suite that cases go into.")
     ] = None,
-    database: PlaceOption = None,
-    tenant: TenantOption = _TENANT,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to write the proposals.")] = Format.TEXT,
+    database: ProposalDatabaseOption = None,
+    tenant: TenantOption = DEFAULT_TENANT,
+    format_: Annotated[
+        TextOrJson, typer.Option("--format", "-f", help="How to write the proposals.")
+    ] = TextOrJson.TEXT,
 ) -> None:
     """List proposals, and decide on them by name; every decision is an entry of a chained ledger, or of the audit log
     of a database."""
-    from assay.cli.redteam.promoting import ReviewSettings, run_review
-    from assay.cli.redteam.recorded import review_recorded
+    from assay.cli.redteam.database import review_recorded
+    from assay.cli.redteam.promote import ReviewSettings, run_review
 
     with reporting_errors():
-        _one_place(ledger, database, "LEDGER")
+        _require_one_place(ledger, database, "LEDGER")
         settings = ReviewSettings(
             ledger or Path(), tuple(approve or ()), tuple(reject or ()), edit, case, by, reason, suite, format_.value
         )
@@ -273,10 +277,12 @@ def evidence(
         Path | None,
         typer.Option("--ring", metavar="FILE", help="The public ring to verify with. [default: ASSAY_RECEIPT_KEYS]"),
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to say what --verify found.")] = Format.TEXT,
+    format_: Annotated[
+        TextOrJson, typer.Option("--format", "-f", help="How to say what --verify found.")
+    ] = TextOrJson.TEXT,
 ) -> None:
     """Sign what was tested: what was run when, on which version, with what result; or verify such a statement."""
-    from assay.cli.redteam.evidencing import run_export, run_verify
+    from assay.cli.redteam.evidence import run_export, run_verify
 
     with reporting_errors():
         if verify is not None:

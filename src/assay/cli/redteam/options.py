@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.database import TenantOption
-from assay.cli.options.completing import complete_policy
-from assay.cli.options.shared import BaseUrlOption, CrewOptions
+from assay.cli.database import DEFAULT_TENANT, TenantOption
+from assay.cli.options.completion import complete_policy
+from assay.cli.options.shared import BaseUrlOption, TextOrJson, WorkerOptions
 
 if TYPE_CHECKING:
     from assay.redteam.runs import RunOptions
@@ -89,13 +89,6 @@ class RunFormat(StrEnum):
     HTML = "html"
 
 
-class PlainFormat(StrEnum):
-    """How a result is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 class TableFormat(StrEnum):
     """How a comparison is written to standard output."""
 
@@ -106,7 +99,7 @@ class TableFormat(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class AskingOptions:
-    """How the system is asked, within which limits, and who judges its answers."""
+    """How the target system is called, within which limits, and what judges its answers."""
 
     target_model: ModelOption = None
     target_version: VersionOption = ""
@@ -123,7 +116,7 @@ class AskingOptions:
     verifier: VerifierOption = None
 
     def run_options(self, *, retry_failed: bool = False, at_most_once: bool = False) -> "RunOptions":
-        """The limits and prices, as a run takes them."""
+        """The limits and prices as options of a run."""
         from assay.redteam.runs import RunOptions
 
         return RunOptions(
@@ -141,8 +134,8 @@ class AskingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(CrewOptions, AskingOptions):
-    """What `assay redteam run` is told. Workers judge the answers; the target is always asked by this process."""
+class RunSettings(WorkerOptions, AskingOptions):
+    """The options of `assay redteam run`. Workers judge the answers; this process alone calls the target."""
 
     suite: SuiteArgument
     target: TargetOption
@@ -176,7 +169,7 @@ class RunSettings(CrewOptions, AskingOptions):
     ] = None
     base_url: BaseUrlOption = None
     database: RecordOption = None
-    tenant: TenantOption = "default"
+    tenant: TenantOption = DEFAULT_TENANT
     propose: Annotated[
         bool, typer.Option("--propose", help="Propose what failed for the approved suite of the database.")
     ] = False
@@ -184,7 +177,7 @@ class RunSettings(CrewOptions, AskingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(AskingOptions):
-    """What `assay redteam compare` is told."""
+    """The options of `assay redteam compare`."""
 
     suite: SuiteArgument
     target: TargetOption
@@ -207,7 +200,7 @@ class CompareSettings(AskingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings(AskingOptions):
-    """What `assay redteam search` is told."""
+    """The options of `assay redteam search`."""
 
     evidence: EvidenceOption
     target: TargetOption
@@ -237,5 +230,5 @@ class SearchSettings(AskingOptions):
             "--database", metavar="URL|FILE", envvar="ASSAY_DATABASE_URL", help="The database with the change log."
         ),
     ] = None
-    tenant: TenantOption = "default"
-    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to say what was found.")] = PlainFormat.TEXT
+    tenant: TenantOption = DEFAULT_TENANT
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How to say what was found.")] = TextOrJson.TEXT

@@ -1,1 +1,1 @@
-"""Reports as text and as HTML files."""
+"""Reports of checks and evaluations as text and as HTML."""

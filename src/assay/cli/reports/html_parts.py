@@ -1,6 +1,6 @@
-"""Parts of the HTML report beside claims and citations: what to write instead, why a claim failed, what was done.
+"""Parts of the HTML report besides claims and citations: suggestions, causes, judgements, repair, abstention, costs.
 
-Each part is left out where there is nothing to tell.
+A part is left out if the report has nothing for it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,9 +32,9 @@ from assay.schema.report_parts import (
     Spending,
 )
 
-_SHOWN: Final = 240
-"""Characters of foreign text that one cell of a table shows."""
-_QUESTIONS: Final = ("found", "not contradicted", "citations", "conditions kept", "values")
+_MOST_CHARACTERS: Final = 240
+"""The most characters of foreign text that a table cell shows."""
+_JUDGE_QUESTIONS: Final = ("found", "not contradicted", "citations", "conditions kept", "values")
 """The judge's five questions, in a word or two each."""
 _OUTCOMES: Final = {
     "better": "kept",
@@ -53,19 +53,19 @@ _STATUS_TONE: Final = {"accepted": "good", "rejected": "bad", "unchecked": "bad"
 
 
 def suggestions(claim: ClaimReport) -> Markup | None:
-    """What the evidence would have in place of the claim's wrong values."""
+    """The values of the evidence that are suggested in place of the claim's wrong ones."""
     if not claim.suggestions:
         return None
     return tag("ul", (tag("li", _suggestion(one)) for one in claim.suggestions), class_="suggest")
 
 
-def _suggestion(one: Suggestion) -> Markup:
-    source = tag("span", " [", foreign(one.evidence.evidence_id), "]", class_="soft")
-    return group("Suggested: ", _before(one.before), " → ", _after(one.after), source)
+def _suggestion(suggestion: Suggestion) -> Markup:
+    source = tag("span", " [", foreign(suggestion.evidence.evidence_id), "]", class_="soft")
+    return group("Suggested: ", _before(suggestion.before), " → ", _after(suggestion.after), source)
 
 
 def causes(cause: CauseReport | None) -> Markup | None:
-    """Where a finding is likely to come from: each cause with its share, what supports it, and the noisy-or."""
+    """The likely causes of a finding, each with its share and passages, and their combined probability (noisy-or)."""
     if cause is None:
         return None
     head = f"Likely causes (together {cause.probability:.0%}, by noisy-or)"
@@ -75,51 +75,51 @@ def causes(cause: CauseReport | None) -> Markup | None:
     )
 
 
-def _estimate(one: CauseEstimate) -> Markup:
+def _estimate(estimate: CauseEstimate) -> Markup:
     return group(
-        tag("b", one.cause.value.replace("_", " ")),
-        tag("span", f" {one.share:.0%}", class_="num", title=_weights(one)),
+        tag("b", estimate.cause.value.replace("_", " ")),
+        tag("span", f" {estimate.share:.0%}", class_="num", title=_weights(estimate)),
         ": ",
-        foreign(one.reason),
-        (_words(span) for span in one.spans),
+        foreign(estimate.reason),
+        (_cited_words(span) for span in estimate.spans),
     )
 
 
-def _weights(one: CauseEstimate) -> str:
-    return f"P(cause) {one.presence:.2f}, P(hallucination | cause) {one.effect:.2f}"
+def _weights(estimate: CauseEstimate) -> str:
+    return f"P(cause) {estimate.presence:.2f}, P(hallucination | cause) {estimate.effect:.2f}"
 
 
-def _words(span: EvidenceSpan) -> Markup:
+def _cited_words(span: EvidenceSpan) -> Markup:
     return tag("span", " [", foreign(span.evidence_id), "] ", foreign(_short(span.text), "q"), class_="soft")
 
 
-def judgement(judgement_of_claim: ClaimJudgement | None) -> Markup | None:
+def judgement(claim_judgement: ClaimJudgement | None) -> Markup | None:
     """The judge's five answers on a claim."""
-    if judgement_of_claim is None:
+    if claim_judgement is None:
         return None
-    head = f"The judge: {judgement_of_claim.outcome.replace('_', ' ')}"
-    if judgement_of_claim.changed:
-        head += f" (it was {judgement_of_claim.before.value.replace('_', ' ')})"
+    head = f"The judge: {claim_judgement.outcome.replace('_', ' ')}"
+    if claim_judgement.changed:
+        head += f" (it was {claim_judgement.before.value.replace('_', ' ')})"
     rows = (
         tag(
             "li",
-            f"{answer.question}. {_QUESTIONS[answer.question - 1]}: ",
+            f"{answer.question}. {_JUDGE_QUESTIONS[answer.question - 1]}: ",
             tag("span", answer.verdict, class_=_VERDICT_TONE.get(answer.verdict)),
             [" ", foreign(answer.justification)] if answer.justification else None,
             [" Does not count: ", foreign(answer.void), "."] if answer.void is not None else None,
         )
-        for answer in judgement_of_claim.answers
+        for answer in claim_judgement.answers
     )
-    reason = None if judgement_of_claim.answers else tag("p", foreign(judgement_of_claim.reason), class_="small")
+    reason = None if claim_judgement.answers else tag("p", foreign(claim_judgement.reason), class_="small")
     return group(
         tag("p", head, class_="small soft"),
         reason,
-        tag("ul", rows, class_="small") if judgement_of_claim.answers else None,
+        tag("ul", rows, class_="small") if claim_judgement.answers else None,
     )
 
 
 def external(result: External | None) -> Markup | None:
-    """What sources of knowledge say of a claim, each with its words."""
+    """The results of knowledge sources on a claim, with their passages."""
     if result is None:
         return None
     rows = (
@@ -138,8 +138,8 @@ def external(result: External | None) -> Markup | None:
 # On the whole
 
 
-def history(revision: Revision | None) -> Markup | None:
-    """How a repair went: each attempt with its outcome, and the difference between the first and the last version."""
+def repair(revision: Revision | None) -> Markup | None:
+    """The course of a repair: each attempt with its outcome, and the difference of the first and the last version."""
     if revision is None or (revision.converged and not revision.attempts):
         return None
     attempts = (
@@ -176,17 +176,17 @@ def _changes(changes: Sequence[TextChange]) -> Markup | None:
 
 
 def _difference(original: str, changes: Sequence[TextChange]) -> Markup | None:
-    """The first version with what was taken out struck through and what was put in underlined."""
+    """The first version with deletions struck through and insertions underlined."""
     if not changes:
         return None
     parts: list[Child] = []
-    at = 0
-    for one in changes:
-        parts.append(original[at : one.start])
-        parts.append(tag("del", one.before) if one.before else None)
-        parts.append(tag("ins", one.after) if one.after else None)
-        at = one.end
-    parts.append(original[at:])
+    position = 0
+    for change in changes:
+        parts.append(original[position : change.start])
+        parts.append(tag("del", change.before) if change.before else None)
+        parts.append(tag("ins", change.after) if change.after else None)
+        position = change.end
+    parts.append(original[position:])
     return group(
         tag("p", "From the first version to this one", class_="small soft"),
         tag("div", parts, class_="answer diff", dir="auto"),
@@ -201,43 +201,44 @@ def _after(text: str) -> Markup:
     return foreign(_short(text), "ins") if text else tag("span", "(nothing)", class_="soft")
 
 
-def answering(made: Abstention | None) -> Markup | None:
-    """Whether to answer: the outcome, the confidence with its signals, what fired, the weak claims and what to do."""
-    if made is None:
+def abstention(decision: Abstention | None) -> Markup | None:
+    """Whether to answer: the outcome, the confidence with its signals, triggers, weak claims and suggested actions."""
+    if decision is None:
         return None
-    kind = "probability" if made.calibrated else "confidence, not fitted"
-    words = f"{made.outcome.value.replace('_', ' ')} ({made.reason.replace('_', ' ')}), {kind} "
-    sure = "unknown" if made.confidence is None else number(made.confidence)
+    kind = "probability" if decision.calibrated else "confidence, not fitted"
+    words = f"{decision.outcome.value.replace('_', ' ')} ({decision.reason.replace('_', ' ')}), {kind} "
+    sure = "unknown" if decision.confidence is None else number(decision.confidence)
     rows = (
-        (one.name.replace("_", " "), number(one.value), number(one.weight), one.missing or "") for one in made.signals
+        (one.name.replace("_", " "), number(one.value), number(one.weight), one.missing or "")
+        for one in decision.signals
     )
     fired = (
         tag("li", f"{one.trigger.value.replace('_', ' ')}: {one.value:.3g} against {one.threshold:.3g}")
-        for one in made.triggers
+        for one in decision.triggers
     )
-    caveats = (tag("li", foreign(one.claim), f" ({number(one.confidence)})") for one in made.caveats)
-    advice = (action.replace("_", " ") for action in made.suggested_actions)
+    caveats = (tag("li", foreign(one.claim), f" ({number(one.confidence)})") for one in decision.caveats)
+    advice = (action.replace("_", " ") for action in decision.suggested_actions)
     return tag(
         "section",
         tag("h2", "Whether to answer"),
-        tag("p", tag("b", words + sure, class_="good" if made.outcome.value == "RESPOND" else "doubt")),
-        tag("ul", fired) if made.triggers else None,
-        _table(("Signal", "Value", "Weight", ""), rows) if made.signals else None,
-        group(tag("h3", "Weak claims"), tag("ul", caveats)) if made.caveats else None,
-        tag("p", "Next: ", ", ".join(advice)) if made.suggested_actions else None,
-        tag("div", tag("div", "What would be said", class_="soft small"), foreign(made.response), class_="instead")
-        if made.response
+        tag("p", tag("b", words + sure, class_="good" if decision.outcome.value == "RESPOND" else "doubt")),
+        tag("ul", fired) if decision.triggers else None,
+        _table(("Signal", "Value", "Weight", ""), rows) if decision.signals else None,
+        group(tag("h3", "Weak claims"), tag("ul", caveats)) if decision.caveats else None,
+        tag("p", "Next: ", ", ".join(advice)) if decision.suggested_actions else None,
+        tag("div", tag("div", "What would be said", class_="soft small"), foreign(decision.response), class_="instead")
+        if decision.response
         else None,
     )
 
 
-def escalation(found: Escalated | None) -> Markup | None:
-    """Who has to look and how soon, in the table of all tiers and levels."""
-    if found is None:
+def escalation(escalated: Escalated | None) -> Markup | None:
+    """Who has to review and how soon, in the table of all tiers and levels."""
+    if escalated is None:
         return None
     rows = (
         (
-            tag("b", f"→ {row.tier.value}") if row.tier is found.tier else row.tier.value if row.tier else "none",
+            tag("b", f"→ {row.tier.value}") if row.tier is escalated.tier else row.tier.value if row.tier else "none",
             row.level.replace("_", " "),
             row.reviewer,
             row.latency,
@@ -248,34 +249,38 @@ def escalation(found: Escalated | None) -> Markup | None:
     return tag(
         "section",
         tag("h2", "Review by a person"),
-        tag("p", f"{escalation_words(found)}."),
+        tag("p", f"{escalation_words(escalated)}."),
         _table(("Tier", "Level", "Who", "How soon", "Until then"), rows),
     )
 
 
-def probes(found: Sequence[ConsistencyProbe]) -> Markup | None:
-    """What the model said when it was asked again."""
-    if not found:
+def probes(probe_results: Sequence[ConsistencyProbe]) -> Markup | None:
+    """The answers of the model when it was asked again."""
+    if not probe_results:
         return None
     rows = (
-        (foreign(one.claim), number(one.agreement), [tag("p", foreign(_short(said))) for said in one.probe_answers])
-        for one in found
+        (
+            foreign(probe.claim),
+            number(probe.agreement),
+            [tag("p", foreign(_short(said))) for said in probe.probe_answers],
+        )
+        for probe in probe_results
     )
     return tag("section", tag("h2", "Asked again"), _table(("Claim", "Agreement", "Answers"), rows))
 
 
-def calls(found: Sequence[ToolCallValidation]) -> Markup | None:
-    """The tool calls of a run, each with what is wrong and where its arguments come from."""
-    if not found:
+def calls(validations: Sequence[ToolCallValidation]) -> Markup | None:
+    """The tool calls of a run, each with its errors and the provenance of its arguments."""
+    if not validations:
         return None
     rows = (
         (
-            foreign(one.tool),
-            tag("span", one.status, class_=_STATUS_TONE.get(one.status)),
-            [tag("p", foreign(_short(error))) for error in one.errors],
-            [tag("p", _argument(entry)) for entry in one.provenance],
+            foreign(validation.tool),
+            tag("span", validation.status, class_=_STATUS_TONE.get(validation.status)),
+            [tag("p", foreign(_short(error))) for error in validation.errors],
+            [tag("p", _argument(entry)) for entry in validation.provenance],
         )
-        for one in found
+        for validation in validations
     )
     return tag("section", tag("h2", "Tool calls"), _table(("Tool", "Status", "What was found", "Arguments"), rows))
 
@@ -286,20 +291,20 @@ def _argument(entry: ArgumentProvenance) -> Markup:
     return group(tag("code", foreign(entry.path)), " ", foreign(_short(str(entry.value))), origin, where)
 
 
-def spending(found: Sequence[Spending]) -> Markup | None:
-    """What asking chat models cost."""
-    if not found:
+def spending(entries: Sequence[Spending]) -> Markup | None:
+    """The cost of calls of chat models."""
+    if not entries:
         return None
     rows = (
         (
-            one.purpose.replace("_", " "),
-            foreign(one.model),
-            f"{one.calls}",
-            f"{one.prompt_tokens:,}",
-            f"{one.completion_tokens:,}" + (" (estimated)" if one.estimated else ""),
-            "–" if one.cost is None else f"{one.cost:.4f} {one.currency}",
+            entry.purpose.replace("_", " "),
+            foreign(entry.model),
+            f"{entry.calls}",
+            f"{entry.prompt_tokens:,}",
+            f"{entry.completion_tokens:,}" + (" (estimated)" if entry.estimated else ""),
+            "–" if entry.cost is None else f"{entry.cost:.4f} {entry.currency}",
         )
-        for one in found
+        for entry in entries
     )
     return tag(
         "section",
@@ -309,10 +314,10 @@ def spending(found: Sequence[Spending]) -> Markup | None:
 
 
 def sections(report: HallucinationReport) -> Iterator[Markup | None]:
-    """All parts on the whole, in the order in which a reader asks for them."""
+    """The parts on the whole report, the most important first."""
     yield escalation(report.escalation)
-    yield history(report.revision)
-    yield answering(report.abstention)
+    yield repair(report.revision)
+    yield abstention(report.abstention)
     yield probes(report.consistency_probes)
     yield calls(report.tool_call_validations)
     yield spending(report.spending)
@@ -325,4 +330,4 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[Child]]) -> Markup:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"

@@ -1,7 +1,7 @@
-"""The report of a check as one self-contained HTML file, for people with a mouse, a keyboard or a printer.
+"""The report of a check as one self-contained HTML file, usable with a mouse, a keyboard or on paper.
 
-The answer stands with its claims marked in place; each mark leads to the claim's card with the deciding words of the
-evidence, and back. Nothing needs a script, and nothing is fetched.
+The claims are marked in the answer; each mark links to the claim's card with the deciding words of the evidence, and
+back. The page needs no script and fetches nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,9 +40,9 @@ from assay.schema import (
 )
 from assay.schema.report_parts import CauseReport
 
-_WHOLE: Final = 900
-"""An evidence text up to so many characters is shown whole around the deciding words."""
-_AROUND: Final = 260
+_MOST_WHOLE: Final = 900
+"""Evidence of up to so many characters is shown whole around the deciding words."""
+_CONTEXT_CHARACTERS: Final = 260
 """Characters shown on either side of the deciding words of a longer one."""
 
 _TONE: Final = {
@@ -65,9 +65,9 @@ def html_report(name: str, report: HallucinationReport, evidence: Sequence[Evide
     """One report as a page.
 
     Args:
-        name: what was checked, for the heading.
-        report: what was found.
-        evidence: the evidence it was checked against, to show the deciding words in their place.
+        name: the name of the answer, for the heading.
+        report: its report.
+        evidence: its evidence, to show the deciding words in context.
     """
     texts = {piece.id: piece for piece in evidence}
     return page(
@@ -77,7 +77,7 @@ def html_report(name: str, report: HallucinationReport, evidence: Sequence[Evide
         tag(
             "main",
             _decision(report),
-            tag("div", _left(report), _right(report, texts), class_="columns"),
+            tag("div", _answer_column(report), _claims_column(report, texts), class_="columns"),
             html_parts.sections(report),
             _citations(report.citations),
             _metrics(report),
@@ -108,7 +108,7 @@ def _decision(report: HallucinationReport) -> Markup:
         tag("dl", (tag("div", tag("dt", word), tag("dd", value)) for word, value in facts), class_="facts"),
         tag("ul", reasons) if reasons else None,
         tag("p", coverage_words(report), class_="small " + ("soft" if cover.complete else "bad")),
-        _instead(report),
+        _response(report),
         class_=f"decision {report.action.value}",
     )
 
@@ -117,7 +117,7 @@ def _question(question: str | None) -> Markup | None:
     return None if question is None else tag("p", tag("span", "Question ", class_="soft"), foreign(question))
 
 
-def _instead(report: HallucinationReport) -> Markup | None:
+def _response(report: HallucinationReport) -> Markup | None:
     response = report.decision.response
     if response is None:
         return None
@@ -142,7 +142,7 @@ def _bar(value: float | None) -> Markup | None:
 # The answer
 
 
-def _left(report: HallucinationReport) -> Markup:
+def _answer_column(report: HallucinationReport) -> Markup:
     legend = (
         tag("span", tag("span", f"{SIGNS[v]} {WORDS[v]}", class_=f"piece {v.value}"), dir="ltr")
         for v in GRAVITY
@@ -159,7 +159,7 @@ def _left(report: HallucinationReport) -> Markup:
 
 
 def _piece(piece: Piece, claims: Sequence[ClaimReport]) -> Markup:
-    """The words lead to the gravest claim on them or to their citation; each claim's sign, at its end, leads to it."""
+    """A piece of the answer: its words link to their citation or gravest claim, the sign at a claim's end to it."""
     to_citation = None if piece.citation is None else f"#citation-{piece.citation + 1}"
     if piece.verdict is None:
         return foreign(piece.text, "a", href=to_citation) if to_citation is not None else foreign(piece.text)
@@ -182,7 +182,7 @@ def _sign(index: int, verdict: Verdict) -> Markup:
 # The claims
 
 
-def _right(report: HallucinationReport, texts: Mapping[str, Evidence]) -> Markup:
+def _claims_column(report: HallucinationReport, texts: Mapping[str, Evidence]) -> Markup:
     causes = {one.claim: one for one in report.causes if one.claim is not None}
     cards = (_card(index, claim, texts, causes.get(index)) for index, claim in enumerate(report.claims))
     of_issue = {(one.code, one.path): one for one in report.causes if one.claim is None}
@@ -255,7 +255,7 @@ class _Cut:
 
 
 def _quote(span: EvidenceSpan, evidence: Evidence | None) -> Markup:
-    cut = _cut(span, evidence)
+    cut = _cut_out(span, evidence)
     about = [] if evidence is None else [evidence.title, evidence.source, evidence.version]
     return tag(
         "figure",
@@ -269,12 +269,16 @@ def _quote(span: EvidenceSpan, evidence: Evidence | None) -> Markup:
     )
 
 
-def _cut(span: EvidenceSpan, evidence: Evidence | None) -> _Cut:
-    """The deciding words in their surroundings; alone where the evidence is not at hand or says something else."""
+def _cut_out(span: EvidenceSpan, evidence: Evidence | None) -> _Cut:
+    """The deciding words in context; without it if the evidence is missing or has other words there."""
     text = "" if evidence is None else evidence.text
     if text[span.start : span.end] != span.text:
         return _Cut("", span.text, "")
-    first, last = (0, len(text)) if len(text) <= _WHOLE else (span.start - _AROUND, span.end + _AROUND)
+    first, last = (
+        (0, len(text))
+        if len(text) <= _MOST_WHOLE
+        else (span.start - _CONTEXT_CHARACTERS, span.end + _CONTEXT_CHARACTERS)
+    )
     before = ("…" if first > 0 else "") + text[max(first, 0) : span.start]
     return _Cut(before, span.text, text[span.end : last] + ("…" if last < len(text) else ""))
 
@@ -338,7 +342,7 @@ def _footer(report: HallucinationReport) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the index: what was checked, the report, and the file that shows it."""
+    """One line of the index: the name of the answer, its report, and the file of the report."""
 
     name: str
     report: HallucinationReport
@@ -346,7 +350,7 @@ class Entry:
 
 
 def html_index(entries: Sequence[Entry]) -> str:
-    """A page that lists several reports and leads to each."""
+    """A page that lists several reports with links."""
     head = tag("tr", (tag("th", word, scope="col") for word in ("Answer", "Action", "Score", "Findings")))
     findings = sum(entry.report.action is not Action.EMIT for entry in entries)
     return page(

@@ -1,4 +1,4 @@
-"""The style of the check report: each verdict has a line of its own besides its colour, so that it reads in print."""
+"""The style of the check report: each verdict has its own kind of underline besides its colour, for print."""
 
 from typing import Final
 

@@ -1,11 +1,10 @@
-"""The judge and the search for omissions, as the command line asks for them and as its reports tell of them."""
+"""The judge and the search for omissions: their options, and their results in the words of the reports."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -27,7 +26,7 @@ class Judge(StrEnum):
 
 
 class Omissions(StrEnum):
-    """What follows from an omission."""
+    """The consequence of an omission."""
 
     OFF = "off"
     NOTE = "note"
@@ -47,17 +46,17 @@ OmissionsOption = Annotated[
 _KEYS: Final = ("calls", "prompt_tokens", "completion_tokens")
 
 
-def adjusted(
+def adjusted_policy(
     policy: str | None,
     judge: str | None,
     omissions: str | None,
     llm: str | None,
     environ: Mapping[str, str] = os.environ,
 ) -> Policy | str | None:
-    """The policy with what the command line says of it; as it was named where nothing is said.
+    """The policy with the changes of --judge and --omissions; without these options the policy as it was named.
 
     Raises:
-        InputError: a judge is to be asked, and no model is named.
+        InputError: a judge is to be asked and no model is named.
         PolicyError: there is no such policy.
     """
     if judge not in (None, Judge.OFF) and llm is None:
@@ -67,19 +66,15 @@ def adjusted(
         return policy
     from assay.config import read_policy
 
-    read = read_policy(policy if policy is None else _named(policy), environ)
-    changed = {**read.model_dump(), **switches}
-    if changed != read.model_dump():
-        changed["name"] = f"{read.name}-adjusted"
-    return type(read).model_validate(changed)
-
-
-def _named(policy: str) -> str | Path:
-    return policy
+    base = read_policy(policy, environ)
+    changed = {**base.model_dump(), **switches}
+    if changed != base.model_dump():
+        changed["name"] = f"{base.name}-adjusted"
+    return type(base).model_validate(changed)
 
 
 def judge_lines(report: HallucinationReport) -> Iterator[Line]:
-    """What the judge was asked, what came of it and what it cost; nothing where there was none."""
+    """The part of the judge, its results and its cost; no line without a judge."""
     from assay.cli.terminal import Line, one_line
 
     if report.judge is None:
@@ -90,7 +85,7 @@ def judge_lines(report: HallucinationReport) -> Iterator[Line]:
 
 
 def judge_words(report: HallucinationReport) -> str:
-    """The judge's part in one sentence."""
+    """The results and the cost of the judge in one sentence."""
     judge = report.judge
     if judge is None or judge.model is None:
         return "not asked"
@@ -102,6 +97,6 @@ def judge_words(report: HallucinationReport) -> str:
         words += f", {judge.remembered} known from before"
     if not judge.evidence_complete:
         words += "; shown a part of the evidence"
-    spent = [one for one in report.spending if one.purpose.startswith("judge")]
-    calls, prompt, completion = (sum(getattr(one, name) for one in spent) for name in _KEYS)
+    judge_spending = [one for one in report.spending if one.purpose.startswith("judge")]
+    calls, prompt, completion = (sum(getattr(one, name) for one in judge_spending) for name in _KEYS)
     return f"{words}; {calls} call{'' if calls == 1 else 's'}, {prompt:,} tokens in, {completion:,} out"

@@ -30,10 +30,10 @@ RemoveOption = Annotated[
 
 @contextmanager
 def chat_model(name: str | None, base_url: str | None) -> "Iterator[Chat | None]":
-    """The chat model that the options name; none where they name none.
+    """The chat model that the options name, if they name one.
 
     Raises:
-        InputError: an endpoint is named and no model.
+        InputError: an endpoint is named without a model.
     """
     if name is None:
         if base_url is not None:
@@ -47,7 +47,7 @@ def chat_model(name: str | None, base_url: str | None) -> "Iterator[Chat | None]
 
 
 def confidence_lines(report: "HallucinationReport") -> "Iterator[Line]":
-    """What the model said when it was asked again, and whether to answer."""
+    """The answers of the model when it was asked again, and whether to answer."""
     from assay.cli.terminal import Line, one_line
 
     probes = report.consistency_probes
@@ -59,16 +59,16 @@ def confidence_lines(report: "HallucinationReport") -> "Iterator[Line]":
             if probe.agreement <= 0.5:
                 said = "; ".join(one_line(answer, 120) for answer in probe.probe_answers[:3])
                 yield Line((("- ", "bad"), (f"{one_line(probe.claim, 200)}  said: {said or 'nothing'}", "")), indent=2)
-    made = report.abstention
-    if made is not None:
-        sure = "unknown" if made.confidence is None else f"{made.confidence:.2f}"
-        kind = "probability" if made.calibrated else "confidence, not fitted,"
-        words = f"{made.outcome.value} ({made.reason.replace('_', ' ')}), {kind} {sure}"
-        yield Line((("Answering ", "strong"), (words, "good" if made.outcome == "RESPOND" else "doubt")))
+    abstention = report.abstention
+    if abstention is not None:
+        sure = "unknown" if abstention.confidence is None else f"{abstention.confidence:.2f}"
+        kind = "probability" if abstention.calibrated else "confidence, not fitted,"
+        words = f"{abstention.outcome.value} ({abstention.reason.replace('_', ' ')}), {kind} {sure}"
+        yield Line((("Answering ", "strong"), (words, "good" if abstention.outcome == "RESPOND" else "doubt")))
 
 
 def repair_lines(report: "HallucinationReport") -> "Iterator[Line]":
-    """What became of a repair: how often it was tried, whether it converged, and what was changed."""
+    """The course of a repair: its attempts, whether it converged, and its changes."""
     from assay.cli.terminal import Line, one_line
 
     revision = report.revision
@@ -85,7 +85,7 @@ def repair_lines(report: "HallucinationReport") -> "Iterator[Line]":
 
 
 def repair_words(revision: "Revision") -> str:
-    """A repair in a line."""
+    """The result of a repair in one line."""
     from assay.cli.terminal import one_line
 
     count = len(revision.attempts)

@@ -1,4 +1,4 @@
-"""The report of a check as text: the decision, the answer with its claims marked, then each finding and why."""
+"""The report of a check as text: the decision, the answer with its claims marked, then the findings with reasons."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -15,9 +15,9 @@ from assay.schema.report_parts import CauseReport, Escalated
 from assay.stats import shown_score
 
 _QUOTE: Final = 400
-"""Characters of an evidence quote that are shown."""
+"""The most characters of a quoted passage that are shown."""
 
-_SECOND: Final = 0.25
+_SECOND_CAUSE_SHARE: Final = 0.25
 """The share from which a second cause is shown."""
 _STYLE: Final = {
     Verdict.SUPPORTED: "good",
@@ -26,11 +26,11 @@ _STYLE: Final = {
     Verdict.UNCHECKED: "bad",
     Verdict.NOT_CHECKABLE: "",
 }
-_RESPONSE: Final = {
+_RESPONSE_HEADINGS: Final = {
     True: ("Told      ", "a disclosure for its reader, after the text"),
     False: ("Instead   ", "what would be answered in its place"),
 }
-"""The heading of the response of a decision, by whether it follows the output."""
+"""The heading of the response of a decision, by whether it is a disclosure after the output."""
 _ACTION_STYLE: Final = {Action.EMIT: "good", Action.REVISE: "doubt", Action.BLOCK: "bad", Action.ESCALATE: "bad"}
 
 
@@ -47,8 +47,8 @@ def text_report(name: str, report: HallucinationReport) -> Iterator[Line]:
     """The lines of one report.
 
     Args:
-        name: what was checked, for the heading.
-        report: what was found.
+        name: the name of the answer, for the heading.
+        report: its report.
     """
     yield from _head(name, report)
     yield Line()
@@ -76,7 +76,7 @@ def _head(name: str, report: HallucinationReport) -> Iterator[Line]:
 
 
 def _answer(report: HallucinationReport) -> Iterator[Line]:
-    """The answer line by line; each marked piece is in braces with the sign and the numbers of its claims."""
+    """The answer line by line; each piece of a claim is in braces, with the sign and the numbers of its claims."""
     parts: list[tuple[str, str]] = []
     open_claims: tuple[int, ...] = ()
     for piece in pieces(report):
@@ -95,7 +95,7 @@ def _answer(report: HallucinationReport) -> Iterator[Line]:
 
 
 def _close(parts: list[tuple[str, str]], open_claims: tuple[int, ...]) -> None:
-    """Closes the brace before the white space that the claim ended with."""
+    """Closes the brace before the white space at the end of the claim."""
     if open_claims:
         text, style = parts.pop()
         kept = text.rstrip()
@@ -119,16 +119,16 @@ def _split_lines(parts: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, 
 
 
 def _findings(report: HallucinationReport) -> Iterator[Line]:
-    found = [
+    flagged = [
         (index, claim)
         for index, claim in enumerate(report.claims)
         if claim.verdict in {Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.UNCHECKED} or claim.issues
     ]
-    found.sort(key=lambda item: (GRAVITY.index(item[1].verdict), item[0]))
-    total = len(found) + len(report.issues)
+    flagged.sort(key=lambda item: (GRAVITY.index(item[1].verdict), item[0]))
+    total = len(flagged) + len(report.issues)
     yield Line(((f"Findings: {total}" if total else "No findings", "strong"),))
     causes = {one.claim: one for one in report.causes if one.claim is not None}
-    for index, claim in found:
+    for index, claim in flagged:
         yield from _finding(index, claim)
         if index in causes:
             yield Line((("cause  ", "faint"), (cause_words(causes[index]), "")), indent=6)
@@ -159,11 +159,11 @@ def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
     style = _STYLE[claim.verdict]
     yield Line(((f"{SIGNS[claim.verdict]}{index + 1}  ", style), (one_line(claim.text), "strong")), indent=2)
     yield Line(((one_line(" · ".join(facts)), style),), indent=6)
-    shown: set[tuple[str, int, int]] = set()
+    spans_shown: set[tuple[str, int, int]] = set()
     for issue in claim.issues:
         yield _why(issue, 6)
-        if issue.evidence is not None and _key(issue.evidence) not in shown:
-            shown.add(_key(issue.evidence))
+        if issue.evidence is not None and _key(issue.evidence) not in spans_shown:
+            spans_shown.add(_key(issue.evidence))
             yield _quote(issue.evidence, 6)
     for one in claim.suggestions:
         words = f"“{one_line(one.before, 120)}” → “{one_line(one.after, 120)}”"
@@ -171,18 +171,18 @@ def _finding(index: int, claim: ClaimReport) -> Iterator[Line]:
             (("suggest  ", "faint"), (words, "good"), (f"  [{one_line(one.evidence.evidence_id, 80)}]", "faint")), 6
         )
     for span in claim.evidence_spans:
-        # What is merely about the same thing matters only where nothing else shows what the sources say.
-        if _key(span) not in shown and not (shown and span.relation == "related"):
-            shown.add(_key(span))
+        # A merely related passage is shown only if no other passage is.
+        if _key(span) not in spans_shown and not (spans_shown and span.relation == "related"):
+            spans_shown.add(_key(span))
             yield _quote(span, 6)
 
 
 def cause_words(cause: CauseReport) -> str:
-    """The likely cause of a finding in one line, and the next one where it has a good part too."""
+    """The likely cause of a finding in one line, and the second one if its share is large enough."""
     lines = [
         f"{one.cause.value.replace('_', ' ')} {one.share:.0%}: {one_line(one.reason)}"
         for one in cause.estimates[:2]
-        if one is cause.estimates[0] or one.share >= _SECOND
+        if one is cause.estimates[0] or one.share >= _SECOND_CAUSE_SHARE
     ]
     return " \u00b7 ".join(lines)
 
@@ -213,12 +213,12 @@ def _citations(citations: Sequence[CitationReport]) -> Iterator[Line]:
         return
     yield Line(((f"Citations: {len(citations)}", "strong"),))
     rows = [(one_line(c.marker, 40), c.status.replace("_", " "), one_line(c.message)) for c in citations]
-    wide = max(len(marker) for marker, _, _ in rows)
+    width = max(len(marker) for marker, _, _ in rows)
     for citation, (marker, status, message) in zip(citations, rows, strict=True):
         good = citation.status == "verified"
         style = "good" if good else "bad"
         sign = "✓" if good else "!" if citation.status == "unchecked" else "✗"
-        yield Line(((f"{sign} {marker:<{wide}}  ", style), (f"{status:<13}  ", style), (message, "")), indent=2)
+        yield Line(((f"{sign} {marker:<{width}}  ", style), (f"{status:<13}  ", style), (message, "")), indent=2)
     yield Line()
 
 
@@ -239,7 +239,7 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
     if report.escalation is not None:
         yield Line((("Review    ", "strong"), (escalation_words(report.escalation), "doubt")))
     if decision.response is not None:
-        word, why = _RESPONSE[disclosure_of(report) is not None]
+        word, why = _RESPONSE_HEADINGS[disclosure_of(report) is not None]
         yield Line(((word, "strong"), (why, "faint")))
         for text in clean(decision.response).split("\n"):
             yield Line(((text, ""),), indent=2, gutter=True)
@@ -247,23 +247,23 @@ def _summary(report: HallucinationReport) -> Iterator[Line]:
     yield Line(((f"{who}, {report.timing.total_ms:.0f} ms, run {one_line(report.run_id, 60)}", "faint"),))
 
 
-def escalation_words(found: Escalated) -> str:
-    """How soon a person has to look and why, in one line.
+def escalation_words(escalated: Escalated) -> str:
+    """How soon a person has to review and why, in one line.
 
     >>> from assay.schema.report_parts.tier import Tier
     >>> escalation_words(Escalated(tier=Tier.SYNC, level="require_approval", risk=0.63, stakes_weight=0.75,
     ...                            confidence=0.16, minutes=15))
     'sync (require approval): risk 0.63 = stakes 0.75 × (1 - confidence 0.16), 15 minutes to decide'
     """
-    sure = "unknown" if found.confidence is None else f"{found.confidence:.2f}"
+    sure = "unknown" if escalated.confidence is None else f"{escalated.confidence:.2f}"
     return (
-        f"{found.tier.value} ({found.level.replace('_', ' ')}): risk {found.risk:.2f} = stakes "
-        f"{found.stakes_weight:.2f} × (1 - confidence {sure}), {found.minutes:g} minutes to decide"
+        f"{escalated.tier.value} ({escalated.level.replace('_', ' ')}): risk {escalated.risk:.2f} = stakes "
+        f"{escalated.stakes_weight:.2f} × (1 - confidence {sure}), {escalated.minutes:g} minutes to decide"
     )
 
 
 def coverage_words(report: HallucinationReport) -> str:
-    """How much of the answer and of the evidence was looked at, in one sentence."""
+    """How much of the answer and of the evidence was checked, in one sentence."""
     cover = report.coverage
     words = (
         f"{cover.checked:,} of {cover.characters:,} characters checked, {cover.not_checkable:,} not checkable, "

@@ -8,7 +8,7 @@ import typer
 
 
 class Shell(StrEnum):
-    """The shells that are known."""
+    """The shells that are supported."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -16,7 +16,7 @@ class Shell(StrEnum):
 
 
 VARIABLE = "_ASSAY_COMPLETE"
-"""What asks the command for completions."""
+"""The environment variable by which a shell asks for completions."""
 
 
 def completion(

@@ -13,7 +13,7 @@ from assay.cli.exit_status import reporting_errors
 
 
 def complete_code(incomplete: str) -> list[tuple[str, str]]:
-    """The codes and words that begin so, each with what it says, for completion in a shell."""
+    """The codes and words that begin with a text, each with its title, for completion in a shell."""
     from assay.reporting import explanations, report_words
 
     codes = [(code, one.title) for code, one in explanations().items()]
@@ -41,34 +41,34 @@ def explain(
     def chosen() -> list[Explanation | ReportWord]:
         if code is None:
             return list(explanations().values())
-        one = explanation_of(code)
+        explanation = explanation_of(code)
         family = [other for name, other in explanations().items() if name.startswith(f"{code.rstrip('.')}.")]
         plain = code.lower().replace(" ", "_")
         words = next((all_of for word, all_of in report_words().items() if word.lower() == plain), ())
-        found: list[Explanation | ReportWord] = [one] if one is not None else list(family)
-        found += report_words().get(code) or words
-        if found:
-            return found
+        entries: list[Explanation | ReportWord] = [explanation] if explanation is not None else list(family)
+        entries += report_words().get(code) or words
+        if entries:
+            return entries
         near = get_close_matches(code, [*explanations(), *report_words()], 3, 0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else "`assay explain` lists all"
         raise InputError(f"there is no code {code!r}; {hint}")
 
-    def lines(found: list[Explanation | ReportWord]) -> Iterator[Line]:
-        several = sum(isinstance(one, Explanation) for one in found) > 1
-        for one in found:
-            if isinstance(one, ReportWord):
-                yield Line(((one.word, "strong"), (f"  in {one.field}: {one.title}", "")))
-                yield Line(((one.meaning, ""),), indent=2)
+    def lines(entries: list[Explanation | ReportWord]) -> Iterator[Line]:
+        several = sum(isinstance(explanation, Explanation) for explanation in entries) > 1
+        for explanation in entries:
+            if isinstance(explanation, ReportWord):
+                yield Line(((explanation.word, "strong"), (f"  in {explanation.field}: {explanation.title}", "")))
+                yield Line(((explanation.meaning, ""),), indent=2)
             elif several:
-                yield Line(((f"{one.code:<26} ", "strong"), (one.title, "")))
+                yield Line(((f"{explanation.code:<26} ", "strong"), (explanation.title, "")))
             else:
-                yield Line(((code or one.code, "strong"), (f"  {one.title}", "")))
-                yield Line(((one.meaning, ""),), indent=2)
-                yield Line((("What to do: ", "strong"), (one.remedy, "")), indent=2)
+                yield Line(((code or explanation.code, "strong"), (f"  {explanation.title}", "")))
+                yield Line(((explanation.meaning, ""),), indent=2)
+                yield Line((("What to do: ", "strong"), (explanation.remedy, "")), indent=2)
 
     with reporting_errors():
-        found = chosen()
+        entries = chosen()
         if as_json:
-            write_text(json.dumps([asdict(one) for one in found], indent=2) + "\n", sys.stdout)
+            write_text(json.dumps([asdict(explanation) for explanation in entries], indent=2) + "\n", sys.stdout)
         else:
-            write(lines(found), sys.stdout)
+            write(lines(entries), sys.stdout)

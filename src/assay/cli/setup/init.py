@@ -1,4 +1,4 @@
-"""`assay init`: settings, an example that is blocked for a reason, and a file for CI, none of them written over."""
+"""`assay init`: settings, an example that is blocked for a reason, and a file for CI; existing files are kept."""
 
 import os
 import sys
@@ -10,14 +10,14 @@ from typing import Annotated, Final
 import typer
 
 from assay.cli.exit_status import reporting_errors
-from assay.cli.options.completing import complete_preset
+from assay.cli.options.completion import complete_preset
 
 PRESETS: Final = ("general", "rag", "support-desk", "high-stakes", "monitor")
-"""The presets that are offered, the usual one first."""
+"""The presets that are offered, the default first."""
 
 
 class Ci(StrEnum):
-    """The CI systems that a file is written for."""
+    """The CI systems for which a file can be written."""
 
     GITHUB = "github"
     GITLAB = "gitlab"
@@ -122,18 +122,18 @@ def init(
 ) -> None:
     """Start a project: a commented assay.yaml, an example with a test, and a CI file. Asks for what is not given."""
     with reporting_errors():
-        asks = not yes and sys.stdin.isatty()
-        preset = policy or (_ask("Which policy", PRESETS) if asks else PRESETS[0])
-        system = ci or (Ci(_ask("A file for which CI", tuple(one.value for one in Ci))) if asks else Ci.NONE)
+        interactive = not yes and sys.stdin.isatty()
+        preset = policy or (_ask("Which policy", PRESETS) if interactive else PRESETS[0])
+        system = ci or (Ci(_ask("A file for which CI", tuple(one.value for one in Ci))) if interactive else Ci.NONE)
         run_init(folder, preset, system, force=force)
 
 
 def _ask(question: str, choices: tuple[str, ...]) -> str:
-    """One of the choices; the first where nothing is typed."""
+    """Asks for one of the choices; the first is the default."""
     while True:
-        given = str(typer.prompt(f"{question} ({', '.join(choices)})", default=choices[0])).strip()
-        if given in choices:
-            return given
+        typed = str(typer.prompt(f"{question} ({', '.join(choices)})", default=choices[0])).strip()
+        if typed in choices:
+            return typed
         typer.echo(f"expected one of {', '.join(choices)}")
 
 
@@ -142,7 +142,7 @@ def run_init(folder: Path, preset: str, ci: Ci, *, force: bool = False) -> None:
 
     Raises:
         PolicyError: there is no such preset.
-        InputError: a file is there already, or cannot be written; nothing is written then.
+        InputError: a file exists already, in which case nothing is written, or cannot be written.
     """
     from assay.cli.terminal import clean, write_text
     from assay.errors import InputError
@@ -151,18 +151,18 @@ def run_init(folder: Path, preset: str, ci: Ci, *, force: bool = False) -> None:
 
     preset_of(preset)
     files = _files(folder, preset, ci)
-    there = [path for path in files if path.exists()]
-    if there and not force:
-        names = ", ".join(str(path) for path in there)
+    existing = [path for path in files if path.exists()]
+    if existing and not force:
+        names = ", ".join(str(path) for path in existing)
         raise InputError(f"{names}: there already, and nothing was written; --force writes over it")
     for path, text in files.items():
         write_file(path, text)
         write_text(f"written: {clean(str(path))}\n", sys.stdout)
     if ci is Ci.GITLAB:
         write_text("in .gitlab-ci.yml: include: {local: assay.gitlab-ci.yml}\n", sys.stdout)
-    entering = "" if folder == Path() else f"cd {folder} && "
+    cd_command = "" if folder == Path() else f"cd {folder} && "
     write_text(
-        f"\nNext: {entering}assay check answers --evidence evidence --policy assay.yaml\n"
+        f"\nNext: {cd_command}assay check answers --evidence evidence --policy assay.yaml\n"
         "It withholds the example, and names the wrong words. With pytest installed, `pytest` does the same.\n",
         sys.stdout,
     )
@@ -184,6 +184,6 @@ def _files(folder: Path, preset: str, ci: Ci) -> Mapping[Path, str]:
 
 
 def _root(folder: Path) -> Path:
-    """The top of the repository that the folder is in, where CI systems look; the folder itself outside of one."""
+    """The root of the repository with the folder, where CI systems look; the folder itself outside of a repository."""
     whole = folder.absolute()
     return next((one for one in (whole, *whole.parents) if (one / ".git").exists()), whole)

@@ -1,13 +1,13 @@
-"""Fits when an answer is not given: one calibrated confidence, and the thresholds at which each outcome costs least.
+"""Fits when to abstain: one calibrated confidence, and the thresholds at which each outcome costs least.
 
-With a probability p of being right, giving an answer costs (1 - p) times a leak, giving it with a caveat an abstention
-whichever it is, and holding it back p times a false block; `answer_thresholds` has the two probabilities at which the
-cheapest outcome changes (docs/concepts.md#abstention). What the block of a policy file does is only ever stricter than
-the gate, so a guarantee of the gate stays true with it.
+With a probability p of being right, giving an answer costs (1 - p) times a leak, giving it with a caveat the cost of an
+abstention in either case, and holding it back p times a false block; `answer_thresholds` gives the two probabilities at
+which the cheapest outcome changes (docs/concepts.md#abstention). The fitted block of a policy file can only make the
+gate stricter, so a guarantee of the gate stays valid with it.
 
 Each row is decided as the check would decide it: triggers, contradicted claims, caveats and groundedness set the most
-that it may become (`ceiling`), the gate of the fitted policy another bound, and the confidence decides below both. The
-figures of a fit are of confidences that rows of other documents were fitted on.
+permissive outcome that is possible (`ceiling`), the gate of the fitted policy sets another bound, and the confidence
+decides within both. The figures of a fit use confidences from models fitted on other documents (cross-fitting).
 """
 
 import random
@@ -42,24 +42,24 @@ from assay.stats import (
 )
 
 PREFIX: Final = "confidence."
-"""Before the names of signals of confidence among those of a kept result."""
+"""The prefix of the names of confidence signals among the signals of a kept result."""
 CEILING: Final = "answering.ceiling"
-"""Among the signals of a kept result: the most that any thresholds would make of it, as an index into `OUTCOMES`."""
+"""The signal of a kept result with its most permissive outcome under any thresholds, as an index into `OUTCOMES`."""
 OUTCOMES: Final = (Answering.RESPOND, Answering.PARTIAL_WITH_CAVEATS, Answering.ABSTAIN)
 """From the most permissive to the strictest."""
 FOLDS: Final = 5
 """Parts of the documents; the confidence of each is fitted on the other four."""
 GRID: Final = tuple(n / 200 for n in range(201))
-"""The confidences of the curve."""
+"""The confidence thresholds of the trade-off curve."""
 
 
-def signals_kept(report: HallucinationReport, row: Row, policy: Policy) -> dict[str, float]:
-    """The signals of confidence of a report, as a kept result has them; missing ones are left out.
+def confidence_signals(report: HallucinationReport, row: Row, policy: Policy) -> dict[str, float]:
+    """The confidence signals of a report, named as in a kept result; missing ones are left out.
 
     Args:
-        report: of the row.
-        row: with what was measured when its output was made.
-        policy: whose thresholds are to be fitted.
+        report: the report of the row.
+        row: the row, with the signals that were measured when its output was generated.
+        policy: the policy whose thresholds are to be fitted.
     """
     scope = policy.abstention.scope if policy.abstention is not None else ()
     situation = situation_of(
@@ -69,25 +69,25 @@ def signals_kept(report: HallucinationReport, row: Row, policy: Policy) -> dict[
         consistency=row.signals.get("consistency"),
         domain=scope or None,
     )
-    found = {f"{PREFIX}{name}": value for name, value in situation.signals().items() if value is not None}
-    return found | {CEILING: float(OUTCOMES.index(ceiling(report, situation, _limits(policy))))}
+    signals = {f"{PREFIX}{name}": value for name, value in situation.signals().items() if value is not None}
+    return signals | {CEILING: float(OUTCOMES.index(ceiling(report, situation, _limits(policy))))}
 
 
 def _limits(policy: Policy) -> Limits:
-    """What is not fitted: the limits of the policy's own block where it has one."""
+    """The limits, which are not fitted: those of the policy's own block where it has one."""
     return limits_of(policy) if policy.abstention is None else limits_from(policy.abstention)
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What becomes of the rows."""
+class AnswerCounts:
+    """How many rows have which outcome, and what that costs."""
 
     right: tuple[int, int, int]
-    """Right outputs that are given, given with a caveat, and held back."""
+    """Right outputs that are given, are given with a caveat, and are held back."""
     wrong: tuple[int, int, int]
-    """The same of hallucinated ones."""
+    """The same counts of hallucinated outputs."""
     loss: float
-    """The mean loss of a row."""
+    """The mean loss for each row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +96,15 @@ class AbstentionFit:
 
     block: Abstaining
     measured: Mapping[str, int]
-    """For each signal how many rows have it; those that too few have weigh nothing."""
+    """For each signal the number of rows that have it; a signal that too few rows have gets no weight."""
     held_out: bool
-    """Whether the figures are of confidences fitted on rows of other documents."""
-    gate: Answers
-    """What the gate alone makes of the rows."""
-    answers: Answers
-    """What it makes of them together with the fitted decision."""
+    """Whether the figures use confidences from models fitted on other documents."""
+    gate: AnswerCounts
+    """The outcomes with the gate alone."""
+    answers: AnswerCounts
+    """The outcomes with the gate and the fitted decision together."""
     ece_before: float
-    """Expected calibration error of the mean of the signals with the weights by judgement."""
+    """Expected calibration error of the mean of the signals with the default weights, which are not fitted."""
     ece_after: float
     log_loss_before: float
     log_loss_after: float
@@ -113,23 +113,23 @@ class AbstentionFit:
     after: tuple[Bin, ...]
     """Reliability of the fitted confidence."""
     curve: tuple[TradeOff, ...]
-    """Leak against false abstention by the confidence from which an answer is given, the gate left open."""
+    """Leak against false abstention by the confidence from which an answer is given, without the gate."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """One row, as far as the decision needs it."""
+class _DecidedRow:
+    """One row, reduced to what the decision needs."""
 
     signals: Mapping[str, float | None]
     right: bool
     document: str
-    most: int
-    """The most that any thresholds would make of it."""
+    ceiling: int
+    """The most permissive outcome under any thresholds, as an index into `OUTCOMES`."""
     gate: int
-    """What the gate leaves of it."""
+    """The outcome by the gate alone, as an index into `OUTCOMES`."""
 
 
-def fit_abstaining(
+def fit_abstention(
     rows: Sequence[Row],
     results: Sequence[Result],
     outcomes: Sequence[Outcome],
@@ -141,100 +141,105 @@ def fit_abstaining(
 
     Args:
         rows: labelled rows.
-        results: what was kept of each.
-        outcomes: how far each gets with the gate.
-        costs: what errors cost.
-        policy: the one that is fitted.
-        gate: the gate's fitted thresholds of passing and of withholding.
+        results: the kept result of each row.
+        outcomes: how strict a gate each row passes.
+        costs: the costs of errors.
+        policy: the policy that is fitted.
+        gate: the gate's fitted thresholds, for passing and for withholding.
 
     Raises:
-        InputError: there are too few rows, or they were judged before signals of confidence were kept.
+        InputError: there are too few rows, or they were judged before confidence signals were kept.
     """
     if results and any(CEILING not in result.signals for result in results):
         raise InputError(
             "the kept results have no signals of confidence: they were judged by an earlier version; judge again"
         )
-    everything = [
-        _Known(_signals(result), not outcome.wrong, row.document, int(result.signals[CEILING]), _gate(outcome, gate))
+    decided_rows = [
+        _DecidedRow(
+            _signals(result), not outcome.wrong, row.document, int(result.signals[CEILING]), _gate_level(outcome, gate)
+        )
         for row, result, outcome in zip(rows, results, outcomes, strict=True)
     ]
-    # An output that nobody could check has no groundedness; the decision holds it back whatever the curve says.
-    known = [row for row in everything if row.signals.get("groundedness") is not None]
-    model = _fitted(known)
-    right = [row.right for row in known]
+    # An output that could not be checked has no groundedness; it is held back at any confidence.
+    rated = [row for row in decided_rows if row.signals.get("groundedness") is not None]
+    model = _fit_model(rated)
+    right = [row.right for row in rated]
     high, low = answer_thresholds(costs, sum(right) / len(right))
-    held_out = _held_out(known)
-    after = [_confidence(model, row) for row in known] if held_out is None else held_out
-    plain = ConfidenceModel()
-    before = [plain.raw(row.signals) or 0.0 for row in known]
+    held_out = _held_out_confidences(rated)
+    after = [_confidence(model, row) for row in rated] if held_out is None else held_out
+    unfitted = ConfidenceModel()
+    before = [unfitted.raw(row.signals) or 0.0 for row in rated]
     return AbstentionFit(
         block=_block(model, high, low, policy),
-        measured={name: sum(row.signals.get(name) is not None for row in known) for name in SIGNALS},
+        measured={name: sum(row.signals.get(name) is not None for row in rated) for name in SIGNALS},
         held_out=held_out is not None,
-        gate=_counted([row.gate for row in known], right, costs),
-        answers=_counted([_decided(p, row, high, low) for p, row in zip(after, known, strict=True)], right, costs),
+        gate=_count_answers([row.gate for row in rated], right, costs),
+        answers=_count_answers([_decide(p, row, high, low) for p, row in zip(after, rated, strict=True)], right, costs),
         ece_before=ece(before, right),
         ece_after=ece(after, right),
         log_loss_before=log_loss(before, right),
         log_loss_after=log_loss(after, right),
         before=adaptive_reliability(before, right),
         after=adaptive_reliability(after, right),
-        curve=trade_off([_outcome(p, row) for p, row in zip(after, known, strict=True)], GRID),
+        curve=trade_off([_outcome_of(p, row) for p, row in zip(after, rated, strict=True)], GRID),
     )
 
 
-def _fitted(known: Sequence[_Known]) -> ConfidenceModel:
-    """The weights and the curve, the latter over the weights as the file has them."""
-    rows, right = [row.signals for row in known], [row.right for row in known]
-    return fit_confidence(rows, right, fit_weights(rows, right))
+def _fit_model(decided_rows: Sequence[_DecidedRow]) -> ConfidenceModel:
+    """A model with fitted weights and a fitted curve over them."""
+    signals, right = [row.signals for row in decided_rows], [row.right for row in decided_rows]
+    return fit_confidence(signals, right, fit_weights(signals, right))
 
 
-def _confidence(model: ConfidenceModel, row: _Known) -> float:
-    found = model.confidence(row.signals)
-    return 0.0 if found is None else found
+def _confidence(model: ConfidenceModel, row: _DecidedRow) -> float:
+    confidence = model.confidence(row.signals)
+    return 0.0 if confidence is None else confidence
 
 
-def _held_out(known: Sequence[_Known]) -> list[float] | None:
-    """For each row its confidence by a model of the other documents; none where these are too few."""
-    documents = sorted({row.document for row in known})
-    random.Random(0).shuffle(documents)  # noqa: S311 a draw that anyone can repeat
+def _held_out_confidences(decided_rows: Sequence[_DecidedRow]) -> list[float] | None:
+    """For each row its confidence by a model fitted on other documents; none where these are too few."""
+    documents = sorted({row.document for row in decided_rows})
+    random.Random(0).shuffle(documents)  # noqa: S311 reproducible, not secret
     fold = {name: number % FOLDS for number, name in enumerate(documents)}
     models = []
     for number in range(FOLDS):
         try:
-            models.append(_fitted([row for row in known if fold[row.document] != number]))
+            models.append(_fit_model([row for row in decided_rows if fold[row.document] != number]))
         except InputError:
             return None
-    return [_confidence(models[fold[row.document]], row) for row in known]
+    return [_confidence(models[fold[row.document]], row) for row in decided_rows]
 
 
-def _gate(outcome: Outcome, thresholds: tuple[float, float]) -> int:
+def _gate_level(outcome: Outcome, thresholds: tuple[float, float]) -> int:
     if outcome.passes >= thresholds[0]:
         return 0
     return 2 if outcome.blocked <= thresholds[1] else 1
 
 
-def _outcome(confidence: float, row: _Known) -> Outcome:
-    """How far a row gets by its confidence, with no gate before it."""
-    return Outcome(not row.right, confidence if row.most == 0 else -1.0, 0.0)
+def _outcome_of(confidence: float, row: _DecidedRow) -> Outcome:
+    """The outcome of a row by its confidence alone, without the gate."""
+    return Outcome(not row.right, confidence if row.ceiling == 0 else -1.0, 0.0)
 
 
-def _decided(confidence: float, row: _Known, high: float, low: float) -> int:
-    by_confidence = 0 if confidence >= high else 1 if confidence >= low else 2
-    return max(by_confidence, row.most, row.gate)
+def _decide(confidence: float, row: _DecidedRow, high: float, low: float) -> int:
+    confidence_level = 0 if confidence >= high else 1 if confidence >= low else 2
+    return max(confidence_level, row.ceiling, row.gate)
 
 
-def _counted(decided: Sequence[int], right: Sequence[bool], costs: Costs) -> Answers:
+def _count_answers(levels: Sequence[int], right: Sequence[bool], costs: Costs) -> AnswerCounts:
     counts = {
-        sound: tuple(sum(d == n and r is sound for d, r in zip(decided, right, strict=True)) for n in range(3))
-        for sound in (True, False)
+        is_right: tuple(
+            sum(level == n and is_row_right is is_right for level, is_row_right in zip(levels, right, strict=True))
+            for n in range(3)
+        )
+        for is_right in (True, False)
     }
     given, caveated, held = counts[True]
     leaked, doubted, caught = counts[False]
-    of_right, of_wrong = weights_of(costs, sum(counts[True]) / len(right))
-    loss = of_wrong * (costs.leak * leaked + costs.abstention * doubted)
-    loss += of_right * (costs.false_block * held + costs.abstention * caveated)
-    return Answers((given, caveated, held), (leaked, doubted, caught), loss / len(right))
+    right_weight, wrong_weight = weights_of(costs, sum(counts[True]) / len(right))
+    loss = wrong_weight * (costs.leak * leaked + costs.abstention * doubted)
+    loss += right_weight * (costs.false_block * held + costs.abstention * caveated)
+    return AnswerCounts((given, caveated, held), (leaked, doubted, caught), loss / len(right))
 
 
 def _block(model: ConfidenceModel, high: float, low: float, policy: Policy) -> Abstaining:

@@ -1,4 +1,4 @@
-"""Estimates a policy's `prior` from outputs that nobody labelled."""
+"""Estimates a policy's `prior` from unlabelled outputs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,38 +17,37 @@ if TYPE_CHECKING:
     from assay.store.db import Store
 
 FEWEST_CLAIMS: Final = 30
-"""Fewer claims say next to nothing of a share near 0.9."""
-_BATCH: Final = 16
-
+"""The fewest claims for an estimate: fewer say next to nothing about a share near 0.9."""
+_BATCH_REQUESTS: Final = 16
 
 Requests = list[Mapping[str, Any]]
 """Arguments of `Guard.check`, one for each output."""
-Scored = Callable[[Iterable[Requests]], Iterator[Sequence[float]]]
-"""The scores of the claims of batches, in their order: a `map` in this process or by workers."""
+BatchScores = Callable[[Iterable[Requests]], Iterator[Sequence[float]]]
+"""A map from batches to the scores of their claims, in order: in this process or by workers."""
 
 
 def prior_of(
     guard: "Guard",
     requests: Iterable[Mapping[str, Any]],
     progress: Callable[[int], None] = lambda _: None,
-    scored: Scored | None = None,
+    scored: BatchScores | None = None,
 ) -> PriorEstimate:
     """The share of supported claims among those of the outputs.
 
     Args:
-        guard: with the verifier that is to be used; its policy's own prior plays no part.
+        guard: gives the verifier; its policy's own prior is not used.
         requests: arguments of `Guard.check`, one for each output.
         progress: called with the number of outputs that were checked since the last call.
-        scored: who judges in place of the guard, by an equal `EstimatingPrior`; the estimate is the same.
+        scored: a map by workers with an equal `PriorTask`, in place of the guard; the estimate is the same.
 
     Raises:
         InputError: the outputs hold fewer than `FEWEST_CLAIMS` claims that can be checked.
     """
     sizes: list[int] = []
     scores: list[float] = []
-    found = (scored or partial(map, partial(_scores, _plain(guard))))(_batches(requests, sizes))
-    for number, more in enumerate(found):
-        scores += more
+    batch_scores = (scored or partial(map, partial(_scores, _with_fitted_prior(guard))))(_batches(requests, sizes))
+    for number, scores_of_batch in enumerate(batch_scores):
+        scores += scores_of_batch
         progress(sizes[number])
     if len(scores) < FEWEST_CLAIMS:
         raise InputError(
@@ -59,8 +58,8 @@ def prior_of(
 
 
 @dataclass(frozen=True, slots=True)
-class EstimatingPrior:
-    """What a worker is given for an estimate: called once with its network, it gives what scores claims of batches."""
+class PriorTask:
+    """The task of workers that estimate a prior: called with the network, it gives the function that scores a batch."""
 
     policy: Policy
 
@@ -68,10 +67,10 @@ class EstimatingPrior:
         """Makes the guard."""
         from assay.config import Guard
 
-        return partial(_scores, _plain(Guard(self.policy, scorer=scorer)))
+        return partial(_scores, _with_fitted_prior(Guard(self.policy, scorer=scorer)))
 
 
-def _plain(guard: "Guard") -> "Guard":
+def _with_fitted_prior(guard: "Guard") -> "Guard":
     return guard.under(guard.policy.model_copy(update={"prior": guard.fitted_prior, "judge": "off"}))
 
 
@@ -80,23 +79,29 @@ def _scores(guard: "Guard", batch: Requests) -> list[float]:
 
 
 def _batches(requests: Iterable[Mapping[str, Any]], sizes: list[int]) -> Iterator[Requests]:
-    waiting = iter(requests)
-    while batch := list(islice(waiting, _BATCH)):
+    remaining = iter(requests)
+    while batch := list(islice(remaining, _BATCH_REQUESTS)):
         sizes.append(len(batch))
         yield batch
 
 
-def recorded(store: "Store", tenant: str, limit: int) -> Iterable[dict[str, Any]]:
-    """The newest outputs that a database remembers whole, as arguments of `Guard.check`."""
+def recorded_requests(store: "Store", tenant: str, limit: int) -> Iterable[dict[str, Any]]:
+    """The newest outputs of a database whose content is complete, as arguments of `Guard.check`.
+
+    Args:
+        store: the record.
+        tenant: the tenant whose outputs are read.
+        limit: the most outputs.
+    """
     before: str | None = None
-    left = limit
-    while left > 0 and (page := store.page(tenant, before=before, limit=min(left, 50))):
-        for listed in page:
-            before = listed.id
-            check = store.check(listed.id, tenant)
+    remaining = limit
+    while remaining > 0 and (page := store.page(tenant, before=before, limit=min(remaining, 50))):
+        for entry in page:
+            before = entry.id
+            check = store.check(entry.id, tenant)
             if check is None or not check.asked or not isinstance(check.asked.get("answer"), str):
                 continue
             evidence: list[Evidence] = [item for _, _, item in check.evidence if item is not None]
             if len(evidence) == len(check.evidence):
-                left -= 1
+                remaining -= 1
                 yield {"answer": check.asked["answer"], "evidence": evidence, "question": check.asked.get("question")}

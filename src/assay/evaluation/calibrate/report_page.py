@@ -1,16 +1,16 @@
-"""The report of a fit as one self-contained page: what was promised, what it costs, and the curves."""
+"""The report of a fit as one self-contained page: the guarantee, the costs, and the curves."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from assay.evaluation.calibrate.abstention import AbstentionFit, Answers
+from assay.evaluation.calibrate.abstention import AbstentionFit, AnswerCounts
 from assay.evaluation.calibrate.thresholds import Fit
 from assay.evaluation.report_page import STYLE
 from assay.reporting import Markup, curve, foreign, page, reliability, tag
 from assay.stats import Bin, Choice, TradeOff, upper_bound
 
 _DELTA: Final = 0.1
-"""The confidence of the upper curve where no delta was asked for is 1 minus this."""
+"""The delta of the upper curve where none is given; its confidence is 1 - delta."""
 
 
 def calibration_page(fit: Fit) -> str:
@@ -23,9 +23,9 @@ def calibration_page(fit: Fit) -> str:
             "main",
             tag("h1", "Calibration"),
             tag("p", foreign(headline(fit)), class_="soft"),
-            _outcomes(fit),
-            _plots(fit),
-            None if fit.abstention is None else _answering(fit.abstention),
+            _outcome_section(fit),
+            _curve_section(fit),
+            None if fit.abstention is None else _abstention_section(fit.abstention),
             tag("ul", [tag("li", foreign(note)) for note in fit.notes], class_="small soft"),
         ),
         _footer(fit),
@@ -33,7 +33,7 @@ def calibration_page(fit: Fit) -> str:
 
 
 def headline(fit: Fit) -> str:
-    """What came of it, in a sentence."""
+    """The result of a fit in one sentence."""
     if fit.calibration is not None:
         return fit.calibration.statement
     refused = fit.guarantee.refused if fit.guarantee else None
@@ -41,37 +41,37 @@ def headline(fit: Fit) -> str:
 
 
 def shown_points(fit: Fit, most: int = 24) -> list[TradeOff]:
-    """Points for a table: every so many thresholds, the first, the last and the chosen one among them.
+    """Evenly spaced points of the curve for a table, among them the first, the last and the chosen one.
 
     Raises:
         ValueError: never; a fit has at least one point.
     """
     last = len(fit.curve) - 1
-    kept = {round(n * last / (most - 1)) for n in range(most)}
+    shown_indices = {round(n * last / (most - 1)) for n in range(most)}
     chosen = fit.after.threshold if fit.after else None
-    return [point for at, point in enumerate(fit.curve) if at in kept or point.threshold == chosen]
+    return [point for index, point in enumerate(fit.curve) if index in shown_indices or point.threshold == chosen]
 
 
-def share(value: float | None) -> str:
+def share_text(value: float | None) -> str:
     """A share with three decimals, or a dash.
 
-    >>> share(0.25), share(None)
+    >>> share_text(0.25), share_text(None)
     ('0.250', '–')
     """
     return "–" if value is None else f"{value:.3f}"
 
 
-def _outcomes(fit: Fit) -> Markup:
+def _outcome_section(fit: Fit) -> Markup:
     names = ("", "passes from", "withheld below", "leaks", "false blocks", "abstentions", "mean loss")
     head = tag("tr", (tag("th", name, scope="col", class_="num" if name else None) for name in names))
-    body = [_outcome("as it was", fit.before)]
+    body = [_choice_row("as it was", fit.before)]
     if fit.after is not None:
-        body.append(_outcome("fitted", fit.after))
+        body.append(_choice_row("fitted", fit.after))
     title = f"On {fit.rows:,} rows, {fit.hallucinated:,} of them hallucinated"
     return tag("section", tag("h2", title), tag("table", tag("thead", head), tag("tbody", body)))
 
 
-def _outcome(name: str, choice: Choice) -> Markup:
+def _choice_row(name: str, choice: Choice) -> Markup:
     cells = (
         f"{choice.threshold:g}",
         f"{choice.block_threshold:g}",
@@ -83,28 +83,32 @@ def _outcome(name: str, choice: Choice) -> Markup:
     return tag("tr", tag("th", name, scope="row"), (tag("td", cell, class_="num") for cell in cells))
 
 
-def _plots(fit: Fit) -> Markup:
-    known = [(p.threshold, p.leak, p.false_abstention) for p in fit.curve]
-    pairs = [(false, leak) for _, leak, false in known if leak is not None and false is not None]
+def _curve_section(fit: Fit) -> Markup:
+    points = [(p.threshold, p.leak, p.false_abstention) for p in fit.curve]
+    pairs = [
+        (false_abstention, leak)
+        for _, leak, false_abstention in points
+        if leak is not None and false_abstention is not None
+    ]
     delta = fit.guarantee.delta if fit.guarantee and fit.guarantee.delta else _DELTA
     bounds = list(_bounds(fit, delta))
     alpha = fit.guarantee.alpha if fit.guarantee else None
-    line = [] if alpha is None else [(0.0, alpha), (1.0, alpha)]
-    traded = curve(
+    alpha_line = [] if alpha is None else [(0.0, alpha), (1.0, alpha)]
+    trade_off = curve(
         "Leak against false abstention.",
-        "Each point is a threshold. The dashed line is alpha." if line else "Each point is a threshold.",
+        "Each point is a threshold. The dashed line is alpha." if alpha_line else "Each point is a threshold.",
         ("right outputs that do not pass", "hallucinated outputs that pass"),
         pairs,
-        line,
+        alpha_line,
     )
-    bounded = curve(
+    leak_by_threshold = curve(
         "Leak by threshold.",
         f"The dashed line is the largest leak compatible with the rows at confidence {1 - delta:.4g}.",
         ("threshold", "hallucinated outputs that pass"),
-        [(min(1.0, t), leak) for t, leak, _ in known if leak is not None],
+        [(min(1.0, t), leak) for t, leak, _ in points if leak is not None],
         bounds,
     )
-    return tag("section", tag("h2", "Curves"), tag("div", traded, bounded, class_="plots"))
+    return tag("section", tag("h2", "Curves"), tag("div", trade_off, leak_by_threshold, class_="plots"))
 
 
 def _bounds(fit: Fit, delta: float) -> Iterator[tuple[float, float]]:
@@ -114,24 +118,26 @@ def _bounds(fit: Fit, delta: float) -> Iterator[tuple[float, float]]:
             yield min(1.0, point.threshold), upper_bound(leaks, fit.hallucinated, delta)
 
 
-def _answering(found: AbstentionFit) -> Markup:
-    """When an answer is given: what became of the rows, and whether the confidence means what it says."""
-    sorts = [f"{sort} {outcome}" for sort in ("right", "wrong") for outcome in ("given", "caveated", "held")]
-    head = ("", *sorts, "mean loss")
-    rows = (("gate alone", found.gate), ("with confidence", found.answers))
-    of = "held-out rows" if found.held_out else "the rows it was fitted on"
-    limits = f"Answered from {found.block.high:g}, held back below {found.block.low:g}; figures of {of}."
-    weights = found.block.weights.model_dump().items()
-    measured = ", ".join(f"{name} {weight:g} ({found.measured[name]:,} rows)" for name, weight in weights if weight)
-    pairs = [(p.false_abstention, p.leak) for p in found.curve if p.false_abstention is not None and p.leak is not None]
+def _abstention_section(fitted: AbstentionFit) -> Markup:
+    """The fitted abstention: the outcomes of the rows, and how well the confidence is calibrated."""
+    columns = [f"{sort} {outcome}" for sort in ("right", "wrong") for outcome in ("given", "caveated", "held")]
+    head = ("", *columns, "mean loss")
+    rows = (("gate alone", fitted.gate), ("with confidence", fitted.answers))
+    row_source = "held-out rows" if fitted.held_out else "the rows it was fitted on"
+    limits = f"Answered from {fitted.block.high:g}, held back below {fitted.block.low:g}; figures of {row_source}."
+    weights = fitted.block.weights.model_dump().items()
+    measured = ", ".join(f"{name} {weight:g} ({fitted.measured[name]:,} rows)" for name, weight in weights if weight)
+    pairs = [
+        (p.false_abstention, p.leak) for p in fitted.curve if p.false_abstention is not None and p.leak is not None
+    ]
     return tag(
         "section",
         tag("h2", "Whether to answer"),
         tag("p", limits, f" Confidence of {measured}.", class_="small soft"),
         tag(
             "table",
-            tag("thead", tag("tr", (tag("th", n, scope="col", class_="num" if n else None) for n in head))),
-            tag("tbody", [_answers(name, made) for name, made in rows]),
+            tag("thead", tag("tr", (tag("th", name, scope="col", class_="num" if name else None) for name in head))),
+            tag("tbody", [_answer_row(name, counts) for name, counts in rows]),
         ),
         tag(
             "div",
@@ -141,19 +147,23 @@ def _answering(found: AbstentionFit) -> Markup:
                 ("right outputs that are not given", "hallucinated outputs that are given"),
                 pairs,
             ),
-            reliability(_marks(found.before), "Before.", f"The mean of the signals; ECE {found.ece_before:.3f}."),
-            reliability(_marks(found.after), "After.", f"The fitted confidence; ECE {found.ece_after:.3f}."),
+            reliability(
+                _reliability_points(fitted.before), "Before.", f"The mean of the signals; ECE {fitted.ece_before:.3f}."
+            ),
+            reliability(
+                _reliability_points(fitted.after), "After.", f"The fitted confidence; ECE {fitted.ece_after:.3f}."
+            ),
             class_="plots",
         ),
     )
 
 
-def _answers(name: str, made: Answers) -> Markup:
-    cells = (*(f"{count:,}" for count in (*made.right, *made.wrong)), f"{made.loss:.4f}")
+def _answer_row(name: str, counts: AnswerCounts) -> Markup:
+    cells = (*(f"{count:,}" for count in (*counts.right, *counts.wrong)), f"{counts.loss:.4f}")
     return tag("tr", tag("th", name, scope="row"), (tag("td", cell, class_="num") for cell in cells))
 
 
-def _marks(bins: tuple[Bin, ...]) -> list[tuple[float, float, int]]:
+def _reliability_points(bins: tuple[Bin, ...]) -> list[tuple[float, float, int]]:
     return [
         (one.mean_probability, one.frequency, one.count)
         for one in bins
@@ -164,9 +174,9 @@ def _marks(bins: tuple[Bin, ...]) -> list[tuple[float, float, int]]:
 def _footer(fit: Fit) -> Markup:
     if fit.calibration is None:
         return tag("footer", tag("p", f"{fit.documents:,} documents"))
-    kept = fit.calibration
+    calibration = fit.calibration
     facts = (
-        f"data {kept.data_digest[:16]} · policy {kept.policy_digest[:16]} · verifier {kept.verifier_digest[:16]} · "
-        f"seed {kept.seed} · {kept.documents:,} documents"
+        f"data {calibration.data_digest[:16]} · policy {calibration.policy_digest[:16]} · "
+        f"verifier {calibration.verifier_digest[:16]} · seed {calibration.seed} · {calibration.documents:,} documents"
     )
     return tag("footer", tag("p", facts))

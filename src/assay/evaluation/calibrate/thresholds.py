@@ -1,7 +1,7 @@
-"""Fits the thresholds of a policy on labelled rows: judged once, decided again for every threshold.
+"""Fits the thresholds of a policy on labelled rows: each is judged once, and decided again for every threshold.
 
-Each row is an output with its evidence and a label, checked as `Guard.check` would check it, so that what is counted is
-what the gate really does with it, citations, coverage and conflicts included, and not what a score alone would say.
+Each row is an output with its evidence and a label, checked as `Guard.check` would check it, so that the counts are of
+what the gate really decides, with citations, coverage and conflicts, and not of what a score alone would suggest.
 """
 
 import hashlib
@@ -13,10 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from assay.errors import InputError
-from assay.evaluation.calibrate.abstention import AbstentionFit, fit_abstaining, signals_kept
+from assay.evaluation.calibrate.abstention import AbstentionFit, confidence_signals, fit_abstention
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result, ResultLog
-from assay.evaluation.runner import Batch, Judged, batches, of_answer
+from assay.evaluation.runner import Batch, Judged, batches, result_of_answer
 from assay.policy import Policy
 from assay.policy.calibration import Calibration, at_strictness, block_grid_of, grid_of, levels_of, loosest
 from assay.schema import HallucinationReport
@@ -39,39 +39,39 @@ if TYPE_CHECKING:
     from assay.models import PairScorer
 
 DEFAULT_COSTS: Final = Costs()
-"""Where nobody says what errors cost: a leak as much as ten abstentions, a false block as much as three."""
+"""The default costs: a leak as much as ten abstentions, a false block as much as three."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be fitted."""
+class FitGoal:
+    """The goal of a fit."""
 
     alpha: float | None = None
-    """The share of hallucinated outputs that may pass; none for no guarantee."""
+    """The largest share of hallucinated outputs that may pass, from 0 to 1; none for no guarantee."""
     delta: float = 0.1
-    """How often the promise may fail, over sets of rows that might have been drawn."""
+    """The probability that the guarantee fails, over the draw of the rows."""
     method: Method = "learn_then_test"
     horizon: int | None = None
-    """How many hallucinated outputs to come the promise is about; their rate by default. Learn then test only."""
+    """The number of future hallucinated outputs that the guarantee covers; by default their rate. Learn then test."""
     costs: Costs | None = None
-    """What errors cost. Without them, and with a guarantee, the loosest threshold that it certifies is taken."""
+    """The costs of errors. Without them, and with a guarantee, the loosest certified threshold is taken."""
     one_per_document: bool = False
-    """Whether of the rows of one document only one counts, drawn by the seed, so that rows are independent."""
+    """Whether only one row of each document counts, drawn by the seed, so that rows are independent."""
     seed: int = 0
     abstention: bool = False
-    """Whether the file also says when an answer is not given, by one confidence fitted on the rows."""
+    """Whether abstention is fitted too: one confidence below which no answer is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What came of it."""
+    """The result of a fit."""
 
     policy: Policy | None
-    """The fitted policy; none where the data do not allow the guarantee."""
+    """The fitted policy; none if the data do not allow the guarantee."""
     calibration: Calibration | None
     guarantee: Guarantee | None
     before: Choice
-    """What the policy as it was does to the rows, at the same costs."""
+    """The outcome under the policy before the fit, at the same costs."""
     after: Choice | None
     curve: tuple[TradeOff, ...]
     """Leak against false abstention over all thresholds."""
@@ -79,12 +79,12 @@ class Fit:
     hallucinated: int
     documents: int
     notes: tuple[str, ...]
-    """What a reader must know before relying on it."""
+    """Caveats that a reader must know before relying on the fit."""
     abstention: AbstentionFit | None = None
-    """The fitted decision whether to answer, where that was asked for."""
+    """The fitted abstention, where that was asked for."""
 
 
-def judge(
+def judge_rows(
     guard: "Guard",
     policy: Policy,
     rows: Sequence[Row],
@@ -92,110 +92,110 @@ def judge(
     progress: Callable[[int], None],
     judged: Judged | None = None,
 ) -> list[Outcome]:
-    """How far every row gets.
+    """Judges the rows that the log has no result of, and gives the outcome of each row.
 
     Args:
-        guard: one with the loosest form of the policy.
-        policy: the one whose thresholds are to be fitted.
+        guard: a guard with the loosest form of the policy.
+        policy: the policy whose thresholds are to be fitted.
         rows: labelled rows.
-        log: where results are kept, entered.
+        log: the log of results, already entered.
         progress: called with the number of rows that were done since the last call.
-        judged: who judges in place of the guard, by an equal `Calibrating`; the outcomes are the same.
+        judged: a map by workers with an equal `CalibrationTask`, in place of the guard; the outcomes are the same.
 
     Returns:
         One outcome for each row, in order.
     """
-    digests = [key_of(row) for row in rows]
+    digests = [calibration_key(row) for row in rows]
     waiting = {digest: row for digest, row in zip(digests, rows, strict=True) if digest not in log.results}
     progress(len(rows) - len(waiting))
-    for results in (judged or partial(map, partial(_judge, guard, policy)))(batches(waiting.items())):
+    for results in (judged or partial(map, partial(_judge_batch, guard, policy)))(batches(waiting.items())):
         log.add(results)
         progress(len(results))
     return [outcome_of(row.wrong, log.results[digest]) for row, digest in zip(rows, digests, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrating:
-    """What a worker is given for a calibration: called once with its network, it gives what judges batches."""
+class CalibrationTask:
+    """The task of workers that calibrate: called once with the network, it gives the function that judges a batch."""
 
     policy: Policy
-    """The one whose thresholds are to be fitted."""
+    """The policy whose thresholds are to be fitted."""
 
     def __call__(self, scorer: "PairScorer") -> Callable[[Batch], list[Result]]:
         """Makes the guard."""
         from assay.config import Guard
 
-        return partial(_judge, Guard(loosest(self.policy), scorer=scorer), self.policy)
+        return partial(_judge_batch, Guard(loosest(self.policy), scorer=scorer), self.policy)
 
 
-def _judge(guard: "Guard", policy: Policy, batch: Batch) -> list[Result]:
+def _judge_batch(guard: "Guard", policy: Policy, batch: Batch) -> list[Result]:
     requests = ({"answer": r.text, "evidence": list(r.evidence), "question": r.question} for _, r in batch)
     reports = guard.check_many(requests)
     return [_result(digest, report, policy, row) for (digest, row), report in zip(batch, reports, strict=True)]
 
 
-def key_of(row: Row) -> str:
-    """Names a row among kept results; other than in `assay eval`, since claims are checked here as outputs."""
+def calibration_key(row: Row) -> str:
+    """The key of a row among kept results; unlike that of `assay eval`, since a claim is checked as an output here."""
     return hashlib.sha256(f"calibrate\0{row.digest}".encode()).hexdigest()[:32]
 
 
 def _result(digest: str, report: HallucinationReport, policy: Policy, row: Row) -> Result:
     levels = levels_of(report, policy)
-    found = of_answer(digest, report, policy.support_threshold)
-    named = {"passes": levels.passes, "blocked": levels.blocked}
-    finite = {name: level for name, level in named.items() if math.isfinite(level)}  # JSON has no infinity
-    kept = finite | signals_kept(report, row, policy)
-    return Result(digest, found.verdict, found.score, found.contradiction, found.spans, kept)
+    answer = result_of_answer(digest, report, policy.support_threshold)
+    level_by_name = {"passes": levels.passes, "blocked": levels.blocked}
+    finite = {name: level for name, level in level_by_name.items() if math.isfinite(level)}  # JSON has no infinity
+    signals = finite | confidence_signals(report, row, policy)
+    return Result(digest, answer.verdict, answer.score, answer.contradiction, answer.spans, signals)
 
 
 def outcome_of(wrong: bool, result: Result) -> Outcome:
-    """The outcome that a kept result stands for."""
+    """The outcome of a row by its kept result."""
     return Outcome(wrong, result.signals.get("passes", -math.inf), result.signals.get("blocked", math.inf))
 
 
-def labelled(rows: Iterable[Row], wish: Wish) -> list[Row]:
-    """The rows that count: those with a label, and of each document one where that is asked for.
+def labelled_rows(rows: Iterable[Row], goal: FitGoal) -> list[Row]:
+    """The rows that count: those with a label, and only one of each document if so wished.
 
     Raises:
-        InputError: there is none.
+        InputError: there are none.
     """
-    kept = [row for row in rows if row.label is not None]
-    if wish.one_per_document:
-        kept = sorted(kept, key=lambda row: row.digest)
-        random.Random(wish.seed).shuffle(kept)  # noqa: S311 a draw that anyone can repeat
-        kept = sorted({row.document: row for row in kept}.values(), key=lambda row: (row.set, row.id))
-    if not kept:
+    with_label = [row for row in rows if row.label is not None]
+    if goal.one_per_document:
+        with_label = sorted(with_label, key=lambda row: row.digest)
+        random.Random(goal.seed).shuffle(with_label)  # noqa: S311 reproducible, not secret
+        with_label = sorted({row.document: row for row in with_label}.values(), key=lambda row: (row.set, row.id))
+    if not with_label:
         raise InputError("expected labelled rows to fit on, got none; `label` says supported, contradicted, ...")
-    return kept
+    return with_label
 
 
 def fit(
     policy: Policy,
     rows: Sequence[Row],
     outcomes: Sequence[Outcome],
-    wish: Wish,
+    goal: FitGoal,
     verifier: tuple[str, str],
     results: Sequence[Result] = (),
 ) -> Fit:
     """Choose the thresholds.
 
     Args:
-        policy: the one to start from.
-        rows: the rows, labelled.
-        outcomes: how far each gets.
-        wish: what is wanted.
-        verifier: name and digest of what judged.
-        results: what was kept of each row; where the wish is to decide whether to answer.
+        policy: the policy to start from.
+        rows: the labelled rows.
+        outcomes: the outcome of each row.
+        goal: the goal of the fit.
+        verifier: name and digest of the verifier that judged.
+        results: the kept result of each row; needed if abstention is fitted.
 
     Raises:
-        InputError: there are no rows, or alpha or delta are no shares.
+        InputError: there are no rows, or alpha or delta are not between 0 and 1.
     """
     grid = grid_of(policy)
-    guarantee = _guarantee(outcomes, grid, wish)
-    costs = wish.costs or DEFAULT_COSTS
+    guarantee = _guarantee(outcomes, grid, goal)
+    costs = goal.costs or DEFAULT_COSTS
     present = policy.emit_threshold if policy.aggregation != "unsupported_rate" else 1 - policy.warn_rate
     before = counted(outcomes, costs, present, policy.block_threshold)
-    after = _choice(policy, outcomes, grid, guarantee, wish)
+    after = _choice(policy, outcomes, grid, guarantee, goal)
     wrong = sum(outcome.wrong for outcome in outcomes)
     documents = len({row.document for row in rows})
     curve = trade_off(outcomes, grid)
@@ -204,16 +204,16 @@ def fit(
         return Fit(None, None, guarantee, before, None, curve, len(rows), wrong, documents, notes)
     fitted = at_strictness(policy, after.threshold, after.block_threshold)
     abstention = None
-    if wish.abstention:
+    if goal.abstention:
         gate = after.threshold, after.block_threshold
-        abstention = fit_abstaining(rows, results, outcomes, costs, policy, gate)
+        abstention = fit_abstention(rows, results, outcomes, costs, policy, gate)
         fitted = fitted.model_copy(update={"abstention": abstention.block})
     fitted = fitted.model_copy(update={"name": f"{policy.name.removesuffix('-calibrated')}-calibrated"})
     point = next(point for point in curve if point.threshold == after.threshold)
     calibration = Calibration(
         method="least_loss" if guarantee is None else guarantee.method,
         statement=statement(guarantee, after),
-        alpha=wish.alpha,
+        alpha=goal.alpha,
         delta=None if guarantee is None else guarantee.delta,
         horizon=None if guarantee is None else guarantee.horizon,
         rows=len(rows),
@@ -228,54 +228,56 @@ def fit(
         loss_of_rates=costs.rates,
         loss=round(after.loss, 9),
         confidence_ece=round(abstention.ece_after, 6) if abstention is not None and abstention.held_out else None,
-        seed=wish.seed,
+        seed=goal.seed,
         data_digest=data_digest(rows),
         policy_digest=fitted.digest,
         verifier=verifier[0],
         verifier_digest=verifier[1],
     )
-    found = Fit(fitted, calibration, guarantee, before, after, curve, len(rows), wrong, documents, notes, abstention)
-    return replace(found, notes=(*notes, *_abstention_notes(abstention, len(rows))))
+    fitted_result = Fit(
+        fitted, calibration, guarantee, before, after, curve, len(rows), wrong, documents, notes, abstention
+    )
+    return replace(fitted_result, notes=(*notes, *_abstention_notes(abstention, len(rows))))
 
 
-def _abstention_notes(found: AbstentionFit | None, rows: int) -> Iterator[str]:
-    if found is None:
+def _abstention_notes(abstention: AbstentionFit | None, rows: int) -> Iterator[str]:
+    if abstention is None:
         return
-    absent = [name for name, count in found.measured.items() if not count]
+    absent = [name for name, count in abstention.measured.items() if not count]
     if absent:
         yield (
             f"The confidence is fitted without {', '.join(absent)}: no row has them, so they weigh nothing. Rows may "
             "carry `signals` and a `question`."
         )
-    few = [name for name, count in found.measured.items() if 0 < count < rows]
-    if few:
-        yield f"Only some rows have {', '.join(few)}; for the others they are left out."
-    if not found.held_out:
+    incomplete = [name for name, count in abstention.measured.items() if 0 < count < rows]
+    if incomplete:
+        yield f"Only some rows have {', '.join(incomplete)}; for the others they are left out."
+    if not abstention.held_out:
         yield "Too few rows or documents to hold some out: the confidence's figures are of the rows it was fitted on."
 
 
-def _guarantee(outcomes: Sequence[Outcome], grid: Sequence[float], wish: Wish) -> Guarantee | None:
-    if wish.alpha is None:
+def _guarantee(outcomes: Sequence[Outcome], grid: Sequence[float], goal: FitGoal) -> Guarantee | None:
+    if goal.alpha is None:
         return None
     levels = [outcome.passes for outcome in outcomes if outcome.wrong]
-    if wish.method == "learn_then_test":
-        return learn_then_test(levels, grid, wish.alpha, wish.delta, wish.horizon)
-    if wish.horizon is not None:
+    if goal.method == "learn_then_test":
+        return learn_then_test(levels, grid, goal.alpha, goal.delta, goal.horizon)
+    if goal.horizon is not None:
         raise InputError("a horizon goes with learn then test: control in the mean promises nothing of one number")
-    return conformal_risk_control(levels, grid, wish.alpha)
+    return conformal_risk_control(levels, grid, goal.alpha)
 
 
 def _choice(
-    policy: Policy, outcomes: Sequence[Outcome], grid: Sequence[float], guarantee: Guarantee | None, wish: Wish
+    policy: Policy, outcomes: Sequence[Outcome], grid: Sequence[float], guarantee: Guarantee | None, goal: FitGoal
 ) -> Choice | None:
-    """The cheapest of what is certified. Choosing among it costs no confidence: all stricter ones hold too."""
-    costs = wish.costs or DEFAULT_COSTS
+    """The cheapest certified choice. Choosing costs no confidence, since every stricter threshold is certified too."""
+    costs = goal.costs or DEFAULT_COSTS
     if guarantee is None:
         return cheapest(outcomes, costs, grid, block_grid_of(policy))
     least = guarantee.threshold
     if least is None:
         return None
-    if wish.costs is None:
+    if goal.costs is None:
         return counted(outcomes, costs, least, min(policy.block_threshold, least))
     return cheapest(outcomes, costs, [t for t in grid if t >= least], block_grid_of(policy))
 
@@ -289,7 +291,7 @@ def _bound(guarantee: Guarantee | None, after: Choice, wrong: int) -> float | No
 
 
 def statement(guarantee: Guarantee | None, after: Choice) -> str:
-    """What is promised, and what is not, in plain words."""
+    """The guarantee and its limits in plain words."""
     if guarantee is None:
         return f"The thresholds with the least loss on these {after.rows:,} rows; nothing is promised for others."
     share = f"Of hallucinated outputs like these rows, at most {guarantee.alpha:.4g} pass"
@@ -302,7 +304,7 @@ def statement(guarantee: Guarantee | None, after: Choice) -> str:
 
 
 def data_digest(rows: Iterable[Row]) -> str:
-    """SHA-256 over what every row says and how it is labelled, in an order that does not matter."""
+    """SHA-256 over the contents and labels of all rows, whatever their order."""
     lines = sorted(f"{row.digest} {row.label}" for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -323,6 +325,6 @@ def _notes(
             f"{len(rows):,} rows share {documents:,} documents and are not independent of each other: "
             "--one-per-document keeps one of each."
         )
-    sure = sum(outcome.wrong and outcome.passes >= 1.0 for outcome in outcomes)
-    if sure:
-        yield f"{sure:,} hallucinated rows pass at every threshold."
+    always_passing = sum(outcome.wrong and outcome.passes >= 1.0 for outcome in outcomes)
+    if always_passing:
+        yield f"{always_passing:,} hallucinated rows pass at every threshold."

@@ -1,4 +1,4 @@
-"""Figures of an evaluation, each with its interval, beside those of simple baselines."""
+"""The figures of an evaluation with their intervals, and those of simple baselines."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""Bootstrap over whole documents, all resamples of a figure at once.
+"""Bootstrap over whole documents, vectorised over resamples.
 
 A resample draws as many documents as there are, with replacement; each row then counts as often as its document was
-drawn. Figures are written as sums over rows with these counts as weights, so that many resamples are one product of
-matrices, and nothing is sorted twice. With weights of one they are the figures of `assay.stats` (a test says so).
+drawn. Figures are written as sums over rows weighted by these counts, so that many resamples are one product of
+matrices, and scores are sorted only once. With weights of one they equal the figures of `assay.stats` (tested).
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 CELLS: Final = 4_000_000
-"""Weights (resamples times rows) that are held at once: 32 MB."""
+"""The most weights (resamples times rows) held at a time: 32 MB."""
 BINS: Final = 10
 """Bins of the calibration error, as in `stats.calibration.ece`."""
 
@@ -23,23 +23,23 @@ def weights(documents: NDArray[np.str_], resamples: int, seed: int) -> Iterator[
     """How often each row counts in each resample.
 
     Args:
-        documents: for each row its document.
-        resamples: how many to draw.
-        seed: the same seed draws the same.
+        documents: the document of each row.
+        resamples: the number of resamples.
+        seed: equal seeds give equal resamples.
 
     Yields:
-        Blocks of shape (some resamples, rows), as many as give `resamples` in all.
+        Blocks of shape (some resamples, rows), together `resamples` of them.
     """
-    # By first appearance and not by name, so that equal columns of different names are drawn alike.
+    # Documents are numbered by first appearance, not by name, so that renaming them does not change the draws.
     _, first, inverse = np.unique(documents, return_index=True, return_inverse=True)
-    member = np.argsort(np.argsort(first))[inverse.reshape(-1)]
+    document_index = np.argsort(np.argsort(first))[inverse.reshape(-1)]
     count = len(first)
     rng = np.random.default_rng(seed)
     block = max(1, CELLS // len(documents))
     for begin in range(0, resamples, block):
         drawn = rng.integers(0, count, size=(min(block, resamples - begin), count))
-        times = np.stack([np.bincount(one, minlength=count) for one in drawn])
-        yield times[:, member].astype(np.float64)
+        draws = np.stack([np.bincount(documents_drawn, minlength=count) for documents_drawn in drawn])
+        yield draws[:, document_index].astype(np.float64)
 
 
 def rates(counts: Floats, wrong: NDArray[np.bool_], flagged: NDArray[np.bool_]) -> dict[str, Floats]:
@@ -79,22 +79,23 @@ def ranks(counts: Floats, positive: NDArray[np.bool_], scores: Floats) -> tuple[
     return auroc, _ratio((positives * precision).sum(axis=1), hits[:, -1])
 
 
-def ece(counts: Floats, said: Floats, came: NDArray[np.bool_]) -> Floats:
-    """The calibration error of each resample over bins of equal width: sum of |came - said| by bin, over the rows."""
+def ece(counts: Floats, predicted: Floats, observed: NDArray[np.bool_]) -> Floats:
+    """The calibration error of each resample over bins of equal width: the sum over bins of |observed - predicted|,
+    divided by the rows."""
     edges = np.linspace(0, 1, BINS + 1)
-    index = np.minimum(np.searchsorted(edges, said, side="right") - 1, BINS - 1)
-    gaps = np.zeros((len(said), BINS))
-    gaps[np.arange(len(said)), index] = came.astype(np.float64) - said
+    index = np.minimum(np.searchsorted(edges, predicted, side="right") - 1, BINS - 1)
+    gaps = np.zeros((len(predicted), BINS))
+    gaps[np.arange(len(predicted)), index] = observed.astype(np.float64) - predicted
     return _ratio(np.abs(counts @ gaps).sum(axis=1), counts.sum(axis=1))
 
 
 def span_f1(counts: Floats, spans: NDArray[np.int64]) -> Floats:
-    """F1 over characters of each resample; `spans` holds characters in both, marked, and to be marked."""
-    common, found, right = (counts @ spans.astype(np.float64)).T
-    return _ratio(2 * common, found + right)
+    """F1 over characters of each resample; the columns of `spans` are characters in both, marked, and wrong."""
+    common, marked, wrong = (counts @ spans.astype(np.float64)).T
+    return _ratio(2 * common, marked + wrong)
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    found = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=found, where=whole > 0)
-    return found
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    ratio = np.full(numerator.shape, np.nan)
+    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
+    return ratio

@@ -1,7 +1,7 @@
-"""Two runs over the same rows: how every figure changed, with paired intervals, and which rows flipped.
+"""Compares two runs over the same rows: the change of every figure with a paired interval, and the rows that flipped.
 
-The interval of a change is that of the difference on the same resamples of documents (a paired bootstrap), which says
-what two overlapping intervals do not: whether the change is more than chance.
+The interval of a change is that of the difference on the same resamples of documents (a paired bootstrap). Unlike two
+overlapping intervals it shows whether the change is more than chance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.evaluation.figures.metrics import RESAMPLES, Figure, columns, differences, figures
-from assay.evaluation.figures.summary import scored_guard
-from assay.evaluation.rows.kept import KeptRow
+from assay.evaluation.figures.summary import guard_scores
+from assay.evaluation.rows.kept_rows import KeptRow
 from assay.evaluation.rows.results import Result
 
 LESS_IS_BETTER: Final = frozenset({"fpr", "fnr", "ece"})
-"""Figures of which less is better."""
+"""Figures for which less is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Flip:
     before: str
     """The verdict of the first run."""
     after: str
-    """That of the second."""
+    """The verdict of the second run."""
     score_before: float | None
     score_after: float | None
     place: tuple[str, int] | None = None
@@ -52,13 +52,13 @@ class Change:
     difference: Figure
     """The second less the first."""
     better: bool | None
-    """Whether the change is for the better beyond chance (its interval does not hold 0); none where it is not
-    stated."""
+    """Whether the change is for the better beyond chance, that is, its interval does not contain 0; none where it is
+    within chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that a comparison found."""
+    """The result of a comparison."""
 
     first: str
     second: str
@@ -87,14 +87,14 @@ def compare(
     threshold: float | None = None,
     resamples: int = RESAMPLES,
 ) -> Comparison:
-    """Holds two runs against each other.
+    """Compares two runs.
 
     Args:
-        names: of the runs, for people.
-        rows: the rows of either run; those without a label are passed over.
-        first: results by the digest of their row.
-        second: the same of the other run.
-        threshold: flag below this score; the verdict decides without one.
+        names: the names of the runs, for people.
+        rows: the rows of either run; those without a label are ignored.
+        first: the results of the first run by the digest of their row.
+        second: those of the second run.
+        threshold: flag below this score; without one the verdict decides.
         resamples: bootstrap resamples.
 
     Raises:
@@ -107,16 +107,16 @@ def compare(
             "the two runs share no labelled row, so that there is nothing to compare; both should be runs of "
             "`assay eval` over the same files"
         )
-    sides = [[results[row.digest] for row in shared] for results in (first, second)]
-    scored = [scored_guard("assay", side, threshold) for side in sides]
-    data = [columns(shared, one, side) for one, side in zip(scored, sides, strict=True)]
+    sides_results = [[results[row.digest] for row in shared] for results in (first, second)]
+    sides_scored = [guard_scores("assay", side, threshold) for side in sides_results]
+    data = [columns(shared, scores, side) for scores, side in zip(sides_scored, sides_results, strict=True)]
     measured = [figures(name, one, resamples).figures for name, one in zip(names, data, strict=True)]
-    moved = differences(data[1], data[0], resamples)
+    changes = differences(data[1], data[0], resamples)
     flips = []
     for index, row in enumerate(shared):
-        right = [one.flagged[index] == row.wrong for one in scored]
+        right = [scores.flagged[index] == row.wrong for scores in sides_scored]
         if right[0] != right[1]:
-            flips.append((right[0], _flip(row, sides[0][index], sides[1][index])))
+            flips.append((right[0], _flip(row, sides_results[0][index], sides_results[1][index])))
     return Comparison(
         first=names[0],
         second=names[1],
@@ -125,9 +125,9 @@ def compare(
         only_first=sum(digest in first and digest not in second for digest in by_digest),
         only_second=sum(digest in second and digest not in first for digest in by_digest),
         changes={
-            name: Change(measured[0][name], measured[1][name], one, _better(name, one))
-            for name, one in moved.items()
-            if one.value is not None
+            name: Change(measured[0][name], measured[1][name], figure, _better(name, figure))
+            for name, figure in changes.items()
+            if figure.value is not None
         },
         regressions=_sorted(flip for was_right, flip in flips if was_right),
         fixes=_sorted(flip for was_right, flip in flips if not was_right),
@@ -135,7 +135,7 @@ def compare(
 
 
 def _sorted(flips: Any) -> tuple[Flip, ...]:
-    return tuple(sorted(flips, key=lambda one: (-one.change, one.set, one.id)))
+    return tuple(sorted(flips, key=lambda flip: (-flip.change, flip.set, flip.id)))
 
 
 def _flip(row: KeptRow, before: Result, after: Result) -> Flip:

@@ -1,8 +1,9 @@
-"""The worst errors of an evaluation, to be read by a person: the rows on which the verifier was most surely wrong."""
+"""The worst errors of an evaluation, for people to read: rows on which the verifier was wrong and most confident."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.evaluation.figures.slice_rates import is_flagged
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.schema import Verdict
@@ -11,8 +12,8 @@ from assay.schema import Verdict
 def errors_of(rows: Sequence[Row], results: Sequence[Result], threshold: float | None = None) -> list[dict[str, Any]]:
     """All errors, in the order of the rows.
 
-    An error is a supported row that was flagged, or a wrong one that was not. Rows that could not be judged are no
-    errors of judgement and are left out.
+    An error is a supported row that was flagged, or a wrong one that was not. Rows that could not be judged are left
+    out.
 
     Args:
         rows: the rows.
@@ -20,19 +21,19 @@ def errors_of(rows: Sequence[Row], results: Sequence[Result], threshold: float |
         threshold: flag below this score; by default the verdict decides, as in the figures.
 
     Returns:
-        For each error what JSON can hold: set, id, kind (`false alarm` or `missed`), how sure (0 to 1), label,
-        verdict, score, contradiction, question, claim, evidence, the spans given and the spans pointed at, and the
-        signals.
+        For each error JSON values: set, id, kind (`false alarm` or `missed`), `sure` (0 to 1, how far the score lies on
+        the wrong side), label, verdict, score, contradiction, question, claim, evidence, labelled spans, spans that the
+        verifier pointed at, and signals.
     """
-    found = []
+    errors = []
     for row, result in zip(rows, results, strict=True):
         if row.label is None or result.score is None or result.verdict == Verdict.UNCHECKED.value:
             continue
-        flagged = not result.supported if threshold is None else result.score < threshold
+        flagged = is_flagged(result, threshold)
         if flagged != row.wrong:
             sure = 1 - result.score if flagged else result.score
-            found.append(_entry(row, result, sure, flagged=flagged))
-    return found
+            errors.append(_entry(row, result, sure, flagged=flagged))
+    return errors
 
 
 def worst_errors(
@@ -40,12 +41,12 @@ def worst_errors(
 ) -> list[dict[str, Any]]:
     """The errors whose score lies farthest on the wrong side, the worst first, sets taken in turn.
 
-    Sets take turns so that one weak set does not fill the list; within a set the surest errors come first.
+    Sets take turns so that one weak set does not fill the list; within a set the most confident errors come first.
 
     Args:
         rows: the rows.
         results: one for each row, in order.
-        count: how many to give at most.
+        count: the most errors.
         threshold: flag below this score; by default the verdict decides, as in the figures.
 
     Returns:
@@ -54,17 +55,19 @@ def worst_errors(
     by_set: dict[str, list[dict[str, Any]]] = {}
     for error in errors_of(rows, results, threshold):
         by_set.setdefault(error["set"], []).append(error)
-    for found in by_set.values():
-        found.sort(key=lambda error: (-_sure(error), error["id"]))
+    for errors_of_set in by_set.values():
+        errors_of_set.sort(key=lambda error: (-_sure(error), error["id"]))
     ranked = [
-        (place, -_sure(error), name, error) for name, found in by_set.items() for place, error in enumerate(found)
+        (place, -_sure(error), name, error)
+        for name, errors_of_set in by_set.items()
+        for place, error in enumerate(errors_of_set)
     ]
     ranked.sort(key=lambda item: item[:3])
     return [error for *_, error in ranked[:count]]
 
 
 def _sure(error: Mapping[str, Any]) -> float:
-    """How far on the wrong side the score lies, not rounded as in the entry."""
+    """How far the score lies on the wrong side; unrounded, unlike in the entry."""
     return float(error["score"] if error["kind"] == "missed" else 1 - error["score"])
 
 

@@ -1,7 +1,8 @@
-"""What a gate is worth: the share of honest outputs that it emits, and of wrong ones that it stops.
+"""The two rates of a gate: the share of honest outputs that it emits, and of wrong outputs that it stops.
 
-Neither says anything without the other: a gate that stops everything lets no lie through. Outputs are labelled as a
-whole; one is honest if nothing in it is wrong. Intervals are Wilson's (`assay.stats`), which hold at the extremes too.
+Neither means anything without the other: a gate that stops everything lets no wrong output through. Outputs are
+labelled as a whole; one is honest if nothing in it is wrong. Intervals are Wilson's (`assay.stats`), which are valid at
+0 and 1 too.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from assay.schema import Action
 from assay.stats import wilson
 
 STEPS: Final = 200
-"""Points of a curve at most."""
+"""The most points of a curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many of so many, with a 95% interval; no value where there are none."""
+    """A share, `count` of `of`, with its 95% interval; without a value if `of` is 0."""
 
     count: int
     of: int
@@ -37,29 +38,29 @@ class Rates:
     honest_emitted: Share
     wrong_stopped: Share
     actions: Mapping[str, int]
-    """How many outputs each action was decided on, honest and wrong together."""
+    """The number of outputs by action, honest and wrong ones together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """One labelled output, as a gate decided on it."""
+    """One labelled output with the decision of a gate."""
 
     honest: bool
     action: str
     score: float | None
-    """The gate's overall score; none where nothing was checked."""
+    """The gate's overall score; none if nothing was checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateFigures:
-    """What one policy's gate is worth over all outputs, by set and by slice."""
+    """The rates of one policy's gate over all outputs, by set and by slice."""
 
     policy: str
     overall: Rates
     sets: tuple[Rates, ...]
     slices: Mapping[str, tuple[Rates, ...]]
     curve: tuple[tuple[float, float, float], ...]
-    """Of thresholds of the overall score: the threshold, the share of honest outputs from it on, of wrong below."""
+    """Points: a threshold of the overall score, the share of honest outputs at or above it, of wrong ones below it."""
 
 
 def gate_figures(
@@ -68,17 +69,17 @@ def gate_figures(
     """The figures of one policy.
 
     Args:
-        policy: its name.
+        policy: the name of the policy.
         decided: the labelled outputs.
-        sets: the set of each.
-        slices: by way of slicing, the slice of each.
+        sets: the set of each output.
+        slices: for each output its slice by way of slicing.
     """
-    ways = list(slices[0]) if slices else []
+    dimensions = list(slices[0]) if slices else []
     return GateFigures(
         policy,
         rates("all", decided),
         _grouped(decided, sets),
-        {way: _grouped(decided, [one[way] for one in slices]) for way in ways},
+        {dimension: _grouped(decided, [slice_of[dimension] for slice_of in slices]) for dimension in dimensions},
         curve(decided),
     )
 
@@ -91,7 +92,7 @@ def _grouped(decided: Sequence[Decided], names: Sequence[str]) -> tuple[Rates, .
 
 
 def share(count: int, of: int) -> Share:
-    """`count` of `of` with its interval.
+    """`count` of `of` with its 95% interval.
 
     >>> share(8, 10).value
     0.8
@@ -119,19 +120,23 @@ def rates(name: str, decided: Sequence[Decided]) -> Rates:
 def curve(decided: Sequence[Decided]) -> tuple[tuple[float, float, float], ...]:
     """For thresholds of the overall score: threshold, honest outputs at or above it, wrong ones below it.
 
-    It shows what the score could do with other thresholds; outputs without one are below all of them. What a policy
-    holds back for other reasons is not in it, so that its own point may lie off the curve.
+    It shows what other thresholds of the score would do; outputs without a score are below all of them. It ignores the
+    other reasons for which a policy holds outputs back, so the policy's own point may lie off the curve.
     """
 
-    def reached(one: Decided) -> float:
-        return -1.0 if one.score is None else one.score
+    def score_or_lowest(output: Decided) -> float:
+        return -1.0 if output.score is None else output.score
 
-    honest = sorted(reached(one) for one in decided if one.honest)
-    wrong = sorted(reached(one) for one in decided if not one.honest)
+    honest = sorted(score_or_lowest(output) for output in decided if output.honest)
+    wrong = sorted(score_or_lowest(output) for output in decided if not output.honest)
     if not honest or not wrong:
         return ()
-    found = sorted({value for value in (*honest, *wrong) if value >= 0})
-    chosen = found if len(found) <= STEPS else [found[round(i * (len(found) - 1) / (STEPS - 1))] for i in range(STEPS)]
+    thresholds = sorted({value for value in (*honest, *wrong) if value >= 0})
+    chosen = (
+        thresholds
+        if len(thresholds) <= STEPS
+        else [thresholds[round(i * (len(thresholds) - 1) / (STEPS - 1))] for i in range(STEPS)]
+    )
     return tuple(
         (
             threshold,

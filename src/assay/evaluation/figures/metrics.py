@@ -1,9 +1,9 @@
 """The figures of some rows, each with an interval from resampled documents.
 
-The class that counts as positive is *wrong*: every row whose label is not `supported`. F1 and the false negative rate
-are of that class; the false positive rate is the share of supported rows that were flagged. Intervals resample whole
-documents, since rows with the same evidence stand or fall together. A row that could not be judged counts as flagged,
-because that is what the gate does with it, and has no place in AUROC, AUPRC and calibration; their number is shown.
+The positive class is *wrong*: every row whose label is not `supported`. F1 and the false negative rate are of that
+class; the false positive rate is the share of supported rows that were flagged. Intervals resample whole documents,
+because rows with the same evidence are not independent. A row that could not be judged counts as flagged, because the
+gate holds it back, and is left out of AUROC, AUPRC and calibration; the number of such rows is reported.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.evaluation.figures import bootstrap
-from assay.evaluation.figures.baselines import Scored
-from assay.evaluation.rows.kept import KeptRow
+from assay.evaluation.figures.baselines import SystemScores
+from assay.evaluation.rows.kept_rows import KeptRow
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
 from assay.schema import Metric
@@ -25,7 +25,7 @@ from assay.stats import classification as stats
 RESAMPLES: Final = 1000
 """Bootstrap resamples behind each interval."""
 SLICE_RESAMPLES: Final = 300
-"""The same for slices, of which there are many."""
+"""Resamples for slices, of which there are many."""
 SEED: Final = 2020
 """Seed of the resampling: the same results give the same report."""
 LEVEL: Final = 0.95
@@ -44,15 +44,15 @@ FIGURES: Final[Mapping[str, str]] = {
 }
 """The figures in the order in which they are shown."""
 
-_LEAST_LACKING: Final = 1e-6
-"""A probability of no support that is divided by is at least so much."""
+_LEAST_NO_SUPPORT: Final = 1e-6
+"""The least probability of no support that is divided by."""
 _NEITHER: Final = -1
-"""In `Columns.against`: the row says nothing of contradiction against lack of support."""
+"""In `Columns.against`: the label is neither contradicted nor unsupported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure with its interval of 95%, or why there is none."""
+    """One figure with its 95% interval, or the reason why it is undefined."""
 
     value: float | None
     low: float | None = None
@@ -77,12 +77,12 @@ class Figures:
     unsupported: int = 0
     """Rows labelled `unsupported`; rows that are only `not_supported` are in neither."""
     documents: int = 0
-    """Different documents, which are what the intervals resample."""
+    """The number of different documents, which the intervals resample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Labelled rows as columns, with what one system says of them."""
+    """Labelled rows as columns, with the output of one system."""
 
     wrong: NDArray[np.bool_]
     flagged: NDArray[np.bool_]
@@ -94,32 +94,32 @@ class Columns:
     contradiction: NDArray[np.float64]
     """The score of contradiction; NaN where there is none."""
     spans: NDArray[np.int64]
-    """Of shape (rows, 3): characters that are rightly marked, marked, and to be marked; 0 where a row has no spans."""
+    """Of shape (rows, 3): characters that are rightly marked, marked, and wrong; 0 if a row has no spans."""
     has_spans: NDArray[np.bool_]
-    """Whether the row's source marks the wrong characters and the system says which they are."""
+    """Whether the wrong characters are labelled and the system marks characters."""
 
     def take(self, chosen: NDArray[np.intp]) -> "Columns":
         """Some of the rows, which may repeat."""
         return Columns(**{one.name: getattr(self, one.name)[chosen] for one in fields(self)})
 
 
-def columns(rows: "Sequence[Row] | Sequence[KeptRow]", scored: Scored, results: Sequence[Result] = ()) -> Columns:
+def columns(rows: "Sequence[Row] | Sequence[KeptRow]", scored: SystemScores, results: Sequence[Result] = ()) -> Columns:
     """The columns of labelled rows.
 
     Args:
         rows: the rows.
-        scored: what one system says of them.
-        results: the guard's own results where the system is the guard: only they tell of contradiction and of spans.
+        scored: the scores of one system.
+        results: the guard's results if the system is the guard; only these have contradiction and spans.
     """
     count = len(rows)
     against = {"contradicted": 1, "unsupported": 0}
     contradiction = [result.contradiction for result in results] or [None] * count
-    marked = [row.spans is not None and bool(results) for row in rows]
+    has_spans = [row.spans is not None and bool(results) for row in rows]
     spans = np.zeros((count, 3), dtype=np.int64)
-    right = [row.spans for row in rows]
-    for index, (wanted, result) in enumerate(zip(right, results, strict=False)):
-        if wanted is not None:
-            spans[index] = _shared(result.spans, wanted)
+    spans_by_row = [row.spans for row in rows]
+    for index, (wrong_spans, result) in enumerate(zip(spans_by_row, results, strict=False)):
+        if wrong_spans is not None:
+            spans[index] = _span_counts(result.spans, wrong_spans)
     return Columns(
         wrong=np.array([row.wrong for row in rows], dtype=np.bool_),
         flagged=np.array(scored.flagged, dtype=np.bool_),
@@ -128,7 +128,7 @@ def columns(rows: "Sequence[Row] | Sequence[KeptRow]", scored: Scored, results: 
         against=np.array([against.get(row.label or "", _NEITHER) for row in rows], dtype=np.int8),
         contradiction=_numbers(contradiction),
         spans=spans,
-        has_spans=np.array(marked, dtype=np.bool_),
+        has_spans=np.array(has_spans, dtype=np.bool_),
     )
 
 
@@ -136,18 +136,18 @@ def _numbers(values: Iterable[float | None]) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _shared(found: Iterable[tuple[int, int]], right: Iterable[tuple[int, int]]) -> tuple[int, int, int]:
-    """Characters in both, in what was found, and in what is right."""
-    ours, theirs = (set().union(*(range(*span) for span in spans)) for spans in (found, right))
-    return len(ours & theirs), len(ours), len(theirs)
+def _span_counts(marked: Iterable[tuple[int, int]], wrong: Iterable[tuple[int, int]]) -> tuple[int, int, int]:
+    """The number of characters that are in both, that are marked, and that are wrong by the label."""
+    marked_characters, wrong_characters = (set().union(*(range(*span) for span in spans)) for spans in (marked, wrong))
+    return len(marked_characters & wrong_characters), len(marked_characters), len(wrong_characters)
 
 
 def figures(name: str, data: Columns, resamples: int = RESAMPLES) -> Figures:
     """The figures of some labelled rows that one system has judged.
 
     Args:
-        name: for people.
-        data: at least one row.
+        name: the name of the rows, for people.
+        data: the rows, at least one.
         resamples: bootstrap resamples.
     """
     return Figures(
@@ -162,78 +162,87 @@ def figures(name: str, data: Columns, resamples: int = RESAMPLES) -> Figures:
     )
 
 
-def difference(one: Columns, other: Columns, resamples: int = RESAMPLES) -> Figure:
-    """How far one system's balanced accuracy lies above another's on the same rows, both on the same resamples.
+def difference(system: Columns, reference: Columns, resamples: int = RESAMPLES) -> Figure:
+    """The balanced accuracy of a system less that of a reference on the same rows, both on the same resamples.
 
-    The interval of a difference says what two overlapping intervals do not: whether one is ahead of the other.
-
-    Args:
-        one: what the first system says.
-        other: what the second says of the same rows in the same order.
-        resamples: bootstrap resamples.
-    """
-    mine, theirs = (stats.balanced_accuracy(data.wrong, data.flagged) for data in (one, other))
-    if mine.value is None or theirs.value is None:
-        return Figure(None, undefined=mine.undefined or theirs.undefined)
-    drawn = [
-        bootstrap.rates(counts, one.wrong, one.flagged)["balanced_accuracy"]
-        - bootstrap.rates(counts, other.wrong, other.flagged)["balanced_accuracy"]
-        for counts in bootstrap.weights(one.documents, resamples, SEED)
-    ]
-    return Figure(mine.value - theirs.value, *_bounds(np.concatenate(drawn)))
-
-
-def differences(one: Columns, other: Columns, resamples: int = RESAMPLES) -> dict[str, Figure]:
-    """How far every figure of one system lies above another's on the same rows, both on the same resamples.
+    Unlike two overlapping intervals, the interval of the difference shows whether one is ahead of the other.
 
     Args:
-        one: what the first system says.
-        other: what the second says of the same rows in the same order.
+        system: the output of the system.
+        reference: the output of the reference on the same rows in the same order.
+        resamples: bootstrap resamples.
+    """
+    system_metric, reference_metric = (
+        stats.balanced_accuracy(data.wrong, data.flagged) for data in (system, reference)
+    )
+    if system_metric.value is None or reference_metric.value is None:
+        return Figure(None, undefined=system_metric.undefined or reference_metric.undefined)
+    drawn = [
+        bootstrap.rates(counts, system.wrong, system.flagged)["balanced_accuracy"]
+        - bootstrap.rates(counts, reference.wrong, reference.flagged)["balanced_accuracy"]
+        for counts in bootstrap.weights(system.documents, resamples, SEED)
+    ]
+    return Figure(system_metric.value - reference_metric.value, *_bounds(np.concatenate(drawn)))
+
+
+def differences(system: Columns, reference: Columns, resamples: int = RESAMPLES) -> dict[str, Figure]:
+    """Every figure of a system less that of a reference on the same rows, both on the same resamples.
+
+    Args:
+        system: the output of the system.
+        reference: the output of the reference on the same rows in the same order.
         resamples: bootstrap resamples.
     """
     drawn = [
-        {name: values - theirs[name] for name, values in _resampled(one, counts).items()}
-        for counts in bootstrap.weights(one.documents, resamples, SEED)
-        for theirs in [_resampled(other, counts)]
+        {name: values - reference_values[name] for name, values in _resampled(system, counts).items()}
+        for counts in bootstrap.weights(system.documents, resamples, SEED)
+        for reference_values in [_resampled(reference, counts)]
     ]
-    mine, others = _all(one), _all(other)
-    found: dict[str, Figure] = {}
-    for name, metric in mine.items():
-        value, base = metric.value, others[name].value
-        if value is None or base is None:
-            found[name] = Figure(None, undefined=metric.undefined or others[name].undefined)
+    system_metrics, reference_metrics = _point_figures(system), _point_figures(reference)
+    figures_by_name: dict[str, Figure] = {}
+    for name, metric in system_metrics.items():
+        value, reference_value = metric.value, reference_metrics[name].value
+        if value is None or reference_value is None:
+            figures_by_name[name] = Figure(None, undefined=metric.undefined or reference_metrics[name].undefined)
         else:
-            found[name] = Figure(value - base, *_bounds(np.concatenate([block[name] for block in drawn])))
-    return found
+            figures_by_name[name] = Figure(
+                value - reference_value, *_bounds(np.concatenate([block[name] for block in drawn]))
+            )
+    return figures_by_name
 
 
 def _with_intervals(data: Columns, resamples: int) -> dict[str, Figure]:
-    """All figures over the same resamples of documents; rates that no resample moves by Wilson (ADR 0077)."""
+    """All figures over the same resamples of documents; the intervals of rates of 0 and 1 are Wilson's (ADR 0077)."""
     blocks = [_resampled(data, counts) for counts in bootstrap.weights(data.documents, resamples, SEED)]
-    found = {
-        name: _figure(metric, np.concatenate([block[name] for block in blocks])) for name, metric in _all(data).items()
+    figures_by_name = {
+        name: _figure(metric, np.concatenate([block[name] for block in blocks]))
+        for name, metric in _point_figures(data).items()
     }
-    rates = {name: _at_the_extremes(found[name], data.documents[data.wrong == wrong]) for name, wrong in _RATES.items()}
-    moved = any(rates[name] != found[name] for name in rates)
-    both = [rate for rate in rates.values() if rate.low is not None and rate.high is not None]
-    accuracy = found["balanced_accuracy"]
-    if moved and len(both) == len(rates) and accuracy.value is not None:
-        low = 1 - sum(rate.high or 0.0 for rate in both) / 2
-        high = 1 - sum(rate.low or 0.0 for rate in both) / 2
-        rates["balanced_accuracy"] = Figure(
+    rate_figures = {
+        name: _extreme_rate(figures_by_name[name], data.documents[data.wrong == wrong])
+        for name, wrong in _RATE_CLASSES.items()
+    }
+    any_extreme = any(rate_figures[name] != figures_by_name[name] for name in rate_figures)
+    defined = [rate for rate in rate_figures.values() if rate.low is not None and rate.high is not None]
+    accuracy = figures_by_name["balanced_accuracy"]
+    if any_extreme and len(defined) == len(rate_figures) and accuracy.value is not None:
+        low = 1 - sum(rate.high or 0.0 for rate in defined) / 2
+        high = 1 - sum(rate.low or 0.0 for rate in defined) / 2
+        rate_figures["balanced_accuracy"] = Figure(
             accuracy.value, min(low, accuracy.low or low), max(high, accuracy.high or high)
         )
-    return found | rates
+    return figures_by_name | rate_figures
 
 
-_RATES: Final = {"fpr": False, "fnr": True}
-"""The rates of errors, and whether they are of wrong rows."""
+_RATE_CLASSES: Final = {"fpr": False, "fnr": True}
+"""The error rates, and whether each is of wrong rows."""
 
 
-def _at_the_extremes(figure: Figure, documents: NDArray[np.str_]) -> Figure:
-    """A rate of 0 or 1, which every resample repeats, with the interval of Wilson over its documents.
+def _extreme_rate(figure: Figure, documents: NDArray[np.str_]) -> Figure:
+    """A rate of 0 or 1, which is the same in every resample, with Wilson's interval over its documents.
 
-    Documents and not rows, because rows with the same evidence stand or fall together: so it is rather too wide.
+    It counts documents and not rows, because rows with the same evidence are not independent: rather too wide than too
+    narrow.
     """
     if figure.value not in (0.0, 1.0) or not len(documents):
         return figure
@@ -249,7 +258,7 @@ def _figure(metric: Metric, drawn: NDArray[np.float64]) -> Figure:
 
 
 def _bounds(drawn: NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """The percentile interval of those resamples on which a figure had a value."""
+    """The percentile interval over those resamples on which a figure is defined."""
     usable = drawn[~np.isnan(drawn)]
     if not len(usable):
         return None, None
@@ -258,26 +267,26 @@ def _bounds(drawn: NDArray[np.float64]) -> tuple[float | None, float | None]:
 
 
 def _resampled(data: Columns, counts: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """The figures of `_all` on each resample."""
-    has = ~np.isnan(data.support)
-    wrong, support = data.wrong[has], data.support[has]
-    auroc, auprc = bootstrap.ranks(counts[:, has], wrong, 1 - support)
+    """The figures of `_point_figures` on each resample."""
+    scored = ~np.isnan(data.support)
+    wrong, support = data.wrong[scored], data.support[scored]
+    auroc, auprc = bootstrap.ranks(counts[:, scored], wrong, 1 - support)
     thresholded, ranked = _labels_and_scores(data)
     against, _ = bootstrap.ranks(counts[:, thresholded], data.against[thresholded] == 1, ranked)
     return {
         **bootstrap.rates(counts, data.wrong, data.flagged),
         "auroc": auroc,
         "auprc": auprc,
-        "ece": bootstrap.ece(counts[:, has], support, ~wrong),
+        "ece": bootstrap.ece(counts[:, scored], support, ~wrong),
         "contradiction_auroc": against,
         "span_f1": bootstrap.span_f1(counts[:, data.has_spans], data.spans[data.has_spans]),
     }
 
 
-def _all(data: Columns) -> dict[str, Metric]:
-    """Every figure of these rows, in the order of `FIGURES`; undefined ones say why."""
-    has = ~np.isnan(data.support)
-    wrong, support = data.wrong[has], data.support[has]
+def _point_figures(data: Columns) -> dict[str, Metric]:
+    """The figures of these rows without intervals, in the order of `FIGURES`; undefined ones say why."""
+    scored = ~np.isnan(data.support)
+    wrong, support = data.wrong[scored], data.support[scored]
     return {
         "balanced_accuracy": stats.balanced_accuracy(data.wrong, data.flagged),
         "f1": stats.f1(data.wrong, data.flagged),
@@ -285,24 +294,26 @@ def _all(data: Columns) -> dict[str, Metric]:
         "auprc": stats.auprc(wrong, 1 - support),
         "fpr": stats.false_positive_rate(data.wrong, data.flagged),
         "fnr": stats.false_negative_rate(data.wrong, data.flagged),
-        "ece": Metric(value=calibration.ece(support, ~wrong)) if has.any() else Metric(undefined="no row has a score"),
+        "ece": Metric(value=calibration.ece(support, ~wrong))
+        if scored.any()
+        else Metric(undefined="no row has a score"),
         "contradiction_auroc": _contradiction_auroc(data),
         "span_f1": _span_f1(data),
     }
 
 
 def _labels_and_scores(data: Columns) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Which rows are labelled contradicted or unsupported, and the score that tells these apart.
+    """Which rows are labelled contradicted or unsupported, and the score that distinguishes these.
 
-    The rows are all without support, so that they are ranked by how probable contradiction is where there is none:
-    contradiction / (1 - support), of which a claim's doubtful support is no part.
+    All of these rows lack support, so they are ranked by the probability of contradiction given no support:
+    contradiction / (1 - support).
     """
     chosen = (data.against != _NEITHER) & ~np.isnan(data.contradiction) & ~np.isnan(data.support)
-    return chosen, data.contradiction[chosen] / np.maximum(1 - data.support[chosen], _LEAST_LACKING)
+    return chosen, data.contradiction[chosen] / np.maximum(1 - data.support[chosen], _LEAST_NO_SUPPORT)
 
 
 def _contradiction_auroc(data: Columns) -> Metric:
-    """How well contradicted rows are told from unsupported ones."""
+    """How well contradicted rows are distinguished from unsupported ones."""
     chosen, ranked = _labels_and_scores(data)
     if not chosen.any():
         return Metric(undefined="no row is labelled contradicted or unsupported")
@@ -310,10 +321,10 @@ def _contradiction_auroc(data: Columns) -> Metric:
 
 
 def _span_f1(data: Columns) -> Metric:
-    """F1 over characters, pooled over the rows whose source marks them; as `stats.classification.span_f1`."""
+    """F1 over characters, pooled over the rows with labelled spans; as `stats.classification.span_f1`."""
     if not data.has_spans.any():
         return Metric(undefined="no row has spans")
-    common, found, right = data.spans[data.has_spans].sum(axis=0).tolist()
-    if not found + right:
+    common, marked, wrong = data.spans[data.has_spans].sum(axis=0).tolist()
+    if not marked + wrong:
         return Metric(undefined="no character was marked or is to be marked")
-    return Metric(value=2 * common / (found + right))
+    return Metric(value=2 * common / (marked + wrong))

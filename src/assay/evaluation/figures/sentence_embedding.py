@@ -1,8 +1,8 @@
 """A sentence embedding model of the BERT family in plain numpy, for the cosine baseline only.
 
 It reads a sentence-transformers folder (`config.json`, `model.safetensors`, `tokenizer.json`) as published for
-all-MiniLM-L6-v2: the mean of the last layer over the tokens, normalised. No torch is needed, and no speed is promised:
-similarity of embeddings is what assay is compared with, never what it decides by.
+all-MiniLM-L6-v2: the mean of the last layer over the tokens, normalised. It needs no torch, and it is not fast:
+the similarity of embeddings is a baseline for comparison; assay never decides by it.
 """
 
 import json
@@ -44,7 +44,9 @@ class SentenceEmbedder:
             raise ModelError(
                 f"{folder}: no embedding model: {error}; expected config.json, model.safetensors and tokenizer.json"
             ) from error
-        except Exception as error:  # the tokenizers package raises nothing narrower
+        except (
+            Exception
+        ) as error:  # the tokenizers package raises plain Exception for a damaged file: a ModelError here
             raise ModelError(f"{folder}/tokenizer.json: cannot be read: {error}") from error
         if config.get("model_type", "bert") != "bert" or config.get("hidden_act") != "gelu":
             kind, act = config.get("model_type"), config.get("hidden_act")
@@ -54,14 +56,19 @@ class SentenceEmbedder:
         self._epsilon = float(config.get("layer_norm_eps", 1e-12))
         self._tokenizer.enable_truncation(MAX_TOKENS)
         self._tokenizer.no_padding()
-        missing = [name for name in self._needed() if name not in self._weights]
+        missing = [name for name in self._required_weights() if name not in self._weights]
         if missing:
             raise ModelError(f"{folder}/model.safetensors: lacks {missing[0]}; expected the weights of a BERT encoder")
 
-    def _needed(self) -> list[str]:
-        inner = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
-        outer = ("attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
-        blocks = [f"encoder.layer.{n}.{part}" for n in range(self._layers) for part in (*inner, *outer)]
+    def _required_weights(self) -> list[str]:
+        attention_parts = (
+            "attention.self.query",
+            "attention.self.key",
+            "attention.self.value",
+            "attention.output.dense",
+        )
+        other_parts = ("attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
+        blocks = [f"encoder.layer.{n}.{part}" for n in range(self._layers) for part in (*attention_parts, *other_parts)]
         tables = [f"embeddings.{part}_embeddings.weight" for part in ("word", "position", "token_type")]
         return [*tables, *(f"{block}.{kind}" for block in blocks for kind in ("weight", "bias"))]
 
@@ -79,9 +86,9 @@ class SentenceEmbedder:
         width = max(map(len, tokens))
         ids = np.zeros((len(tokens), width), dtype=np.int64)
         mask = np.zeros((len(tokens), width), dtype=np.float32)
-        for row, found in enumerate(tokens):
-            ids[row, : len(found)] = found
-            mask[row, : len(found)] = 1
+        for row, token_ids in enumerate(tokens):
+            ids[row, : len(token_ids)] = token_ids
+            mask[row, : len(token_ids)] = 1
         weights = self._weights
         states = weights["embeddings.word_embeddings.weight"][ids]
         states = states + weights["embeddings.position_embeddings.weight"][:width]
@@ -143,11 +150,11 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
         raise ValueError(f"{path.name} is not a safetensors file")
     header: Mapping[str, Any] = json.loads(data[8 : 8 + size])
     tensors: dict[str, Floats] = {}
-    for name, about in header.items():
-        if name == "__metadata__" or (about["dtype"].startswith(("I", "U", "B")) and about["dtype"] != "BF16"):
+    for name, entry in header.items():
+        if name == "__metadata__" or (entry["dtype"].startswith(("I", "U", "B")) and entry["dtype"] != "BF16"):
             continue
-        if about["dtype"] != "F32":
-            raise ValueError(f"{path.name} holds {about['dtype']} numbers; expected F32")
-        start, end = (8 + size + offset for offset in about["data_offsets"])
-        tensors[name.removeprefix("bert.")] = np.frombuffer(data[start:end], dtype="<f4").reshape(about["shape"])
+        if entry["dtype"] != "F32":
+            raise ValueError(f"{path.name} holds {entry['dtype']} numbers; expected F32")
+        start, end = (8 + size + offset for offset in entry["data_offsets"])
+        tensors[name.removeprefix("bert.")] = np.frombuffer(data[start:end], dtype="<f4").reshape(entry["shape"])
     return tensors

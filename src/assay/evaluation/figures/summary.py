@@ -1,4 +1,4 @@
-"""What an evaluation found: figures overall, by set and by slice, beside the baselines, and the curves."""
+"""The summary of an evaluation: figures overall, by set and by slice, baselines, and curves."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,29 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
-from assay.evaluation.figures.baselines import Scored
+from assay.evaluation.figures.baselines import SystemScores
 from assay.evaluation.figures.gate_rates import Decided, GateFigures, gate_figures
 from assay.evaluation.figures.metrics import SLICE_RESAMPLES, Columns, Figure, Figures, columns, difference, figures
+from assay.evaluation.figures.slice_rates import is_flagged
 from assay.evaluation.rows.labels import LABELS
 from assay.evaluation.rows.reading import Row
 from assay.evaluation.rows.results import Result
-from assay.evaluation.rows.slices import in_order, slices_of
+from assay.evaluation.rows.slices import slice_order, slices_of
 from assay.stats import calibration
 from assay.stats import classification as stats
 
 CURVE_POINTS: Final = 300
-"""Points of a curve that are kept."""
+"""The most points of a curve."""
 LEAST_SLICE: Final = 20
-"""Rows that a slice needs to be shown with figures."""
+"""The fewest rows of a slice for which figures are shown."""
 LEAST_DIAGRAM: Final = 100
-"""Rows that a slice needs for a reliability diagram: in ten bins fewer show nothing but chance."""
+"""The fewest rows of a slice for a reliability diagram: in ten bins fewer would show only chance."""
 COMPARED: Final = ("balanced_accuracy", "auroc", "f1")
-"""The figures in which the systems are compared set by set."""
+"""The figures by which systems are compared set by set."""
 DIAGRAMS: Final = ("domain", "claim length", "evidence length")
 """The ways of slicing that have reliability diagrams."""
 
 Bins = tuple[tuple[float, float, int], ...]
-"""Mean score, share of supported rows, and rows, by bins of the score."""
+"""For each bin of the score: the mean score, the share of supported rows, and the number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +47,30 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that an evaluation found."""
+    """The result of an evaluation."""
 
     identity: Mapping[str, str]
     """Names and digests of verifier and policy, and the version of assay."""
     rows: int
     unlabelled: int
     threshold: float | None
-    """The score below which a row counted as flagged; none where the verdict decided."""
+    """The score below which a row counts as flagged; none if the verdict decides."""
     overall: Figures
     sets: tuple[Figures, ...]
     slices: Mapping[str, tuple[Figures, ...]]
     systems: tuple[Figures, ...] = ()
-    """The guard and the baselines over all rows, where baselines were asked for."""
+    """The guard and the baselines over all rows; empty without baselines."""
     systems_by_set: Mapping[str, Mapping[str, Mapping[str, Figure]]] = field(default_factory=dict)
-    """From figure (those of `COMPARED`) to set to system."""
+    """Figures by name (those of `COMPARED`), set and system."""
     margins: Mapping[str, tuple[str, Figure]] = field(default_factory=dict)
-    """From set to the baseline with the best balanced accuracy there, and how far the guard lies above it."""
+    """By set the baseline with the best balanced accuracy, and that of the guard less that of the baseline."""
     notes: tuple[str, ...] = ()
-    """What was left out and why, and the thresholds of the baselines."""
+    """Baselines that were left out and why, and the thresholds of the others."""
     curves: Curves = Curves()
     reliability: Mapping[str, Mapping[str, Bins]] = field(default_factory=dict)
-    """From way of slicing to slice to its reliability diagram."""
+    """Reliability diagrams by way of slicing and slice."""
     gates: tuple[GateFigures, ...] = ()
-    """Of the outputs among the rows, what each policy's gate is worth; none where all rows are claims."""
+    """The rates of each policy's gate on the rows that are outputs; empty if all rows are claims."""
 
     def to_json(self) -> dict[str, Any]:
         """The summary as plain JSON values."""
@@ -81,7 +82,7 @@ class Summary:
         return "\n".join(summary_lines(self))
 
     def _repr_html_(self) -> str:
-        """The figures as notebooks show them."""
+        """The figures as HTML, for notebooks."""
         from assay.evaluation.figures.summary_views import summary_html
 
         return summary_html(self)
@@ -100,12 +101,10 @@ class Summary:
         return summary_frame(self, library)
 
 
-def scored_guard(name: str, results: Sequence[Result], threshold: float | None) -> Scored:
-    """What the guard says: flagged is what scores below the threshold, or without one what is not `supported`."""
-    scores = tuple(result.score for result in results)
-    if threshold is None:
-        return Scored(name, scores, tuple(not result.supported for result in results))
-    return Scored(name, scores, tuple(score is None or score < threshold for score in scores), threshold)
+def guard_scores(name: str, results: Sequence[Result], threshold: float | None) -> SystemScores:
+    """The guard's own scores: a row is flagged below the threshold, or without one if it is not `supported`."""
+    flagged = tuple(is_flagged(result, threshold) for result in results)
+    return SystemScores(name, tuple(result.score for result in results), flagged, threshold)
 
 
 def summarise(
@@ -115,7 +114,7 @@ def summarise(
     *,
     threshold: float | None = None,
     slice_keys: Sequence[str] = (),
-    baselines: Sequence[Scored] = (),
+    baselines: Sequence[SystemScores] = (),
     notes: Sequence[str] = (),
 ) -> Summary:
     """The summary of an evaluation.
@@ -123,11 +122,11 @@ def summarise(
     Args:
         rows: the rows.
         results: one for each row.
-        identity: who judged.
-        threshold: the score below which a row counts as flagged; the verdict decides without one.
+        identity: names and digests of verifier and policy.
+        threshold: the score below which a row counts as flagged; without one the verdict decides.
         slice_keys: names in `meta` to slice by.
-        baselines: other systems over the same rows.
-        notes: what readers should know of the baselines.
+        baselines: other systems on the same rows.
+        notes: remarks on the baselines.
 
     Raises:
         InputError: no row has a label.
@@ -137,8 +136,8 @@ def summarise(
         raise InputError("no row has a label, so there is nothing to measure; labels are " + ", ".join(LABELS))
     kept = [rows[index] for index in labelled]
     judged = [results[index] for index in labelled]
-    guard = scored_guard("assay", judged, threshold)
-    others = [_keep(scored, labelled) for scored in baselines]
+    guard = guard_scores("assay", judged, threshold)
+    others = [_select(scored, labelled) for scored in baselines]
     data = columns(kept, guard, judged)
     by_set = _groups([row.set for row in kept])
     sliced = _sliced(kept, slice_keys)
@@ -156,7 +155,7 @@ def summarise(
             for way, groups in sliced.items()
         },
         systems=tuple(figures(name, table) for name, table in tables.items()),
-        systems_by_set=_by_set(tables, by_set) if systems else {},
+        systems_by_set=_compared_by_set(tables, by_set) if systems else {},
         margins=_margins(tables, by_set) if systems else {},
         notes=tuple(notes),
         curves=_curves(data),
@@ -166,46 +165,49 @@ def summarise(
 
 
 def _gates(rows: Sequence[Row], results: Sequence[Result], keys: Sequence[str]) -> tuple[GateFigures, ...]:
-    """The figures of each policy that the outputs were checked against."""
+    """The figures of each policy under which the outputs were checked."""
     pairs = [(row, result) for row, result in zip(rows, results, strict=True) if result.gates]
     names = list(dict.fromkeys(name for _, result in pairs for name in result.gates))
-    found = []
+    gates = []
     for name in names:
-        own = [(row, result.gates[name]) for row, result in pairs if name in result.gates]
-        decided = [Decided(not row.wrong, action, score) for row, (action, score) in own]
-        slices = [slices_of(row, keys) for row, _ in own]
-        found.append(gate_figures(name, decided, [row.set for row, _ in own], slices))
-    return tuple(found)
+        of_policy = [(row, result.gates[name]) for row, result in pairs if name in result.gates]
+        decided = [Decided(not row.wrong, action, score) for row, (action, score) in of_policy]
+        slices = [slices_of(row, keys) for row, _ in of_policy]
+        gates.append(gate_figures(name, decided, [row.set for row, _ in of_policy], slices))
+    return tuple(gates)
 
 
-def _keep(scored: Scored, chosen: Sequence[int]) -> Scored:
+def _select(scored: SystemScores, chosen: Sequence[int]) -> SystemScores:
     scores = tuple(scored.scores[index] for index in chosen)
-    return Scored(scored.name, scores, tuple(scored.flagged[index] for index in chosen), scored.threshold)
+    return SystemScores(scored.name, scores, tuple(scored.flagged[index] for index in chosen), scored.threshold)
 
 
-def _by_set(
+def _compared_by_set(
     tables: Mapping[str, Columns], by_set: Mapping[str, NDArray[np.intp]]
 ) -> dict[str, dict[str, dict[str, Figure]]]:
-    found = {
+    figures_by_set = {
         name: {system: figures(name, table.take(chosen), SLICE_RESAMPLES) for system, table in tables.items()}
         for name, chosen in by_set.items()
     }
     return {
-        figure: {name: {system: of.figures[figure] for system, of in row.items()} for name, row in found.items()}
+        figure: {
+            name: {system: system_figures.figures[figure] for system, system_figures in row.items()}
+            for name, row in figures_by_set.items()
+        }
         for figure in COMPARED
     }
 
 
 def _margins(tables: Mapping[str, Columns], by_set: Mapping[str, NDArray[np.intp]]) -> dict[str, tuple[str, Figure]]:
-    """The guard, the first of the systems, against the best of the others in each set."""
+    """For each set the best baseline, and the guard (the first of the systems) less it in balanced accuracy."""
     guard, *others = tables.values()
     names = list(tables)[1:]
-    found: dict[str, tuple[str, Figure]] = {}
+    margins: dict[str, tuple[str, Figure]] = {}
     for name, chosen in by_set.items():
         ranked = [stats.balanced_accuracy(other.wrong[chosen], other.flagged[chosen]).value for other in others]
         best = max(range(len(others)), key=lambda index: ranked[index] or 0.0)
-        found[name] = (names[best], difference(guard.take(chosen), others[best].take(chosen), SLICE_RESAMPLES))
-    return found
+        margins[name] = (names[best], difference(guard.take(chosen), others[best].take(chosen), SLICE_RESAMPLES))
+    return margins
 
 
 def _groups(names: Sequence[str]) -> dict[str, NDArray[np.intp]]:
@@ -217,17 +219,17 @@ def _groups(names: Sequence[str]) -> dict[str, NDArray[np.intp]]:
 
 
 def _sliced(rows: Sequence[Row], keys: Sequence[str]) -> dict[str, dict[str, NDArray[np.intp]]]:
-    """The indices of every slice that has rows enough, by the way of slicing."""
-    found = [slices_of(row, keys) for row in rows]
+    """The row indices of every slice with enough rows, by way of slicing."""
+    slices_by_row = [slices_of(row, keys) for row in rows]
     return {
         way: {
             name: chosen
             for name, chosen in sorted(
-                _groups([slices[way] for slices in found]).items(), key=lambda item: in_order(item[0])
+                _groups([slices[way] for slices in slices_by_row]).items(), key=lambda item: slice_order(item[0])
             )
             if len(chosen) >= LEAST_SLICE
         }
-        for way in found[0]
+        for way in slices_by_row[0]
     }
 
 
@@ -236,20 +238,20 @@ def _diagrams(data: Columns, groups: Mapping[str, NDArray[np.intp]]) -> dict[str
 
 
 def _bins(data: Columns) -> Bins:
-    has = ~np.isnan(data.support)
-    if not has.any():
+    scored = ~np.isnan(data.support)
+    if not scored.any():
         return ()
     return tuple(
         (bin_.mean_probability, bin_.frequency, bin_.count)
-        for bin_ in calibration.reliability(data.support[has], ~data.wrong[has])
+        for bin_ in calibration.reliability(data.support[scored], ~data.wrong[scored])
         if bin_.mean_probability is not None and bin_.frequency is not None
     )
 
 
 def _curves(data: Columns) -> Curves:
-    has = ~np.isnan(data.support)
-    wrong, support = data.wrong[has], data.support[has]
-    if not has.any():
+    scored = ~np.isnan(data.support)
+    wrong, support = data.wrong[scored], data.support[scored]
+    if not scored.any():
         return Curves()
     return Curves(
         roc=_points(stats.roc_curve(wrong, 1 - support)),

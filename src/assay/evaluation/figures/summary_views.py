@@ -1,4 +1,4 @@
-"""The summary of an evaluation in a few lines, in a notebook and as a table."""
+"""The summary of an evaluation as a few lines of text, as HTML for a notebook, and as a data frame."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 MOST_SETS: Final = 30
 """Sets shown in a notebook; the rest are counted."""
 _SHOWN: Final = ("balanced_accuracy", "f1", "auroc", "fpr", "fnr", "ece")
-"""The figures of a short view."""
+"""The figures that a short view shows."""
 
 
 def summary_lines(summary: "Summary") -> list[str]:
-    """At most ten lines: what was measured, and the figures with their intervals."""
+    """At most ten lines: the rows, and the figures with their intervals."""
     overall = summary.overall
     judge = f"{summary.identity.get('verifier', '?')}, policy {summary.identity.get('policy', '?')}"
     lines = [f"{overall.rows:,} labelled rows, {overall.wrong:,} wrong, {len(summary.sets)} sets ({judge})"]
-    lines += [f"  {FIGURES[name]:<26} {_words(overall.figures.get(name))}" for name in _SHOWN]
+    lines += [f"  {FIGURES[name]:<26} {_figure_text(overall.figures.get(name))}" for name in _SHOWN]
     for gate in summary.gates:
         if gate.policy == summary.identity.get("policy"):
             honest, wrong = gate.overall.honest_emitted, gate.overall.wrong_stopped
@@ -34,7 +34,7 @@ def summary_lines(summary: "Summary") -> list[str]:
     return [one_line(line, 160) if not line.startswith(" ") else "  " + one_line(line, 158) for line in lines]
 
 
-def _words(figure: Figure | None) -> str:
+def _figure_text(figure: Figure | None) -> str:
     if figure is None or figure.value is None:
         return "–" if figure is None or figure.undefined is None else f"– ({figure.undefined})"
     between = "" if figure.low is None or figure.high is None else f" ({figure.low:.3f} to {figure.high:.3f})"
@@ -42,18 +42,18 @@ def _words(figure: Figure | None) -> str:
 
 
 def summary_html(summary: "Summary") -> str:
-    """The figures over all rows and of each set as a table; everything foreign is escaped."""
+    """A table of the figures over all rows and of each set; foreign text is escaped."""
     first = "text-align:left"
     head = tag("tr", tag("th", "", style=first), tag("th", "rows"), (tag("th", FIGURES[name]) for name in _SHOWN))
     shown = [summary.overall, *summary.sets[:MOST_SETS]]
     body = [
         tag(
             "tr",
-            tag("th", foreign(found.name), style=first),
-            tag("td", f"{found.rows:,}"),
-            (tag("td", _words(found.figures.get(name)), style="white-space:nowrap") for name in _SHOWN),
+            tag("th", foreign(figures.name), style=first),
+            tag("td", f"{figures.rows:,}"),
+            (tag("td", _figure_text(figures.figures.get(name)), style="white-space:nowrap") for name in _SHOWN),
         )
-        for found in shown
+        for figures in shown
     ]
     more = len(summary.sets) - MOST_SETS
     judge = f"{summary.identity.get('verifier', '?')}, policy {summary.identity.get('policy', '?')}"
@@ -81,22 +81,22 @@ def summary_frame(summary: "Summary", library: str | None = None) -> Any:
 
 def _rows(summary: "Summary") -> Iterator[dict[str, Any]]:
     yield _row("all", summary.overall)
-    for found in summary.sets:
-        yield _row("set", found)
+    for figures in summary.sets:
+        yield _row("set", figures)
     for way, slices in summary.slices.items():
-        for found in slices:
-            yield _row(way, found)
+        for figures in slices:
+            yield _row(way, figures)
 
 
-def _row(way: str, found: Figures) -> dict[str, Any]:
+def _row(way: str, figures: Figures) -> dict[str, Any]:
     row: dict[str, Any] = {
         "way": way,
-        "name": found.name,
-        "rows": found.rows,
-        "wrong": found.wrong,
-        "not_judged": found.not_judged,
+        "name": figures.name,
+        "rows": figures.rows,
+        "wrong": figures.wrong,
+        "not_judged": figures.not_judged,
     }
     for name in FIGURES:
-        figure = found.figures.get(name, Figure(None))
+        figure = figures.figures.get(name, Figure(None))
         row |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
     return row

@@ -1,4 +1,4 @@
-"""Labelled rows: read, sliced, and kept with what was said of them."""
+"""Labelled rows and their results: reading, slicing, and files."""
 
 from typing import TYPE_CHECKING
 
@@ -6,10 +6,10 @@ from assay._lazy import lazy
 
 if TYPE_CHECKING:
     from assay.evaluation.rows.atomic_files import write_file as write_file
-    from assay.evaluation.rows.kept import KeptRow as KeptRow
-    from assay.evaluation.rows.kept import keep_rows as keep_rows
-    from assay.evaluation.rows.kept import kept_row as kept_row
-    from assay.evaluation.rows.kept import read_kept as read_kept
+    from assay.evaluation.rows.kept_rows import KeptRow as KeptRow
+    from assay.evaluation.rows.kept_rows import keep_rows as keep_rows
+    from assay.evaluation.rows.kept_rows import kept_row as kept_row
+    from assay.evaluation.rows.kept_rows import read_kept as read_kept
     from assay.evaluation.rows.reading import Row as Row
     from assay.evaluation.rows.reading import make_evidence as make_evidence
     from assay.evaluation.rows.reading import parse_row as parse_row
@@ -25,7 +25,7 @@ else:
         __name__,
         {
             ".atomic_files": ("write_file",),
-            ".kept": ("KeptRow", "keep_rows", "kept_row", "read_kept"),
+            ".kept_rows": ("KeptRow", "keep_rows", "kept_row", "read_kept"),
             ".reading": (
                 "Row",
                 "make_evidence",

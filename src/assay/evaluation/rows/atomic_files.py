@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Atomic writing of files: a reader never sees half of one."""
 
 import secrets
 import stat
@@ -8,12 +8,12 @@ from assay.errors import InputError
 
 
 def write_file(path: Path, text: str) -> None:
-    """Writes a file whole or not at all, in UTF-8, and makes the folders above it.
+    """Writes a file in UTF-8, whole or not at all, and creates the folders above it.
 
-    A file that is there keeps its permissions: what only its owner may read stays so.
+    An existing file keeps its permissions: a file that only its owner may read stays private.
 
     Raises:
-        InputError: the place cannot be written to.
+        InputError: the file cannot be written.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:

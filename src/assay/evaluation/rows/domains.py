@@ -1,8 +1,8 @@
-"""The domain that a row is of and the language that it is written in, recognised without a model.
+"""The domain and the language of a row, recognised without a model.
 
-A row's own `meta.domain` says it best. Without one the name of a set that is published and well known does; a set that
-is neither is in the domain `not stated`. Languages are told by script and, among those of Latin script, by their
-commonest words, which is sure enough to see that a verifier fails in one of them.
+The domain is that of the set if the set is published and well known, else the row's own `meta.domain`, else
+`not stated`. Languages are recognised by script and, among those of Latin script, by their commonest words; that is
+sure enough to show that a verifier fails in one of them.
 """
 
 from collections.abc import Mapping
@@ -36,16 +36,16 @@ _DOMAINS: Final = {name: domain for domain, names in _SETS.items() for name in n
 
 
 def domain_of(row: Row) -> str:
-    """The domain of a row: what its `meta.domain` says, else that of its set.
+    """The domain of a row: that of a known set, else its `meta.domain`, else `not stated`.
 
-    The names of known sets come first, since some of them use `meta.domain` for parts of their own.
+    Known sets come first, since some of them use `meta.domain` for subdivisions of their own.
     """
     stated = row.meta.get("domain")
     return _DOMAINS.get(row.set) or (str(stated)[:80] if stated not in (None, "") else UNSTATED)
 
 
 def language_of(row: Row) -> str:
-    """The language of a row's claim, or of its evidence where the claim is too short to tell."""
+    """The language of a row's claim, or of its first passage if the claim is too short to tell."""
     for text in (row.text, *(piece.text for piece in row.evidence[:1])):
         found = language(text)
         if found != UNSTATED:

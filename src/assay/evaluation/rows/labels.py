@@ -1,22 +1,22 @@
-"""Labels as other tools write them."""
+"""The labels of rows, and how other tools write them."""
 
 from typing import Final
 
 LABELS: Final = ("supported", "contradicted", "unsupported", "not_supported")
-"""The labels a row may carry; `not_supported` where the source does not tell the two before it apart."""
+"""The labels of a row; `not_supported` if the source does not distinguish contradicted from unsupported."""
 
 _GOOD: Final = frozenset({"1", "1.0", "true", "pass", "passed"})
 _BAD: Final = frozenset({"0", "0.0", "false", "fail", "failed"})
 
 
 def read_label(value: object, *, flipped: bool = False) -> str | None:
-    """One of `LABELS`, or none of what is no label.
+    """One of `LABELS`, or none if the value is not a label.
 
-    1, true and pass say that the text is supported, 0, false and fail that it is not, in any case of letters.
+    1, true and pass mean supported, 0, false and fail mean not supported, in upper or lower case.
 
     Args:
-        value: what a row carries.
-        flipped: whether it says the opposite, as in a column that is 1 where something is hallucinated.
+        value: the value that a row carries.
+        flipped: whether it means the opposite, as in a column that is 1 for a hallucination.
 
     >>> read_label("PASS"), read_label(0), read_label(True, flipped=True), read_label("perhaps")
     ('supported', 'not_supported', 'not_supported', None)

@@ -1,10 +1,10 @@
 """Reads the rows of an evaluation set: JSON Lines (also gzipped), CSV and Parquet, by file ending.
 
 A row is `{"id", "evidence": [str | {...}], "claim" or "answer", "question"?, "label"?, "spans"?, "signals"?,
-"meta"?}`, with `set` beside it where the file holds more than one set. `signals` is what was measured of an output when
-it was made: `entropy` of its tokens and `consistency` when the model was asked again, each from 0 to 1. Names that are
-not in this list are refused, so that a misspelt `lable` cannot turn a labelled set into an unlabelled one; `split` and
-`response_id` are known and carried in `meta`.
+"meta"?}`, with `set` beside it where the file holds more than one set. `signals` are measurements from when the
+output was generated: `entropy` of its tokens, and `consistency` over repeated answers, each from 0 to 1. Unknown names
+are refused, so that a misspelt `lable` cannot turn a labelled set into an unlabelled one; `split` and `response_id` are
+known and carried in `meta`.
 """
 
 import csv
@@ -12,6 +12,8 @@ import gzip
 import hashlib
 import json
 import sys
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,9 +45,9 @@ _FIELDS: Final = frozenset(
     }
 )
 _JSON_COLUMNS: Final = ("spans", "signals", "meta")
+"""Columns of a CSV file that hold JSON; `evidence` does too if it starts with a bracket."""
 SIGNALS: Final = ("entropy", "consistency")
-"""What only the model's side can measure of an output; no check can make up for it afterwards."""
-"""Columns of a CSV file that hold JSON; `evidence` does too where it starts with a bracket."""
+"""Signals that can only be measured where an output is generated; no check can compute them afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +55,24 @@ class Row:
     """One row of an evaluation set."""
 
     set: str
-    """The name of its set: the field `set`, or the file's name."""
+    """The name of its set: the field `set`, else the name of the file."""
     id: str
     """Its name within the set."""
     evidence: tuple[Evidence, ...]
     text: str
     """The claim or the answer."""
     whole: bool
-    """True for a claim, judged whole; false for an answer, split into claims first."""
+    """True for a claim, which is judged whole; false for an answer, which is split into claims first."""
     question: str | None = None
     label: str | None = None
-    """One of `LABELS`, or none for a row without a label."""
+    """One of `LABELS`; none for a row without a label."""
     spans: tuple[tuple[int, int], ...] | None = None
-    """The wrong characters of the text, where the set marks them; an empty tuple says that none are wrong."""
+    """The spans of wrong characters in the text, if the set marks them; an empty tuple means that none are wrong."""
     signals: Mapping[str, float] = field(default_factory=dict)
-    """Those of `SIGNALS` that were measured when the output was made."""
+    """The `SIGNALS` that were measured when the output was generated."""
     meta: Mapping[str, Any] = field(default_factory=dict)
     place: tuple[str, int] | None = field(default=None, compare=False)
-    """The file that it was read from, and its line or number there."""
+    """The file from which it was read, and its line or number in the file."""
 
     @property
     def wrong(self) -> bool:
@@ -79,12 +81,12 @@ class Row:
 
     @property
     def document(self) -> str:
-        """Names the evidence by its content: rows that share it are not independent of each other."""
+        """A digest of the evidence: rows with the same evidence are not independent."""
         return _digest([[piece.id, piece.text] for piece in self.evidence])
 
     @property
     def digest(self) -> str:
-        """Names all that a verdict depends on, so that a finished row is found again after a restart."""
+        """A digest of everything that a verdict depends on, by which a result is found again after a restart."""
         evidence = [piece.model_dump(mode="json") for piece in self.evidence]
         signals = [dict(self.signals)] if self.signals else []  # none leaves the digests of earlier runs as they were
         return _digest([self.set, self.id, evidence, self.text, self.whole, self.question, *signals])
@@ -100,17 +102,17 @@ def read_rows(path: Path, translation: "Translation | None" = None) -> Iterator[
 
     Args:
         path: ends in `.jsonl`, `.jsonl.gz`, `.ndjson`, `.json` (a list), `.csv`, `.csv.gz` or `.parquet`.
-        translation: how its records become rows, where another tool wrote it.
+        translation: how its records become rows, if another tool wrote it.
 
     Raises:
-        InputError: the file is missing or of another kind, a line is not a row (the message names file and line),
-            or Parquet support is not installed.
+        InputError: the file is missing or has another ending, a line is not a row (the message names file and
+            line), or Parquet support is not installed.
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file; an evaluation set is a .jsonl, .jsonl.gz, .csv or .parquet file")
     name = path.name.lower().removesuffix(".gz")
     empty = True
-    records = _records(path, name) if translation is None else translation.records(path, _foreign(path, name))
+    records = _records(path, name) if translation is None else translation.records(path, _foreign_records(path, name))
     for number, record in records:
         empty = False
         where = f"{path}, {'row' if name.endswith('.parquet') else 'line'} {number}"
@@ -123,7 +125,7 @@ def record_of_line(line: str, where: str) -> Mapping[str, Any]:
     """The record of one line of JSON Lines.
 
     Raises:
-        InputError: it is no JSON object; the message begins with `where`.
+        InputError: it is not a JSON object; the message begins with `where`.
     """
     return _object(_json(line, where), where)
 
@@ -144,8 +146,8 @@ def _records(path: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     raise InputError(f"{path}: unknown file ending; expected .jsonl, .jsonl.gz, .json, .csv, .csv.gz or .parquet")
 
 
-def _foreign(path: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The records as another tool wrote them: cells as text, and a JSON file may be one object."""
+def _foreign_records(path: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records of another tool, not normalised: CSV cells stay text, and a JSON file may be one object."""
     if name.endswith(".csv"):
         return _csv_cells(path)
     if name.endswith(".json"):
@@ -154,10 +156,10 @@ def _foreign(path: Path, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The objects of a JSON Lines file, of a JSON list, or the one of a JSON file, each with its line or number.
+    """The objects of a JSON Lines file or a JSON list, or the single one of a JSON file, each with its line or number.
 
     Raises:
-        InputError: it cannot be read, or holds something else.
+        InputError: the file cannot be read, or holds other values.
     """
     if path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
         yield from _json_lines(path)
@@ -171,14 +173,16 @@ def json_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     try:
-        with cast("IO[bytes]", gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb")) as stream:
+        with cast(
+            "IO[bytes]", gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+        ) as stream:
             for raw in stream:
                 number += 1
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         byte = f"byte {error.start} of the line is 0x{error.object[error.start]:02x}"
         raise InputError(f"{path}, line {number}: not UTF-8 text, {byte}; save the file as UTF-8") from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: cannot be read after line {number}: {error}") from error
 
 
@@ -191,7 +195,7 @@ def _json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 def _json_list(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     value = _json("".join(line for _, line in _lines(path)), str(path))
     if not isinstance(value, list):
-        raise InputError(f"{path}: expected a JSON list of rows, got {_kind(value)}; one object a line is .jsonl")
+        raise InputError(f"{path}: expected a JSON list of rows, got {_type_name(value)}; one object a line is .jsonl")
     for number, record in enumerate(value, 1):
         yield number, _object(record, f"{path}, row {number}")
 
@@ -206,6 +210,7 @@ def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     reader = csv.reader((line for _, line in _lines(path)), strict=True)
     try:
         header = next(reader, [])
+        require_unique(header)
         for record in reader:
             where = f"{path}, line {reader.line_num}"
             if len(record) != len(header):
@@ -215,8 +220,23 @@ def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV: {error}") from error
 
 
+def require_unique(header: Sequence[str]) -> None:
+    """Refuses a CSV header that names a column twice, because all but one of such columns would be lost.
+
+    Raises:
+        csv.Error: a column is named twice.
+
+    >>> require_unique(["id", "evidence", "evidence"])
+    Traceback (most recent call last):
+    _csv.Error: the header names the column 'evidence' twice; give each column a name of its own
+    """
+    repeated = next((name for name, count in Counter(header).items() if name and count > 1), None)
+    if repeated is not None:
+        raise csv.Error(f"the header names the column {repeated!r} twice; give each column a name of its own")
+
+
 def record_of_cells(cells: Mapping[str, str], where: str) -> dict[str, Any]:
-    """The record of one row of CSV: empty cells are absent; evidence is one passage unless it is a JSON list.
+    """The record of one row of CSV: empty cells are dropped; evidence is one passage unless it is a JSON list.
 
     Raises:
         InputError: a column that should hold JSON does not; the message begins with `where`.
@@ -253,59 +273,59 @@ def _parquet_records(path: Path, *, foreign: bool = False) -> Iterator[tuple[int
 def record_of_columns(record: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The record of one row of Parquet, Arrow or SQL.
 
-    Nulls are absent; `meta` may be a struct or JSON text, the fields of evidence structs may be null.
+    Nulls are dropped; `meta` may be a struct or JSON text; fields of evidence structs may be null.
 
     Raises:
         InputError: a column that should hold JSON does not; the message begins with `where`.
     """
-    found = {name: value for name, value in record.items() if value is not None}
+    record_read = {name: value for name, value in record.items() if value is not None}
     for name in (*_JSON_COLUMNS, "evidence"):
-        value = found.get(name)
+        value = record_read.get(name)
         if isinstance(value, str) and (name != "evidence" or value.lstrip().startswith("[")):
-            found[name] = _json(value, f"{where}, column {name}")
-    evidence = found.get("evidence")
+            record_read[name] = _json(value, f"{where}, column {name}")
+    evidence = record_read.get("evidence")
     if isinstance(evidence, str):
-        found["evidence"] = [evidence]
+        record_read["evidence"] = [evidence]
     elif isinstance(evidence, list):
-        found["evidence"] = [
+        record_read["evidence"] = [
             {k: v for k, v in piece.items() if v is not None} if isinstance(piece, dict) else piece
             for piece in evidence
         ]
-    return found
+    return record_read
 
 
 def _json(text: str, where: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not valid JSON: {error}") from error
 
 
-def _no_constant(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
 def _object(value: object, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"{where}: expected a JSON object, got {_kind(value)}")
+        raise InputError(f"{where}: expected a JSON object, got {_type_name(value)}")
     return value
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return "null" if value is None else names.get(type(value), type(value).__name__)
 
 
 def parse_row(record: Mapping[str, Any], where: str, set_name: str) -> Row:
-    """Makes a row of one record.
+    """Makes a row from one record.
 
     Args:
         record: the fields as they were read.
         where: file and line, for the message.
-        set_name: the set's name where the record has none.
+        set_name: the name of the set if the record has none.
 
     Raises:
-        InputError: a field is missing, unknown, or not what it should be.
+        InputError: a field is missing, unknown or invalid.
     """
     unknown = sorted(set(record) - _FIELDS)
     if unknown:
@@ -319,14 +339,14 @@ def parse_row(record: Mapping[str, Any], where: str, set_name: str) -> Row:
         )
     question = record.get("question")
     if question is not None and not isinstance(question, str):
-        raise InputError(f"{where}: question should be text, got {_kind(question)}")
+        raise InputError(f"{where}: question should be text, got {_type_name(question)}")
     if "id" not in record or isinstance(record["id"], (dict, list, bool, float)) or record["id"] in ("", None):
-        raise InputError(f"{where}: id should be text or a whole number, got {_kind(record.get('id'))}")
-    named = record.get("set", set_name)
-    if not isinstance(named, str) or not named:
-        raise InputError(f"{where}: set should be text, got {_kind(named)}")
+        raise InputError(f"{where}: id should be text or a whole number, got {_type_name(record.get('id'))}")
+    row_set = record.get("set", set_name)
+    if not isinstance(row_set, str) or not row_set:
+        raise InputError(f"{where}: set should be text, got {_type_name(row_set)}")
     return Row(
-        set=named,
+        set=row_set,
         id=str(record["id"]),
         evidence=_evidence(record.get("evidence"), where),
         text=text,
@@ -340,19 +360,19 @@ def parse_row(record: Mapping[str, Any], where: str, set_name: str) -> Row:
 
 
 def _text(record: Mapping[str, Any], where: str) -> tuple[str, bool]:
-    given = [name for name in ("claim", "answer") if record.get(name) is not None]
-    if len(given) != 1:
-        raise InputError(f"{where}: expected exactly one of claim and answer, got {' and '.join(given) or 'neither'}")
-    text = record[given[0]]
+    names = [name for name in ("claim", "answer") if record.get(name) is not None]
+    if len(names) != 1:
+        raise InputError(f"{where}: expected exactly one of claim and answer, got {' and '.join(names) or 'neither'}")
+    text = record[names[0]]
     if not isinstance(text, str) or not text.strip():
-        got = "empty text" if isinstance(text, str) else _kind(text)
-        raise InputError(f"{where}: {given[0]} should be text, got {got}")
-    return text, given[0] == "claim"
+        got = "empty text" if isinstance(text, str) else _type_name(text)
+        raise InputError(f"{where}: {names[0]} should be text, got {got}")
+    return text, names[0] == "claim"
 
 
 def _evidence(value: object, where: str) -> tuple[Evidence, ...]:
     if not isinstance(value, list):
-        raise InputError(f"{where}: evidence should be a list of texts or objects, got {_kind(value)}")
+        raise InputError(f"{where}: evidence should be a list of texts or objects, got {_type_name(value)}")
     return tuple(
         make_evidence(piece, f"e{index}", f"{where}, evidence {index}") for index, piece in enumerate(value, 1)
     )
@@ -364,15 +384,15 @@ def make_evidence(piece: object, name: str, where: str) -> Evidence:
     Args:
         piece: text or a mapping.
         name: the id of a piece that has none.
-        where: where it stands, for the message.
+        where: its place, for the message.
 
     Raises:
-        InputError: it is neither, or a field is not what it should be.
+        InputError: it is neither, or a field is invalid.
     """
     if isinstance(piece, str):
         return Evidence(id=name, text=piece)
     if not isinstance(piece, dict):
-        raise InputError(f"{where}: expected text or an object with id and text, got {_kind(piece)}")
+        raise InputError(f"{where}: expected text or an object with id and text, got {_type_name(piece)}")
     try:
         return Evidence.model_validate({"id": name, **piece})
     except ValidationError as error:
@@ -387,7 +407,7 @@ def _spans(value: object, length: int, where: str) -> tuple[tuple[int, int], ...
     if value is None:
         return None
     if not isinstance(value, list):
-        raise InputError(f"{where}: spans should be a list of [start, end], got {_kind(value)}")
+        raise InputError(f"{where}: spans should be a list of [start, end], got {_type_name(value)}")
     return tuple(_span(span, length, where) for span in value)
 
 
@@ -407,15 +427,15 @@ def _signals(value: object, where: str) -> dict[str, float]:
     if not isinstance(value, dict) or not set(value) <= set(SIGNALS):
         raise InputError(f"{where}: signals should be an object with {' and '.join(SIGNALS)}, got {value!r:.80}")
     # Parquet gives every row every field of a struct, empty where it has no value.
-    found = {name: share for name, share in sorted(value.items()) if share is not None}
-    for name, share in found.items():
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise InputError(f"{where}: the signal {name} should be a number from 0 to 1, got {share!r:.80}")
-    return {name: float(share) for name, share in found.items()}
+    signals = {name: number for name, number in sorted(value.items()) if number is not None}
+    for name, number in signals.items():
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
+            raise InputError(f"{where}: the signal {name} should be a number from 0 to 1, got {number!r:.80}")
+    return {name: float(number) for name, number in signals.items()}
 
 
 def _meta(record: Mapping[str, Any], where: str) -> dict[str, Any]:
     meta = record.get("meta") or {}
     if not isinstance(meta, dict):
-        raise InputError(f"{where}: meta should be an object, got {_kind(meta)}")
+        raise InputError(f"{where}: meta should be an object, got {_type_name(meta)}")
     return {**{key: record[key] for key in ("split", "response_id") if record.get(key) is not None}, **meta}

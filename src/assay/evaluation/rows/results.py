@@ -1,7 +1,7 @@
-"""What a guard said of the rows, kept on disk as it comes, so that a run that was killed goes on where it stopped.
+"""The results of rows, written to disk as they come, so that a run that was killed resumes where it stopped.
 
-The file is JSON Lines: a header that names what judged, then one result a line. A result is found again by the digest
-of its row. A last line that was half written when the process died is dropped; any other damage is an error.
+The file is JSON Lines: a header that identifies verifier and policy, then one result a line. Results are keyed by the
+digest of their row. A last line that was half written when the process died is dropped; any other damage is an error.
 """
 
 import json
@@ -15,63 +15,65 @@ from typing import IO, Any, Self
 
 from assay.errors import InputError
 
-FORM = 3
-"""The version of the file's form, and of what a result of an answer means."""
+FORMAT_VERSION = 3
+"""The version of the file format, and of the meaning of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was said of one row."""
+    """The result of one row."""
 
     digest: str
     """`Row.digest` of the row."""
     verdict: str
-    """The verdict on the claim; of an answer, that on all of its claims together."""
+    """The verdict on the claim, or on all claims of an answer together."""
     score: float | None
-    """The probability of support; of an answer, its `answer_support`. None where it could not be judged."""
+    """The probability of support; for an answer its `answer_support`. None if it could not be judged."""
     contradiction: float | None
-    """The probability of contradiction; of an answer, the highest of its claims."""
+    """The probability of contradiction; for an answer the highest of its claims."""
     spans: tuple[tuple[int, int], ...] = ()
-    """The characters that issues point at."""
+    """The spans of characters that issues point at."""
     signals: Mapping[str, float] = field(default_factory=dict)
-    """The tiers' own scores, for a claim."""
+    """The scores of the single tiers, for a claim."""
     gates: Mapping[str, tuple[str, float | None]] = field(default_factory=dict)
-    """Of an answer, by the name of a policy, its action and its overall score, none where nothing was checked."""
+    """For an answer its action and overall score by policy name; the score is none if nothing was checked."""
 
     @property
     def supported(self) -> bool:
-        """Whether it was found supported."""
+        """Whether the verdict is `supported`."""
         return self.verdict == "supported"
 
 
 def read_results(path: Path) -> dict[str, Result]:
-    """The results of a finished run by the digest of their row, whoever judged.
+    """The results of a finished run by the digest of their row, whatever verifier and policy judged.
 
     Raises:
-        InputError: the file is missing or damaged.
+        InputError: the file is missing or damaged, or has no header.
     """
     try:
         with path.open("rb") as stream:
             lines = [json.loads(line) for line in stream]
-        found = [_from_json(value) for value in lines[1:]]
+        if not lines or "assay_results" not in lines[0]:
+            raise ValueError("its first line is not the header of results")  # noqa: TRY301 wrapped below
+        results = [_from_json(value) for value in lines[1:]]
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path}: not the results of a finished run ({error}); let `assay eval --out` finish"
         ) from error
-    return {result.digest: result for result in found}
+    return {result.digest: result for result in results}
 
 
 class ResultLog:
-    """The results of one run; a context manager that appends to a file, or only remembers where there is no file.
+    """The results of one run: a context manager that appends to a file, or keeps them in memory without one.
 
     Args:
-        path: the file, made with its folders where missing; none to keep nothing on disk.
-        identity: names what judges, such as the digests of policy and verifier.
+        path: the file, created with its folders if missing; none to keep nothing on disk.
+        identity: the identity of what judges, such as the digests of policy and verifier.
 
     Raises:
-        InputError: the file holds results of something else, is damaged before its last line, or cannot be written.
+        InputError: the file has another identity, is damaged before its last line, or cannot be written.
     """
 
     def __init__(self, path: Path | None, identity: Mapping[str, str]) -> None:
@@ -100,18 +102,18 @@ class ResultLog:
             self._stream.close()
 
     def _load(self, path: Path, stream: IO[bytes]) -> None:
-        """Reads what is there, cuts off a half-written end, and writes the header into an empty file."""
+        """Reads the existing results, truncates a half-written end, and writes the header into an empty file."""
         stream.seek(0)
-        good = 0
+        intact_bytes = 0
         header: Mapping[str, Any] | None = None
         for number, raw in enumerate(stream, 1):
             if not raw.endswith(b"\n"):
                 break
             header = self._line(path, number, raw, header)
-            good += len(raw)
-        stream.truncate(good)
+            intact_bytes += len(raw)
+        stream.truncate(intact_bytes)
         if header is None:
-            self._write([{"assay_results": FORM, **self._identity}])
+            self._write([{"assay_results": FORMAT_VERSION, **self._identity}])
 
     def _line(self, path: Path, number: int, raw: bytes, header: Mapping[str, Any] | None) -> Mapping[str, Any]:
         try:
@@ -125,7 +127,7 @@ class ResultLog:
                 f"{path}, line {number}: not a result ({error}); the file was changed by something else: remove it, or "
                 "name another folder with --out"
             ) from error
-        expected = {"assay_results": FORM, **self._identity}
+        expected = {"assay_results": FORMAT_VERSION, **self._identity}
         if value != expected:
             raise InputError(
                 f"{path}: holds results of another verifier, policy or version; remove it, or name another folder with "
@@ -134,7 +136,7 @@ class ResultLog:
         return expected
 
     def add(self, results: Iterable[Result]) -> None:
-        """Keeps results; on disk they are safe when this returns."""
+        """Keeps results; they are on disk when this returns."""
         listed = list(results)
         self._write([asdict(result) for result in listed])
         self.results.update((result.digest, result) for result in listed)

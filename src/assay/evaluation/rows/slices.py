@@ -1,6 +1,7 @@
-"""Which slices a row belongs to: by domain, language, length, what the claim contains, and by its meta.
+"""The slices of a row: by domain, language, length, what the claim contains, and by its meta.
 
-These are plain signs on the surface, the same for every verifier; they say where one is weak, not what a claim means.
+They go by plain surface features, the same for every verifier: they show where a verifier is weak, not what a claim
+means.
 """
 
 import re
@@ -24,7 +25,7 @@ _INFERENCE: Final = re.compile(
     r"|most|least|total|average|altogether|combined|twice|double[ds]?|half|both|all|every|each|before|after|during|between)\b",
     re.IGNORECASE,
 )
-"""Words that ask for more than finding the claim in the evidence: reasons, conditions, comparison, counting, order."""
+"""Words of claims that need inference beyond a lookup: reasons, conditions, comparison, counting, order."""
 _NAME: Final = re.compile(r"(?<=[\w,;:)] )[A-Z]\w+")
 _WORD: Final = re.compile(r"\w+")
 
@@ -32,13 +33,13 @@ _CLAIM_STEPS: Final = ((8, "up to 8 words"), (16, "9 to 16 words"), (32, "17 to 
 _EVIDENCE_STEPS: Final = ((50, "up to 50 words"), (200, "51 to 200 words"), (1000, "201 to 1,000 words"))
 _ORDER: Final = tuple(name for _, name in (*_CLAIM_STEPS, *_EVIDENCE_STEPS))
 CLAIM_TYPES: Final = ("number", "date", "name", "negation", "inference")
-"""The ways of slicing that ask what a claim contains; each has the slices `with` and `without`."""
+"""The ways of slicing by what a claim contains; each has the slices `with` and `without`."""
 
 
-def in_order(name: str) -> tuple[int, str]:
-    """Where a slice stands among those of its way: lengths rise, everything else goes by name.
+def slice_order(name: str) -> tuple[int, str]:
+    """The sort key of a slice within its way of slicing: lengths ascending, anything else by name.
 
-    >>> sorted(["over 32 words", "9 to 16 words", "up to 8 words"], key=in_order)
+    >>> sorted(["over 32 words", "9 to 16 words", "up to 8 words"], key=slice_order)
     ['up to 8 words', '9 to 16 words', 'over 32 words']
     """
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
@@ -49,17 +50,17 @@ def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
 
     Args:
         row: the row.
-        keys: names in `meta` to slice by besides; a row without the name is in the slice `none`.
+        keys: further names in `meta` to slice by; a row without the name is in the slice `none`.
 
     Returns:
-        From the way of slicing to the slice, such as `{"claim length": "up to 8 words", "number": "with"}`.
+        The slice by way of slicing, such as `{"claim length": "up to 8 words", "number": "with"}`.
     """
     text = row.text
-    words = sum(len(_WORD.findall(piece.text)) for piece in row.evidence)
-    found = {
+    evidence_words = sum(len(_WORD.findall(piece.text)) for piece in row.evidence)
+    slices = {
         "domain": domain_of(row),
         "claim length": _step(len(_WORD.findall(text)), _CLAIM_STEPS),
-        "evidence length": _step(words, _EVIDENCE_STEPS),
+        "evidence length": _step(evidence_words, _EVIDENCE_STEPS),
         "number": _with(_NUMBER, text),
         "date": _with(_DATE, text),
         "name": _with(_NAME, text),
@@ -68,8 +69,8 @@ def slices_of(row: Row, keys: Sequence[str] = ()) -> dict[str, str]:
         "question": "without" if row.question is None else "with",
         "language": language_of(row),
     }
-    found.update({f"meta {key}": _value(row.meta.get(key)) for key in keys})
-    return found
+    slices.update({f"meta {key}": _value(row.meta.get(key)) for key in keys})
+    return slices
 
 
 def _with(pattern: re.Pattern[str], text: str) -> str:
@@ -77,8 +78,8 @@ def _with(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _step(count: int, steps: Sequence[tuple[int, str]]) -> str:
-    longer = f"over {steps[-1][0]:,} words"
-    return next((name for most, name in steps if count <= most), longer)
+    beyond = f"over {steps[-1][0]:,} words"
+    return next((name for most_words, name in steps if count <= most_words), beyond)
 
 
 def _value(value: object) -> str:

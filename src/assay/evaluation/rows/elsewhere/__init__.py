@@ -1,4 +1,4 @@
-"""Rows of other tools: which of their fields is what, by a preset or by `--map`."""
+"""Rows of other tools, whose fields a preset or `--map` maps to those of a row."""
 
 from typing import TYPE_CHECKING
 

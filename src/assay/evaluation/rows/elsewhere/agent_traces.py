@@ -1,8 +1,8 @@
-"""Spans of agent runs as rows: one of each trace that ends with an answer and has seen something to hold it against.
+"""Rows from spans of agent runs: one for each trace that ends with an answer and has evidence to check it against.
 
-What a run has seen is what `Guard.check_run` takes as evidence: results of tools, passages that were retrieved, what
-users state; where a trace has none of these, passages that its prompts hold are not told from instructions, and it is
-left out. So is one whose answer was cut off: the gate holds such an answer back whatever it says.
+The evidence of a run is that of `Guard.check_run`: results of tools, retrieved passages, and statements of users. A
+trace without any of these is left out, because passages in its prompts cannot be distinguished from instructions. So is
+a trace whose answer was cut off, since the gate holds such an answer back in any case.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +14,12 @@ from assay.guard.runs import is_cut_off, question_of, run_evidence
 from assay.schema.run import ModelTurn, Run
 from assay.schema.traces import read_run, spans_by_trace
 
-_FACTS: Final = {"model": "gen_ai.request.model", "agent": "gen_ai.agent.name", "provider": "gen_ai.provider.name"}
-"""What of the spans is carried in `meta`, to be sliced by."""
+_META_ATTRIBUTES: Final = {
+    "model": "gen_ai.request.model",
+    "agent": "gen_ai.agent.name",
+    "provider": "gen_ai.provider.name",
+}
+"""The attributes of spans that are carried in `meta`, for slicing."""
 
 
 def trace_rows(path: Path, exports: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -28,29 +32,29 @@ def trace_rows(path: Path, exports: Sequence[Mapping[str, Any]]) -> Iterator[tup
     Raises:
         InputError: no trace has both a whole answer and evidence.
     """
-    made = answered = cut = 0
+    rows_made = with_answer = cut_off = 0
     traces = spans_by_trace(list(exports))
     for number, (name, spans) in enumerate(traces.items(), 1):
         run = read_run(spans, format="otel_genai", run_id=name or None)
         answer = run.final_answer
         if not answer:
             continue
-        answered += 1
+        with_answer += 1
         if _is_cut_off(run):
-            cut += 1
+            cut_off += 1
             continue
         evidence = [{"id": piece.id, "text": piece.text} for piece in run_evidence(run).evidence]
         if not evidence:
             continue
-        made += 1
+        rows_made += 1
         question = question_of(run)
-        row = {"id": name or str(number), "answer": answer, "evidence": evidence, "meta": _facts(spans)}
+        row = {"id": name or str(number), "answer": answer, "evidence": evidence, "meta": _meta(spans)}
         yield number, row | ({} if question is None else {"question": question})
-    if not made:
-        note = f" ({cut} cut off, and left out)" if cut else ""
+    if not rows_made:
+        note = f" ({cut_off} cut off, and left out)" if cut_off else ""
         raise InputError(
-            f"{path}: {len(traces)} traces, {answered} with an answer, none with evidence besides{note}; answers are "
-            "read from gen_ai.output.messages, evidence from tool results, gen_ai.retrieval.documents and users' "
+            f"{path}: {len(traces)} traces, {with_answer} with an answer, none with evidence besides{note}; answers "
+            "are read from gen_ai.output.messages, evidence from tool results, gen_ai.retrieval.documents and users' "
             "statements (instrumentations write them where "
             "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT asks for content)"
         )
@@ -64,16 +68,16 @@ def _is_cut_off(run: Run) -> bool:
     )
 
 
-def _facts(spans: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What the spans of a trace say of who answered, the last one that says it."""
-    found: dict[str, str] = {}
+def _meta(spans: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The model, agent and provider that the spans of a trace name; a later span overrides an earlier one."""
+    meta: dict[str, str] = {}
     for span in spans:
         attributes = span.get("attributes")
-        for name, key in _FACTS.items():
+        for name, key in _META_ATTRIBUTES.items():
             value = _attribute(attributes, key)
             if isinstance(value, str) and value:
-                found[name] = value[:200]
-    return found
+                meta[name] = value[:200]
+    return meta
 
 
 def _attribute(attributes: Any, key: str) -> Any:

@@ -1,7 +1,7 @@
-"""Which fields of other tools' exports are the answer, the evidence and the question.
+"""Presets: which fields of other tools' exports are the answer, the evidence and the question.
 
-Each preset names the export that it reads. A path is a field, or fields with dots between them; a field whose own name
-has dots in it counts first. `name[]` goes through a list. Of several paths the first that holds something counts.
+A path is a field, or fields joined by dots; a field whose own name has dots in it takes precedence. `name[]` stands for
+the items of a list. Of several paths the first that holds a value counts.
 """
 
 from collections.abc import Mapping
@@ -10,18 +10,18 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Spans:
-    """How the spans of one trace belong together: the answer is in one, the documents in others."""
+class SpanFields:
+    """The fields by which the spans of one trace belong together: the answer is in one, the documents in others."""
 
     trace: tuple[str, ...]
     parent: tuple[str, ...]
     kind: tuple[str, ...]
     retriever: str
-    """The kind of a span that retrieves, in any case of letters."""
+    """The kind of a span that retrieves, in lower case."""
     documents: tuple[str, ...]
-    """Where a span that retrieves holds its documents."""
+    """The paths to the documents in a span that retrieves."""
     root: tuple[str, ...] = ()
-    """What marks the span that gave the answer, where the tool marks it."""
+    """The flag of the span that gave the answer, where the tool has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ class Preset:
     reads: str
     """The export, for people."""
     fields: Mapping[str, tuple[str, ...]]
-    """From our field to the paths that may hold it."""
+    """The paths that may hold each field of a row."""
     rows: tuple[str, ...] = ()
-    """Where the rows are in a file that is one JSON object."""
-    spans: Spans | None = None
+    """The paths to the rows in a file that is one JSON object."""
+    spans: SpanFields | None = None
     delimiter: str | None = None
-    """What stands between passages that were joined into one text."""
+    """The separator of passages that were joined into one text."""
     source: str = ""
-    """Where the form is described."""
+    """Where the format is described."""
     beside: Mapping[str, str] = field(default_factory=dict)
-    """Files beside the one that is named: from the file to the field by which its objects are found."""
+    """Companion files in the same folder: the file name, and the field by which its objects are joined."""
     agent_runs: bool = False
     """Whether the file holds spans of agent runs, which have no fields of their own for answer and evidence."""
 
@@ -99,7 +99,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
                 "id": ("id",),
             },
             rows=("observations", "data"),
-            spans=Spans(
+            spans=SpanFields(
                 ("traceId", "trace_id"),
                 ("parentObservationId", "parent_observation_id"),
                 ("type",),
@@ -119,7 +119,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
                 "id": ("context.span_id", "span_id"),
             },
             rows=("spans", "data"),
-            spans=Spans(
+            spans=SpanFields(
                 ("context.trace_id", "trace_id"),
                 ("parent_id",),
                 ("span_kind", "attributes.openinference.span.kind"),
@@ -163,7 +163,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
                 "id": ("id",),
             },
             rows=("runs", "examples"),
-            spans=Spans(
+            spans=SpanFields(
                 ("trace_id",),
                 ("parent_run_id",),
                 ("run_type",),

@@ -1,4 +1,4 @@
-"""Records of other tools into the rows that are read here (docs/rows.md)."""
+"""Translates records of other tools into rows (docs/rows.md)."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,39 +9,39 @@ from typing import Any, Final
 
 from assay.errors import InputError
 from assay.evaluation.rows.elsewhere.agent_traces import trace_rows
-from assay.evaluation.rows.elsewhere.presets import PRESETS, Preset, Spans
-from assay.evaluation.rows.elsewhere.values import as_evidence, as_text, find, opened
+from assay.evaluation.rows.elsewhere.presets import PRESETS, Preset, SpanFields
+from assay.evaluation.rows.elsewhere.values import as_evidence, as_text, decoded, find
 from assay.evaluation.rows.labels import LABELS, read_label
 
-OURS: Final = ("answer", "claim", "evidence", "evidence_ids", "question", "id", "set", "label")
+FIELDS: Final = ("answer", "claim", "evidence", "evidence_ids", "question", "id", "set", "label")
 """The fields that `--map` may name."""
 _CONFLICT: Final = "conflict"
-"""In the type of a span of RAGTruth: the answer says otherwise than the source."""
+"""A part of the type of a RAGTruth span in which the answer contradicts the source."""
 _LONGEST: Final = 200
-"""Characters of a field that is carried in `meta`."""
+"""The most characters of a field that is carried in `meta`."""
 
-Numbered = tuple[int, Mapping[str, Any]]
+NumberedRecord = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """How the records of a file become rows: a preset, with what `--map` says in the place of its fields."""
+    """How the records of a file become rows: a preset whose fields `--map` may override."""
 
     preset: Preset
     flipped: bool = False
-    """Whether the label says the opposite: `label=!hallucinated`."""
+    """Whether the label means the opposite: `label=!hallucinated`."""
     named: frozenset[str] = field(default_factory=frozenset)
     """The fields that `--map` named: a record that lacks one of them is an error."""
 
-    def records(self, path: Path, values: Iterable[Numbered]) -> Iterator[Numbered]:
+    def records(self, path: Path, values: Iterable[NumberedRecord]) -> Iterator[NumberedRecord]:
         """The records of a file as rows.
 
         Args:
             path: the file.
-            values: its records with their line or number; one that is a whole file may hold many.
+            values: its records with their line or number; one that stands for a whole file may hold many.
 
         Raises:
-            InputError: a record has no answer, or a file beside this one is missing.
+            InputError: a record has no answer, or a companion file is missing.
         """
         if self.preset.agent_runs:
             if self.named or self.preset.fields:
@@ -54,14 +54,16 @@ class Translation:
         if self.preset.beside:
             records = self._joined(path, records)
         spans = self.preset.spans
-        gathered = [(n, r, ()) for n, r in records] if spans is None else _gather(records, spans, self._first)
-        made = 0
-        for number, record, documents in gathered:
+        with_documents = (
+            [(n, r, ()) for n, r in records] if spans is None else _answers_with_documents(records, spans, self._first)
+        )
+        count = 0
+        for number, record, documents in with_documents:
             row = self._row(record, documents, number, f"{path}, {number}", strict=spans is None)
             if row is not None:
-                made += 1
+                count += 1
                 yield number, row
-        if not made:
+        if not count:
             raise InputError(
                 f"{path}: no record with an answer and evidence; {self.preset.name} reads {self.preset.reads}. Say "
                 "which fields they are with --map answer=FIELD,evidence=FIELD"
@@ -74,23 +76,25 @@ class Translation:
                 return [one for one in inner if isinstance(one, Mapping)]
         return [value]
 
-    def _joined(self, path: Path, records: Sequence[Numbered]) -> list[Numbered]:
-        """Each record with the object of the file beside it that has the same key."""
+    def _joined(self, path: Path, records: Sequence[NumberedRecord]) -> list[NumberedRecord]:
+        """Each record merged with the object of the companion file that has the same key."""
         from assay.evaluation.rows.reading import json_objects
 
         for name, key in self.preset.beside.items():
             other = path.with_name(name)
             if not other.is_file():
                 raise InputError(f"{other}: no such file; {self.preset.name} reads {self.preset.reads}")
-            known = {str(one[key]): one for _, one in json_objects(other) if key in one}
-            records = [(number, {**known.get(str(record.get(key)), {}), **record}) for number, record in records]
+            joined_by_key = {str(joined[key]): joined for _, joined in json_objects(other) if key in joined}
+            records = [
+                (number, {**joined_by_key.get(str(record.get(key)), {}), **record}) for number, record in records
+            ]
         return list(records)
 
     def _first(self, record: Mapping[str, Any], name: str) -> Any:
         for path in self.preset.fields.get(name, ()):
-            found = find(record, path)
-            if found is not None and found not in ("", []):
-                return found
+            value = find(record, path)
+            if value is not None and value not in ("", []):
+                return value
         return None
 
     def _row(
@@ -106,9 +110,11 @@ class Translation:
             if strict or self.named:
                 paths = ", ".join(self.preset.fields.get(kind if text is None else "evidence", ()))
                 lacking = "answer" if text is None else "evidence"
-                raise InputError(f"{where}: no {lacking}; looked for {paths or 'nothing'}; it has {_names(record)}")
+                raise InputError(
+                    f"{where}: no {lacking}; looked for {paths or 'nothing'}; it has {_field_names(record)}"
+                )
             return None
-        row: dict[str, Any] = {"id": self._id(record, number), kind: text, "evidence": _unique(evidence)}
+        row: dict[str, Any] = {"id": self._id(record, number), kind: text, "evidence": _deduplicated(evidence)}
         question = as_text(self._first(record, "question"))
         if question is not None:
             row["question"] = question
@@ -120,44 +126,46 @@ class Translation:
         return row | ({"meta": meta} if meta else {})
 
     def _id(self, record: Mapping[str, Any], number: int) -> str:
-        found = self._first(record, "id")
-        return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else str(number)
+        row_id = self._first(record, "id")
+        return str(row_id) if isinstance(row_id, str | int) and not isinstance(row_id, bool) else str(number)
 
     def _label(self, record: Mapping[str, Any], where: str) -> dict[str, Any]:
-        given = self._first(record, "label")
-        if given is not None:
-            label = read_label(given, flipped=self.flipped)
+        stated = self._first(record, "label")
+        if stated is not None:
+            label = read_label(stated, flipped=self.flipped)
             if label is None:
-                raise InputError(f"{where}: the label is {given!r:.80}; {KNOWN_LABELS}")
+                raise InputError(f"{where}: the label is {stated!r:.80}; {KNOWN_LABELS}")
             return {"label": label}
-        marked = self._first(record, "labels") if "labels" in self.preset.fields else None
-        if marked is None and "labels" in self.preset.fields and isinstance(record.get("labels"), list):
+        wrong_spans = self._first(record, "labels") if "labels" in self.preset.fields else None
+        if wrong_spans is None and "labels" in self.preset.fields and isinstance(record.get("labels"), list):
             return {"label": "supported", "spans": []}
-        if not isinstance(marked, list):
+        if not isinstance(wrong_spans, list):
             return {}
         spans = [
-            [one["start"], one["end"]] for one in marked if isinstance(one, Mapping) and {"start", "end"} <= set(one)
+            [span["start"], span["end"]]
+            for span in wrong_spans
+            if isinstance(span, Mapping) and {"start", "end"} <= set(span)
         ]
         conflict = any(
-            _CONFLICT in str(one.get("label_type", "")).lower() for one in marked if isinstance(one, Mapping)
+            _CONFLICT in str(span.get("label_type", "")).lower() for span in wrong_spans if isinstance(span, Mapping)
         )
         return {"label": "contradicted" if conflict else "unsupported", "spans": spans}
 
 
 KNOWN_LABELS: Final = f"known are {', '.join(LABELS)}, and 0, 1, true, false, pass and fail"
-"""What a label may be, for messages."""
+"""The possible labels, for messages."""
 
 
 def read_translation(preset: str | None, mapped: Sequence[str]) -> Translation | None:
-    """What `--from` and `--map` ask for; none where they ask for nothing.
+    """The translation that `--from` and `--map` name; none if neither is given.
 
     Args:
         preset: the name of a preset.
-        mapped: texts `ours=theirs`, several of them with commas between; `label=!field` where the field says the
+        mapped: texts `ours=theirs`, several of them separated by commas; `label=!field` if the field means the
             opposite.
 
     Raises:
-        InputError: there is no such preset or field, or a text is of another form.
+        InputError: there is no such preset or field, or a text has another form.
 
     >>> read_translation("ragas", ["label=!hallucinated"]).flipped
     True
@@ -165,68 +173,71 @@ def read_translation(preset: str | None, mapped: Sequence[str]) -> Translation |
     if preset is None and not mapped:
         return None
     if preset is not None and preset not in PRESETS:
-        near = get_close_matches(preset, PRESETS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(PRESETS)}"
+        similar = get_close_matches(preset, PRESETS, 1)
+        hint = f"did you mean {similar[0]}?" if similar else f"known are {', '.join(PRESETS)}"
         raise InputError(f"--from {preset}: there is no such preset; {hint}")
-    base = PRESETS[preset] if preset is not None else Preset("--map", "the fields that it names", {"id": ("id",)})
-    fields, flipped, named = dict(base.fields), False, set()
+    chosen_preset = (
+        PRESETS[preset] if preset is not None else Preset("--map", "the fields that it names", {"id": ("id",)})
+    )
+    paths, flipped, named = dict(chosen_preset.fields), False, set()
     for text in (part for one in mapped for part in one.split(",") if part.strip()):
         ours, sign, theirs = (piece.strip() for piece in text.partition("="))
         if not sign or not theirs.lstrip("!"):
             raise InputError(f"--map {text}: expected OURS=THEIRS, such as answer=response,evidence=contexts")
-        if ours not in OURS:
-            raise InputError(f"--map {text}: there is no field {ours!r}; known are {', '.join(OURS)}")
+        if ours not in FIELDS:
+            raise InputError(f"--map {text}: there is no field {ours!r}; known are {', '.join(FIELDS)}")
         if theirs.startswith("!"):
             if ours != "label":
                 raise InputError(f"--map {text}: only a label can say the opposite")
             theirs, flipped = theirs[1:], True
-        fields[ours] = (theirs,)
+        paths[ours] = (theirs,)
         named.add(ours)
-    return Translation(replace(base, fields=fields), flipped, frozenset(named & {"answer", "claim", "evidence"}))
+    return Translation(
+        replace(chosen_preset, fields=paths), flipped, frozenset(named & {"answer", "claim", "evidence"})
+    )
 
 
-def _gather(
-    records: Sequence[Numbered], spans: Spans, first: Callable[[Mapping[str, Any], str], Any]
+def _answers_with_documents(
+    records: Sequence[NumberedRecord], spans: SpanFields, first: Callable[[Mapping[str, Any], str], Any]
 ) -> Iterator[tuple[int, Mapping[str, Any], Sequence[Any]]]:
     """Each record that may hold an answer, with the documents that were retrieved in its trace.
 
-    Of a trace with spans of several depths only the ones count whose parent is not among them: a trace that begins in
-    a service which tells another tool, or tells nobody, has no span without a parent. A record without a trace stands
-    alone.
+    Of a trace with spans at several depths only those count whose parent is not in the export: a trace that begins in a
+    service that reports elsewhere, or not at all, has no span without a parent. A record without a trace stands alone.
     """
-    known = {str(first(record, "id")) for _, record in records}
-    marked = {str(_first_of(record, spans.trace)) for _, record in records if _is_marked(record, spans)}
+    record_ids = {str(first(record, "id")) for _, record in records}
+    traces_with_root = {str(_first_value(record, spans.trace)) for _, record in records if _is_marked(record, spans)}
     retrieved: dict[str, list[Any]] = {}
     for _, record in records:
-        trace = _first_of(record, spans.trace)
+        trace = _first_value(record, spans.trace)
         if trace is not None and _is_retriever(record, spans):
             documents = next((found for path in spans.documents if (found := find(record, path)) is not None), None)
             retrieved.setdefault(str(trace), []).extend(as_evidence(documents))
     for number, record in records:
-        trace = _first_of(record, spans.trace)
+        trace = _first_value(record, spans.trace)
         if trace is None:
             yield number, record, retrieved.get(str(record.get("id")), ())
-        elif str(trace) in marked:
+        elif str(trace) in traces_with_root:
             if _is_marked(record, spans):
                 yield number, record, retrieved.get(str(trace), ())
-        elif not _is_retriever(record, spans) and str(_first_of(record, spans.parent)) not in known:
+        elif not _is_retriever(record, spans) and str(_first_value(record, spans.parent)) not in record_ids:
             yield number, record, retrieved.get(str(trace), ())
 
 
-def _first_of(record: Mapping[str, Any], paths: Sequence[str]) -> Any:
+def _first_value(record: Mapping[str, Any], paths: Sequence[str]) -> Any:
     return next((found for path in paths if (found := find(record, path)) not in (None, "")), None)
 
 
-def _is_marked(record: Mapping[str, Any], spans: Spans) -> bool:
-    return _first_of(record, spans.root) in (True, "true")
+def _is_marked(record: Mapping[str, Any], spans: SpanFields) -> bool:
+    return _first_value(record, spans.root) in (True, "true")
 
 
-def _is_retriever(record: Mapping[str, Any], spans: Spans) -> bool:
-    return str(_first_of(record, spans.kind) or "").lower() == spans.retriever
+def _is_retriever(record: Mapping[str, Any], spans: SpanFields) -> bool:
+    return str(_first_value(record, spans.kind) or "").lower() == spans.retriever
 
 
-def _unique(evidence: Sequence[Any]) -> list[Any]:
-    """Evidence with each passage once, and without ids that two passages share."""
+def _deduplicated(evidence: Sequence[Any]) -> list[Any]:
+    """The evidence with each passage only once, and without ids that two passages share."""
     listed = [one for index, one in enumerate(evidence) if one not in evidence[:index]]
     ids = [one["id"] for one in listed if isinstance(one, dict) and "id" in one]
     twice = {name for name in ids if ids.count(name) > 1}
@@ -238,18 +249,18 @@ def _unique(evidence: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _names(record: Mapping[str, Any]) -> str:
+def _field_names(record: Mapping[str, Any]) -> str:
     return ", ".join(sorted(map(str, record))[:20])
 
 
 def _meta(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Short fields of the record, to be sliced by."""
-    values = {str(name): opened(value) for name, value in record.items()}
-    return {name: value for name, value in values.items() if _short(value)}
+    """The short fields of a record, for slicing."""
+    values = {str(name): decoded(value) for name, value in record.items()}
+    return {name: value for name, value in values.items() if _is_short(value)}
 
 
-def _short(value: object) -> bool:
-    """Whether a value can be carried: a flag, a finite number, or a text that is not long."""
+def _is_short(value: object) -> bool:
+    """Whether a value is short enough for `meta`: a boolean, a finite number, or a short text."""
     if isinstance(value, str):
         return 0 < len(value) <= _LONGEST
     return isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value))

@@ -1,4 +1,4 @@
-"""What a shell offers for the values of options that are no closed choice: presets, files of settings, other tools."""
+"""Shell completion of option values that are not a closed choice: presets, files of settings, tools."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ _SETTINGS = (".yaml", ".yml")
 
 
 def complete_preset(incomplete: str) -> list[str]:
-    """The presets of policies that begin so."""
+    """The policy presets that begin with a text."""
     from assay.policy import PRESETS
 
     return [name for name in PRESETS if name.startswith(incomplete)]
 
 
 def complete_policy(incomplete: str) -> list[str]:
-    """The presets that begin so, and the files of settings and the folders whose path does."""
+    """The presets, files of settings and folders that begin with a text."""
     typed = Path(incomplete)
     folder = typed if not incomplete or incomplete.endswith("/") else typed.parent
     try:
@@ -25,7 +25,7 @@ def complete_policy(incomplete: str) -> list[str]:
 
 
 def complete_tool(incomplete: str) -> list[str]:
-    """The tools whose rows `assay eval --from` reads that begin so."""
+    """The tools of `assay eval --from` that begin with a text."""
     from assay.evaluation.rows.elsewhere import PRESETS
 
     return [name for name in PRESETS if name.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""`assay check --receipt FILE`: the answer that is emitted gets its receipt, signed by the process that checked it."""
+"""`assay check --receipt FILE`: an emitted answer gets a receipt, signed by the process that checked it."""
 
 import sys
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.schema import HallucinationReport
 
 
-class Reported(Protocol):
+class HasReport(Protocol):
     """Something with a report."""
 
     @property
@@ -24,49 +24,49 @@ class Reported(Protocol):
         """The report."""
 
 
-Item = TypeVar("Item", bound=Reported)
+Item = TypeVar("Item", bound=HasReport)
 
 
-def with_receipt(checked: Iterator[Item], file: Path, keys: Path | None) -> Iterator[Item]:
-    """The same items; before each that is emitted is passed on, its receipt is written.
+def with_receipt(items: Iterator[Item], file: Path, keys: Path | None) -> Iterator[Item]:
+    """Passes the items on; before an emitted one is passed on, its receipt is written.
 
-    The key is read and the place made ready at once, so that nothing is checked in vain. A receipt that is there
-    from an earlier run is removed: a receipt in that file is always one of this run.
+    The key is read and the file is prepared first, so that nothing is checked in vain. The receipt of an earlier run is
+    removed: a receipt in the file is always one of this run.
 
     Raises:
-        InputError: no keys are named, or something other than a receipt is in the file.
+        InputError: no keys are named, or the file exists and is not a receipt.
         ReceiptError: there is no key to sign with.
     """
     signer = open_store(keys).signer()
-    _clear(file)
-    return _passed_on(checked, file, signer)
+    _remove_old_receipt(file)
+    return _signing(items, file, signer)
 
 
-def _passed_on(checked: Iterator[Item], file: Path, signer: "SigningKey") -> Iterator[Item]:
+def _signing(items: Iterator[Item], file: Path, signer: "SigningKey") -> Iterator[Item]:
     from assay.receipt import new_receipt_id, refusal, sign
 
-    for item in checked:
-        why = refusal(item.report)
-        if why is None:
+    for item in items:
+        refusal_reason = refusal(item.report)
+        if refusal_reason is None:
             receipt = sign(item.report, signer, issued_at=datetime.now(UTC), receipt_id=new_receipt_id())
             write_file(file, f"{receipt.to_text()}\n")
         else:
-            write_text(f"assay: no receipt: {clean(why)}\n", sys.stderr)
+            write_text(f"assay: no receipt: {clean(refusal_reason)}\n", sys.stderr)
         yield item
 
 
-def _clear(file: Path) -> None:
+def _remove_old_receipt(file: Path) -> None:
     from assay.receipt import LONGEST_RECEIPT, Receipt
 
     try:
         with file.open("rb") as stream:
-            found = stream.read(LONGEST_RECEIPT + 2)
+            data = stream.read(LONGEST_RECEIPT + 2)
     except FileNotFoundError:
         return
     except OSError as error:
         raise InputError(f"{file}: cannot be written: {error.strerror or error}") from error
     try:
-        Receipt.from_text(found)
+        Receipt.from_text(data)
     except ReceiptError as error:
         raise InputError(f"{file}: exists and is no receipt; name another file") from error
     try:

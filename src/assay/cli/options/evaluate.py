@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.options.completing import complete_tool
-from assay.cli.options.shared import CrewOptions, GuardOptions, LimitOption, LimitOptions, ReportFormat
+from assay.cli.options.completion import complete_tool
+from assay.cli.options.shared import GuardOptions, LimitOption, LimitOptions, ReportFormat, WorkerOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalOptions(GuardOptions, LimitOptions, CrewOptions):
-    """What the command line said of an evaluation."""
+class EvalOptions(GuardOptions, LimitOptions, WorkerOptions):
+    """The options of `assay eval`, as values."""
 
     files: Annotated[
         tuple[Path, ...],

@@ -1,26 +1,22 @@
-"""`assay redteam search`."""
+"""`assay redteam search`: searches for attacks that break a target."""
 
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from assay.cli.database import opened_record
-from assay.cli.inputs import read_evidence
+from assay.cli.inputs import read_evidence, warn_skipped
 from assay.cli.redteam.options import SearchSettings
-from assay.cli.redteam.running import ending_gently, progress
+from assay.cli.redteam.run import interrupt_on_sigterm, progress
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
 
-if TYPE_CHECKING:
-    from assay.redteam.search import RecentChange, SearchResult
-
 
 def run_search(settings: SearchSettings) -> None:
-    """Searches, keeps what was asked, and says where the system breaks.
+    """Searches, keeps the record of all calls, and prints which kinds of attack break the target.
 
     Raises:
-        AssayError: anything that was given cannot be used.
+        AssayError: an option or a file cannot be used.
     """
     from assay.cli.check import open_guard
     from assay.redteam import keep
@@ -30,12 +26,11 @@ def run_search(settings: SearchSettings) -> None:
 
     changes = _changes(settings)
     documents, skipped = read_evidence(tuple(settings.evidence))
-    for name in skipped:
-        write_text(f"assay: skipped, not a text file: {clean(name)}\n", sys.stderr)
+    warn_skipped(skipped)
     target = load_target(settings.target, settings.target_model, settings.timeout, os.environ)
     guard = open_guard(settings.policy, settings.verifier)
-    with ending_gently():
-        found = search(
+    with interrupt_on_sigterm():
+        result = search(
             documents,
             target,
             guard,
@@ -47,12 +42,12 @@ def run_search(settings: SearchSettings) -> None:
             changes=changes,
             version=settings.target_version,
         )
-    keep(settings.out, found.cases, found.judgements, target, guard, settings.target_version)
-    write_text(_written(found, settings), sys.stdout)
+    keep(settings.out, result.cases, result.judgements, target, guard, settings.target_version)
+    write_text(_search_text(result, settings), sys.stdout)
 
 
-def _changes(settings: SearchSettings) -> "list[RecentChange]":
-    """What was changed lately, as the command line and the change log say it."""
+def _changes(settings: SearchSettings) -> "list[Changed]":
+    """The recent changes, from the command line and the change log."""
     from assay.redteam.search import RecentChange
 
     changes = []
@@ -67,26 +62,26 @@ def _changes(settings: SearchSettings) -> "list[RecentChange]":
         return changes
     if settings.database is None:
         raise InputError("--changed-since: expected --database, where the change log is")
-    from assay.cli.monitoring.turns import moment_of
+    from assay.cli.monitoring.monitor_run import parse_moment
     from assay.store.monitoring import read_changes
     from assay.store.records import micros
 
-    since = micros(moment_of(settings.changed_since))
+    since = micros(parse_moment(settings.changed_since))
     with opened_record(settings.database) as store, store.reading(settings.tenant) as connection:
         rows = read_changes(connection, settings.tenant, since)
     write_text(f"assay: {len(rows)} changes since then in the change log\n", sys.stderr)
     return changes + [RecentChange(row.kind, f"{row.ref}\n{row.note}") for row in rows]
 
 
-def _written(found: "SearchResult", settings: SearchSettings) -> str:
-    tried = sorted((arm for arm in found.arms if arm.broken + arm.held), key=lambda arm: (-arm.broken, arm.name))
+def _search_text(result: "Found", settings: SearchSettings) -> str:
+    arms_tried = sorted((arm for arm in result.arms if arm.broken + arm.held), key=lambda arm: (-arm.broken, arm.name))
     if settings.format == "json":
         summary = {
-            "calls": len(found.cases),
-            "broken": [case.id for case in found.broken],
-            "rules": {arm.name: {"broken": arm.broken, "held": arm.held} for arm in tried},
+            "calls": len(result.cases),
+            "broken": [case.id for case in result.broken],
+            "rules": {arm.name: {"broken": arm.broken, "held": arm.held} for arm in arms_tried},
         }
         return json.dumps(summary) + "\n"
-    lines = [f"{len(found.broken)} of {len(found.cases)} calls broke it; all are kept in {clean(str(settings.out))}"]
-    lines += [f"  {arm.name:<44}{arm.broken:>4} broken {arm.held:>4} held" for arm in tried]
+    lines = [f"{len(result.broken)} of {len(result.cases)} calls broke it; all are kept in {clean(str(settings.out))}"]
+    lines += [f"  {arm.name:<44}{arm.broken:>4} broken {arm.held:>4} held" for arm in arms_tried]
     return "\n".join(lines) + "\n"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class FailOn(StrEnum):
-    """Which decisions end with status 1."""
+    """The mildest decision that ends with status 1."""
 
     REVISE = "revise"
     BLOCK = "block"
@@ -34,7 +34,7 @@ class FailOn(StrEnum):
 
 
 class AnswerReading(StrEnum):
-    """How an answer that looks like a request object is read."""
+    """How the ANSWER argument is read."""
 
     AUTO = "auto"
     TEXT = "text"
@@ -51,7 +51,7 @@ _HARMLESS = {
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(GuardOptions, LimitOptions):
-    """What the command line said of a check."""
+    """The options of `assay check`, as values."""
 
     answer: Annotated[
         tuple[str, ...],
@@ -96,7 +96,7 @@ class CheckOptions(GuardOptions, LimitOptions):
 
     @property
     def harmless(self) -> "frozenset[Action]":
-        """The decisions that are no findings."""
+        """The decisions that do not count as findings."""
         from assay.schema import Action
 
         return frozenset(Action(name) for name in _HARMLESS[self.fail_on])

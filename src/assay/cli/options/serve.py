@@ -1,4 +1,4 @@
-"""The options of `assay serve`, of `assay doctor`, which says what they would do, and of `assay mcp`."""
+"""The options of `assay serve`, of `assay doctor`, which examines them, and of `assay mcp`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from assay.schema import Stakes
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions(GuardOptions):
-    """What the command line says of a server that may be started."""
+    """The options of a server."""
 
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8080
@@ -53,7 +53,7 @@ class ServerOptions(GuardOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions(ServerOptions):
-    """The options of a server, and how much is looked at."""
+    """The options of `assay doctor`: those of a server, and how much is examined."""
 
     online: Annotated[
         bool, typer.Option("--online", help="Ask the upstreams and the judge too, and compare their clocks.")
@@ -63,7 +63,7 @@ class DoctorOptions(ServerOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class McpOptions(GuardOptions):
-    """What the command line says of a server of the Model Context Protocol."""
+    """The options of `assay mcp`."""
 
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP in place of standard input and output.")] = False
     host: Annotated[str, typer.Option(help="The loopback address to listen on.")] = "127.0.0.1"

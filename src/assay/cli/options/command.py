@@ -1,7 +1,7 @@
-"""Makes a command of a function that takes one value: the fields of the value are its options.
+"""Makes a command from a function of one dataclass, whose fields are the options.
 
-An option that several verbs have is declared once, in a class that their values inherit from (`shared`). So adding an
-option is adding a field.
+An option of several verbs is declared once, in a base class of their dataclasses (`shared`). Adding an option means
+adding a field.
 """
 
 import sys
@@ -19,20 +19,22 @@ Options = TypeVar("Options")
 def takes(kind: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
     """A decorator: the function becomes a command with an option for each field of the dataclass.
 
-    Each field is annotated with its Typer option or argument; those that a class declares itself come before those that
-    it inherits. A field of the type `tuple[X, ...]` is an option that may be repeated.
+    Each field is annotated with its Typer option or argument; the fields of a class itself come before inherited ones.
+    A field of the type `tuple[X, ...]` is an option that may be repeated.
     """
     parameters = list(_parameters(kind))
-    many = {one.name for one in parameters if _is_list(one.annotation)}
+    repeatable = {parameter.name for parameter in parameters if _is_list(parameter.annotation)}
 
     def decorate(function: Callable[[Options], None]) -> Callable[..., None]:
-        def command(**given: Any) -> None:
-            function(kind(**{name: tuple(value or ()) if name in many else value for name, value in given.items()}))
+        def command(**values: Any) -> None:
+            function(
+                kind(**{name: tuple(value or ()) if name in repeatable else value for name, value in values.items()})
+            )
 
         update_wrapper(command, function)
         del command.__wrapped__  # type: ignore[attr-defined]
         command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command
 
     return decorate
@@ -40,14 +42,14 @@ def takes(kind: type[Options]) -> Callable[[Callable[[Options], None]], Callable
 
 def _parameters(kind: type[Any]) -> Iterator[Parameter]:
     hints = get_type_hints(kind, include_extras=True)
-    own = get_annotations(kind)
-    for one in sorted(fields(kind), key=lambda field: field.name not in own):
-        annotation, default = _for_typer(hints[one.name], one)
-        yield Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    own_fields = get_annotations(kind)
+    for field in sorted(fields(kind), key=lambda field: field.name not in own_fields):
+        annotation, default = _typer_annotation(hints[field.name], field)
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _for_typer(annotation: Any, field: "Field[Any]") -> tuple[Any, Any]:
-    """The annotation as Typer reads it, and the default; lists where the value has tuples of any length."""
+def _typer_annotation(annotation: Any, field: "Field[Any]") -> tuple[Any, Any]:
+    """The annotation and the default for Typer, which takes lists where the dataclass has tuples of any length."""
     kind, *metadata = get_args(annotation)
     if not (get_origin(kind) is tuple and get_args(kind)[1:] == (...,)):
         return annotation, Parameter.empty if field.default is MISSING else field.default
@@ -63,7 +65,7 @@ def _is_list(annotation: Any) -> bool:
 
 
 class RenamingCommand(TyperCommand):
-    """A command that still takes old spellings of its options, with a warning; `--help` does not name them."""
+    """A command that still accepts old spellings of its options, with a warning; `--help` does not show them."""
 
     renamed: ClassVar[Mapping[str, str]] = {}
     """The present spelling by the old one."""
@@ -71,18 +73,20 @@ class RenamingCommand(TyperCommand):
     def make_parser(self, ctx: Any) -> Any:
         """The parser of the command, which knows the old spellings too."""
         parser: Any = super().make_parser(ctx)
-        for old, now in self.renamed.items():
+        for old, present in self.renamed.items():
             for parameter in self.get_params(ctx):
-                if now in parameter.opts:
+                if present in parameter.opts:
                     parser.add_option(obj=parameter, opts=[old], dest=parameter.name, nargs=parameter.nargs)
         return parser
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses, after a warning for each old spelling."""
-        named = args[: args.index("--")] if "--" in args else args
-        for old, now in self.renamed.items():
-            if any(one == old or one.startswith(f"{old}=") for one in named):
-                sys.stderr.write(f"assay: warning: {old} is called {now} now; the next release will not know {old}\n")
+        options_part = args[: args.index("--")] if "--" in args else args
+        for old, present in self.renamed.items():
+            if any(argument == old or argument.startswith(f"{old}=") for argument in options_part):
+                sys.stderr.write(
+                    f"assay: warning: {old} is called {present} now; the next release will not know {old}\n"
+                )
         return super().parse_args(ctx, args)
 
 

@@ -1,4 +1,4 @@
-"""`assay redteam judge`."""
+"""`assay redteam judge`: lists the judgements of a run that are not sure, and records decisions on them."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.redteam.options import PlainFormat
+from assay.cli.options.shared import TextOrJson
 from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecidingSettings:
-    """What `assay redteam judge` is told."""
+class JudgeSettings:
+    """The options of `assay redteam judge`."""
 
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run (--out of `run`).")]
     case: Annotated[str | None, typer.Option("--case", metavar="ID", help="The case that is decided.")] = None
@@ -30,16 +30,16 @@ class DecidingSettings:
     ] = None
     by: Annotated[str, typer.Option("--by", metavar="NAME", envvar="ASSAY_REVIEWER", help="Who decides.")] = ""
     reason: Annotated[str, typer.Option(help="Why.")] = ""
-    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to write the list.")] = PlainFormat.TEXT
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How to write the list.")] = TextOrJson.TEXT
 
 
-def run_judge(settings: DecidingSettings) -> None:
-    """Lists what is not sure, or decides one answer and scores the run anew.
+def run_judge(settings: JudgeSettings) -> None:
+    """Records a decision and scores the run again, if there is one; then lists the judgements that are not sure.
 
     Raises:
-        InputError: the folder is none of a run, or the decision cannot be made.
+        InputError: the folder is not that of a run, or the decision cannot be made.
     """
-    from assay.cli.redteam.running import keep_reports
+    from assay.cli.redteam.run import keep_reports
     from assay.redteam import Campaign, decide, read_campaign
     from assay.redteam.runs import RunUsage
 
@@ -51,30 +51,29 @@ def run_judge(settings: DecidingSettings) -> None:
         keep_reports(settings.folder, Campaign(*read_campaign(settings.folder), card, RunUsage(0, 0, 0)), None)
     cases, judgements = read_campaign(settings.folder)
     unsure = [(case, one) for case, one in zip(cases, judgements, strict=True) if one.unsure]
-    write_text(_listed(unsure, settings.format), sys.stdout)
+    write_text(_unsure_text(unsure, settings.format), sys.stdout)
 
 
-def _listed(unsure: "list[tuple[Case, Judgement]]", form: PlainFormat) -> str:
-    if form is PlainFormat.JSON:
+def _unsure_text(unsure: "list[tuple[Case, Judgement]]", form: TextOrJson) -> str:
+    if form is TextOrJson.JSON:
         listed = [
             {
                 "case": case.id,
-                "outcome": one.outcome.value,
+                "outcome": judgement.outcome.value,
                 "expected": case.expected_behavior.value,
-                "rule": one.rule,
+                "rule": judgement.rule,
                 "prompt": case.prompt,
                 "ground_truth": case.ground_truth,
-                "answer": one.answer,
+                "answer": judgement.answer,
             }
-            for case, one in unsure
+            for case, judgement in unsure
         ]
         return json.dumps({"unsure": listed}) + "\n"
     lines = []
-    for case, one in unsure:
-        lines.append(
-            f"{case.id}  {one.outcome.value}  expected {case.expected_behavior.value}: {one_line(one.rule, 90)}"
-        )
+    for case, judgement in unsure:
+        expected = f"expected {case.expected_behavior.value}: {one_line(judgement.rule, 90)}"
+        lines.append(f"{case.id}  {judgement.outcome.value}  {expected}")
         lines.append(f"    asked   {one_line(case.prompt, 200)}")
-        lines.append(f"    said    {one_line(one.answer or '', 300)}")
+        lines.append(f"    said    {one_line(judgement.answer or '', 300)}")
     lines.append(f"{len(unsure)} not sure")
     return "\n".join(lines) + "\n"

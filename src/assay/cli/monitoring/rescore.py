@@ -1,8 +1,7 @@
-"""`assay monitor rescore`: recorded outputs judged again under another policy or verifier.
+"""`assay monitor rescore`: judges recorded outputs again under another policy or verifier.
 
-Each is run again as `assay audit replay` runs one.
-
-What cannot be run again as it was given is counted with the reason, never guessed.
+Each is run again as by `assay audit replay`. An output that cannot be run again exactly is counted with the
+reason, never guessed.
 """
 
 import json
@@ -15,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.cli.operations.engines import COMMAND, Crew, judging
+from assay.cli.operations.engines import NO_WORKERS, WorkerSettings, worker_map
 from assay.errors import AssayError
 
 if TYPE_CHECKING:
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
     from assay.store.db import Store
 
 LISTED: Final = 20
-"""Changed outputs that are listed for people."""
+"""The most changed outputs that are listed in text."""
 _CHUNK: Final = 4
-"""Outputs that are judged, and kept, together."""
+"""Outputs of a chunk, which are judged and kept together."""
 
 
 @dataclass(frozen=True, slots=True)
 class RescoreOptions:
-    """What is judged again, and how."""
+    """The options of `assay monitor rescore`."""
 
     tenant: str
     policy: str | None
@@ -39,8 +38,8 @@ class RescoreOptions:
     limit: int
     fraction: float
     out: Path | None
-    crew: Crew = COMMAND
-    """Who judges."""
+    worker_settings: WorkerSettings = NO_WORKERS
+    """Which workers judge."""
 
 
 def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
@@ -52,37 +51,37 @@ def run_rescore(store: "Store", options: RescoreOptions) -> dict[str, Any]:
     from assay.config import read_policy, scorer_of
 
     policy = None if options.policy is None else read_policy(options.policy, os.environ)
-    under = _under(policy, options.model)
-    done = _done(options.out, under)
-    task = Rescoring(policy)
-    ids = list(_wanted(store, options))
-    contents = (_content(store, options.tenant, one) for one in ids if one not in done)
-    with judging(options.crew, task, options.model) as judged:
-        answered = judged or partial(map, task(scorer_of(options.model, os.environ)))  # one network for all of them
-        for answers in answered(iter(lambda: list(islice(contents, _CHUNK)), [])):
-            for row in answers:
+    identity = _identity(policy, options.model)
+    done = _read_results(options.out, identity)
+    task = RescoreTask(policy)
+    ids = list(_ids(store, options))
+    contents = (_recorded_content(store, options.tenant, id_) for id_ in ids if id_ not in done)
+    with worker_map(options.worker_settings, task, options.model) as judged:
+        judge_chunks = judged or partial(map, task(scorer_of(options.model, os.environ)))  # one network for all of them
+        for rows in judge_chunks(iter(lambda: list(islice(contents, _CHUNK)), [])):
+            for row in rows:
                 done[row["id"]] = row
-                _keep(options.out, {**row, "under": under})
-    return _summary([done[one] for one in ids])
+                _keep(options.out, {**row, "under": identity})
+    return _summary([done[id_] for id_ in ids])
 
 
-def _wanted(store: "Store", options: RescoreOptions) -> Iterator[str]:
-    """The ids of the outputs that are looked at, the latest first."""
+def _ids(store: "Store", options: RescoreOptions) -> Iterator[str]:
+    """The ids of the chosen outputs, the latest first."""
     from assay.monitor import place
 
     before: str | None = None
-    looked = 0
-    while looked < options.limit:
-        page = store.page(options.tenant, before=before, limit=min(200, options.limit - looked))
+    count = 0
+    while count < options.limit:
+        page = store.page(options.tenant, before=before, limit=min(200, options.limit - count))
         if not page:
             break
         before = page[-1].id
-        looked += len(page)
+        count += len(page)
         yield from (line.id for line in page if line.id == line.run and place(line.id) < options.fraction)
 
 
-def _content(store: "Store", tenant: str, id_: str) -> tuple[str, dict[str, Any] | str]:
-    """What is recorded of an output, or why it cannot be judged."""
+def _recorded_content(store: "Store", tenant: str, id_: str) -> tuple[str, dict[str, Any] | str]:
+    """The recorded content of an output, or the reason why it cannot be judged."""
     from assay.store.audit import run_content
 
     try:
@@ -93,66 +92,66 @@ def _content(store: "Store", tenant: str, id_: str) -> tuple[str, dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Rescoring:
-    """What a worker is given: called once with its network, it gives what judges recorded outputs again."""
+class RescoreTask:
+    """The task of workers: called once with the network, it gives the function that judges recorded outputs again."""
 
     policy: "Policy | None"
-    """By which it is decided; by the one that decided where there is none."""
+    """The policy of the new decision; without one that of the recorded decision."""
 
     def __call__(self, scorer: "PairScorer") -> Callable[[Sequence[tuple[str, Any]]], list[dict[str, Any]]]:
-        """Keeps the network; each output has a guard of its own."""
+        """Keeps the network; each output gets a guard of its own."""
         from assay.guard import Guard
 
-        def guard_of(chosen: "Policy", **more: Any) -> Guard:
-            return Guard(chosen, scorer=scorer, **more)
+        def guard_of(policy: "Policy", **options: Any) -> Guard:
+            return Guard(policy, scorer=scorer, **options)
 
-        return lambda chunk: [_judged(id_, content, guard_of, self.policy) for id_, content in chunk]
+        return lambda chunk: [_rescore_output(id_, content, guard_of, self.policy) for id_, content in chunk]
 
 
-def _judged(id_: str, content: Any, guard_of: Any, policy: "Policy | None") -> dict[str, Any]:
-    from assay.cli.operations.replay import replay
+def _rescore_output(id_: str, content: Any, guard_of: Any, policy: "Policy | None") -> dict[str, Any]:
+    from assay.server.audit.replay import replay
 
     if isinstance(content, str):
         return {"id": id_, "skipped": content}
     try:
-        found = replay(content, guard_of, policy, other_verifier=True)
+        replayed = replay(content, guard_of, policy, other_verifier=True)
     except AssayError as error:
         return {"id": id_, "skipped": str(error)}
-    then, now = found.then, found.now
+    then, now = replayed.then, replayed.now
     return {
         "id": id_,
         "then": {"action": then.action.value, "route": then.decision.route, "score": then.overall_score},
         "now": {"action": now.action.value, "route": now.decision.route, "score": now.overall_score},
-        "same_decision": found.same_decision,
-        "same_verifier": found.same_verifier,
+        "same_decision": replayed.same_decision,
+        "same_verifier": replayed.same_verifier,
     }
 
 
-def _under(policy: "Policy | None", model: Path | None) -> str:
-    """What outputs are judged under: results of one policy and network are none of another."""
+def _identity(policy: "Policy | None", model: Path | None) -> str:
+    """The identity of policy and network; results under another identity are not reused."""
     return f"{'as recorded' if policy is None else policy.digest} {'default' if model is None else model}"
 
 
-def _done(out: Path | None, under: str) -> dict[str, dict[str, Any]]:
+def _read_results(out: Path | None, identity: str) -> dict[str, dict[str, Any]]:
     if out is None or not out.exists():
         return {}
-    found = {}
+    rows = {}
     for line in out.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             row = json.loads(line)
         except ValueError:
-            continue  # a line that was cut off where it was stopped is judged again
-        if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("under") == under:
-            found[row["id"]] = row
-    return found
+            continue  # a line that was cut off: its output is judged again
+        if isinstance(row, dict) and isinstance(row.get("id"), str) and row.get("under") == identity:
+            rows[row["id"]] = row
+    return rows
 
 
 def _keep(out: Path | None, row: Mapping[str, Any]) -> None:
     if out is not None:
-        # Behind a line that was cut off, on a line of its own.
-        begins = out.exists() and out.stat().st_size > 0 and not out.read_bytes().endswith(b"\n")
+        # After a line that was cut off, a new line.
+        needs_newline = out.exists() and out.stat().st_size > 0 and not out.read_bytes().endswith(b"\n")
         with out.open("a", encoding="utf-8") as file:
-            file.write(("\n" if begins else "") + json.dumps(row) + "\n")
+            file.write(("\n" if needs_newline else "") + json.dumps(row) + "\n")
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -169,7 +168,7 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def lines_of_rescore(summary: Mapping[str, Any]) -> list[str]:
+def rescore_lines(summary: Mapping[str, Any]) -> list[str]:
     """The result for people."""
     from assay.cli.terminal import one_line
 

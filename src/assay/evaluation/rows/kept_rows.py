@@ -1,5 +1,5 @@
-"""The rows of a run as they are kept beside its results: without their evidence, so that two runs can be compared
-where the files of the rows are not at hand."""
+"""The rows of a run, kept next to its results without their evidence, so that two runs can be compared even where the
+files of the rows are not available."""
 
 import json
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ from assay.errors import InputError
 from assay.evaluation.rows.atomic_files import write_file
 from assay.evaluation.rows.reading import Row
 
-FILE: Final = "rows.jsonl"
+FILE_NAME: Final = "rows.jsonl"
 """The name of the file in the folder of a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """What a comparison needs of a row; the names are those of `Row`."""
+    """The fields of a `Row` that a comparison needs, under the same names."""
 
     digest: str
     set: str
@@ -51,7 +51,7 @@ def keep_rows(folder: Path, rows: Iterable[Row]) -> None:
         json.dumps({name: getattr(one, name) for name in names}, ensure_ascii=True) + "\n"
         for one in (kept_row(row) for row in rows)
     )
-    write_file(folder / FILE, "".join(lines))
+    write_file(folder / FILE_NAME, "".join(lines))
 
 
 def read_kept(folder: Path) -> list[KeptRow]:
@@ -60,7 +60,7 @@ def read_kept(folder: Path) -> list[KeptRow]:
     Raises:
         InputError: the file is missing or damaged.
     """
-    path = folder / FILE
+    path = folder / FILE_NAME
     try:
         with path.open(encoding="utf-8") as stream:
             return [_from_json(json.loads(line)) for line in stream]

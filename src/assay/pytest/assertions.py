@@ -1,4 +1,4 @@
-"""`assert_supported`: checks an answer and fails where a claim of it is not supported."""
+"""`assert_supported`: checks an answer and fails where one of its claims is not supported."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from assay.errors import AssayError, InputError
 from assay.guard import CheckOptions, require_options
-from assay.pytest.accepted import entry_of, evidence_digest, read_accepted, snapshot_path
+from assay.pytest.current_test import CURRENT
 from assay.pytest.failure_text import failure_lines
-from assay.pytest.running import CURRENT
+from assay.pytest.snapshot import entry_of, evidence_digest, read_accepted, snapshot_path
 from assay.schema import Evidence, HallucinationReport, Stakes, Verdict, coerce_evidence
 from assay.schema.views import Problem, problems_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.policy import Policy
 
 _IS_MISUSE: Final = methodcaller("errisinstance", AssayError)
-"""Has pytest leave a function out of a traceback where the error says all; a defect is shown whole."""
+"""Makes pytest hide a function from the traceback of an error of assay; the traceback of a defect is shown whole."""
 
 
 class UnsupportedAnswerError(AssertionError):
@@ -31,17 +31,17 @@ class UnsupportedAnswerError(AssertionError):
         from assay.cli.terminal import plain
 
         self.report = report
-        """All that was found."""
+        """The report of the answer."""
         self.problems = tuple(problems)
-        """What failed, the gravest first."""
+        """The problems that fail the test, the gravest first."""
         self.lines = tuple(failure_lines(report, self.problems, accepted))
-        """The message, line by line with its styles."""
+        """The message as styled lines."""
         super().__init__(plain(self.lines).rstrip("\n"))
 
 
 @dataclass(slots=True)
 class RunningTest:
-    """The test that runs, as far as `assert_supported` has to know it."""
+    """The running test, as far as `assert_supported` needs it."""
 
     name: str
     """Its name within its file, with its parameters."""
@@ -49,18 +49,18 @@ class RunningTest:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """`policy`, `evidence`, `question` and `stakes` where a call names none."""
     accepting: bool = False
-    """Whether what fails is to be accepted."""
+    """Whether claims that fail are accepted into the snapshot (`--assay-accept`)."""
     checks: list[dict[str, Any]] = field(default_factory=list)
-    """What was checked so far, as JSON values."""
+    """The checks so far, as JSON values."""
 
 
 EvidenceOrPaths = Iterable[str | Mapping[str, Any] | Evidence | Path] | str | Path | None
-_NAMED: Final = ("policy", "question", "stakes")
-_DEFAULTS: Final = (*_NAMED, "evidence")
+_NAMED_OPTIONS: Final = ("policy", "question", "stakes")
+_DEFAULTED_OPTIONS: Final = (*_NAMED_OPTIONS, "evidence")
 
 
 class AssertOptions(CheckOptions, total=False):
-    """The options of `assert_supported`: those of `assay.check`, and what checks."""
+    """The options of `assert_supported`: those of `assay.check`, and the guard that checks."""
 
     policy: "Policy | str | Path | None"
     guard: "Guard | None"
@@ -74,28 +74,28 @@ def assert_supported(
     A claim that a person has accepted (docs/pytest.md#accepted-claims) does not fail the test.
 
     Args:
-        answer: what was written.
+        answer: the text to check.
         evidence: texts, mappings, `assay.Evidence`, or paths of files and folders; relative paths begin in the folder
-            of the test file. What the marker says by default.
+            of the test file. That of the marker by default.
         options: those of `assay.check`, such as `question`, `task` or `schema`, and these:
 
-            - `policy`: a policy, a preset's name or a policy file; what the marker, `--assay-policy` or the setting
-              `assay_policy` says by default, else what `ASSAY_CONFIG` names, else `general`.
+            - `policy`: a policy, a preset's name or a policy file; by default that of the marker, `--assay-policy` or
+              the setting `assay_policy`, else the one that `ASSAY_CONFIG` names, else `general`.
             - `stakes`: low, medium (the default) or high: how much depends on the answer.
-            - `guard`: what checks, in place of a guard with `policy`.
+            - `guard`: the guard that checks, in place of one with `policy`.
 
     Returns:
         The report, for further assertions.
 
     Raises:
         UnsupportedAnswerError: an `AssertionError` that names the claims, the words and the passages.
-        InputError: nothing to check against was given, or something cannot be read.
+        InputError: no evidence was given, or something cannot be read.
         PolicyError: there is no such policy.
         TypeError: there is no such option.
     """
     __tracebackhide__ = True
-    report, pieces = _checked(answer, evidence, options)
-    return _judged(report, pieces)
+    report, pieces = _check_answer(answer, evidence, options)
+    return _assert_accepted(report, pieces)
 
 
 async def aassert_supported(
@@ -108,80 +108,85 @@ async def aassert_supported(
     return await asyncio.to_thread(assert_supported, answer, evidence, **options)
 
 
-def _running() -> RunningTest | None:
-    """The test that runs; none outside of pytest, where nothing is recorded and nothing is accepted."""
+def _running_test() -> RunningTest | None:
+    """The running test; none outside of pytest, where nothing is recorded and nothing is accepted."""
     current = CURRENT.get()
-    found: RunningTest | None = None if current is None else current.test()
-    return found
+    test: RunningTest | None = None if current is None else current.resolve()
+    return test
 
 
-def _settled(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the call says, else what stands around the test."""
-    test = _running()
+def _with_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the call, each with the default of the test where the call names none."""
+    test = _running_test()
     defaults = {} if test is None else test.defaults
-    return {name: given[name] if given.get(name) is not None else defaults.get(name) for name in _DEFAULTS}
+    return {name: options[name] if options.get(name) is not None else defaults.get(name) for name in _DEFAULTED_OPTIONS}
 
 
-def evidence_of(given: object) -> tuple[Evidence, ...]:
-    """Evidence out of texts, values and paths.
+def evidence_of(evidence: object) -> tuple[Evidence, ...]:
+    """Evidence from texts, values and paths.
 
     Raises:
         InputError: none was given, or a path cannot be read.
     """
     __tracebackhide__ = _IS_MISUSE
-    if given is None:
+    if evidence is None:
         raise InputError(
             "no evidence was given to check the answer against: pass evidence=..., mark the test with "
             "@pytest.mark.assay(evidence=...), or say evidence=[] if there is to be none"
         )
-    items: list[Any] = [given] if isinstance(given, str | Path | Mapping | Evidence) else list(given)  # type: ignore[call-overload]
+    items: list[Any] = [evidence] if isinstance(evidence, str | Path | Mapping | Evidence) else list(evidence)  # type: ignore[call-overload]
     pieces: list[Any] = []
     for item in items:
         if isinstance(item, Path):
-            pieces.extend(_read(item))
+            pieces.extend(_read_evidence(item))
         else:
             pieces.append(item)
     return coerce_evidence(pieces)
 
 
-def _read(path: Path) -> tuple[Evidence, ...]:
+def _read_evidence(path: Path) -> tuple[Evidence, ...]:
     from assay.cli.inputs import read_evidence
 
-    test = _running()
-    found, _ = read_evidence([str(path if test is None else test.file.parent / path)])
-    return found
+    test = _running_test()
+    pieces, _ = read_evidence([str(path if test is None else test.file.parent / path)])
+    return pieces
 
 
-def _checked(answer: str, evidence: object, options: AssertOptions) -> tuple[HallucinationReport, tuple[Evidence, ...]]:
-    """The report, and the evidence that it is made with."""
+def _check_answer(
+    answer: str, evidence: object, options: AssertOptions
+) -> tuple[HallucinationReport, tuple[Evidence, ...]]:
+    """The report, and the evidence that the answer was checked against."""
     __tracebackhide__ = _IS_MISUSE
     require_options(options, AssertOptions)
-    further: dict[str, Any] = {**options}
-    guard: Guard | None = further.pop("guard", None)
-    given = _settled({"evidence": evidence, **{name: further.pop(name, None) for name in _NAMED}})
-    pieces = evidence_of(given["evidence"])
-    asked = {"question": given["question"], "stakes": given["stakes"] or Stakes.MEDIUM, **further}
+    check_options: dict[str, Any] = {**options}
+    guard: Guard | None = check_options.pop("guard", None)
+    settings = _with_defaults(
+        {"evidence": evidence, **{name: check_options.pop(name, None) for name in _NAMED_OPTIONS}}
+    )
+    pieces = evidence_of(settings["evidence"])
+    check_options = {"question": settings["question"], "stakes": settings["stakes"] or Stakes.MEDIUM, **check_options}
     if guard is not None:
-        return guard.check(answer, pieces, **asked), pieces
+        return guard.check(answer, pieces, **check_options), pieces
     from assay.config import check
 
-    return check(answer, pieces, policy=given["policy"], **asked), pieces
+    return check(answer, pieces, policy=settings["policy"], **check_options), pieces
 
 
-def _judged(report: HallucinationReport, evidence: tuple[Evidence, ...]) -> HallucinationReport:
-    """Fails, accepts or passes, and tells the test that runs."""
+def _assert_accepted(report: HallucinationReport, evidence: tuple[Evidence, ...]) -> HallucinationReport:
+    """Raises where a problem is not accepted, and records the check in the running test."""
     __tracebackhide__ = True
     problems = problems_of(report)
-    test = _running()
+    test = _running_test()
     if test is None:
         if problems:
             raise UnsupportedAnswerError(report, problems)
         return report
     digest = evidence_digest(evidence)
     entries = [entry_of(problem, digest) for problem in problems]
-    known = set(entries) if test.accepting else set(read_accepted(snapshot_path(test.file)).get(test.name, ()))
-    known = {entry for entry in known if entry[0] != Verdict.UNCHECKED.value}  # nobody can know what was not checked
-    failing = [problem for problem, entry in zip(problems, entries, strict=True) if entry not in known]
+    accepted = set(entries) if test.accepting else set(read_accepted(snapshot_path(test.file)).get(test.name, ()))
+    # A claim that was not checked cannot be accepted.
+    accepted = {entry for entry in accepted if entry[0] != Verdict.UNCHECKED.value}
+    failing = [problem for problem, entry in zip(problems, entries, strict=True) if entry not in accepted]
     verdicts: dict[str, int] = {}
     for claim in report.claims:
         verdicts[claim.verdict.value] = verdicts.get(claim.verdict.value, 0) + 1
@@ -193,7 +198,7 @@ def _judged(report: HallucinationReport, evidence: tuple[Evidence, ...]) -> Hall
             "policy": report.policy.name,
             "ms": report.timing.total_ms,
             "failed": bool(failing),
-            "accepted": [list(entry) for entry in entries if entry in known],
+            "accepted": [list(entry) for entry in entries if entry in accepted],
         }
     )
     if failing:
@@ -202,13 +207,13 @@ def _judged(report: HallucinationReport, evidence: tuple[Evidence, ...]) -> Hall
 
 
 class AssayGuard:
-    """What the fixture `assay_guard` gives: checks and assertions with the policy and evidence of the test."""
+    """The value of the fixture `assay_guard`: checks and assertions with the policy and evidence of the test."""
 
     def check(
         self, answer: str, evidence: EvidenceOrPaths = None, **options: Unpack[AssertOptions]
     ) -> HallucinationReport:
-        """The report of an answer, asserting nothing; the arguments of `assert_supported`."""
-        return _checked(answer, evidence, options)[0]
+        """The report of an answer, without asserting anything; takes the arguments of `assert_supported`."""
+        return _check_answer(answer, evidence, options)[0]
 
     def assert_supported(
         self, answer: str, evidence: EvidenceOrPaths = None, **options: Unpack[AssertOptions]

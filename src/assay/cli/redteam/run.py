@@ -1,4 +1,4 @@
-"""`assay redteam run`."""
+"""`assay redteam run`: runs a suite against a target, scores it, and compares it with a baseline."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from assay.cli.database import opened
 from assay.cli.inputs import read_text
-from assay.cli.operations.engines import judging
-from assay.cli.redteam.generating import rate_words
+from assay.cli.operations.engines import worker_map
+from assay.cli.redteam.database import record
+from assay.cli.redteam.generate import false_positive_text
 from assay.cli.redteam.options import RunSettings
-from assay.cli.redteam.recorded import record
 from assay.cli.reports.repair_words import chat_model
 from assay.cli.terminal import clean, write_text
 from assay.errors import InputError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.redteam import Campaign
     from assay.redteam.cases import Case
     from assay.redteam.judging import Judgement
-    from assay.redteam.runs import Answer, RunUsage
+    from assay.redteam.runs import Answer
     from assay.redteam.scores import Comparison, Scorecard
     from assay.redteam.targets import Target
     from assay.store.db import Store
@@ -37,27 +37,27 @@ def run_run(settings: RunSettings) -> bool:
     """Runs, writes, compares.
 
     Returns:
-        Whether there is a finding: a regression, a score below the one asked for, or nothing that could be judged.
+        Whether there is a finding: a regression, a score below --fail-under, or no case that could be judged.
 
     Raises:
-        AssayError: anything that was given cannot be used.
+        AssayError: an option or a file cannot be used.
     """
     from assay.redteam.cases import read_suite
     from assay.redteam.scores import known_good_systems, read_card
     from assay.redteam.targets import load_target
 
     cases = read_suite(settings.suite)
-    good = known_good_systems(settings.suite, cases)
-    before: Scorecard | None = None
+    good_systems = known_good_systems(settings.suite, cases)
+    baseline: Scorecard | None = None
     if settings.baseline is not None:
         file = settings.baseline / "summary.json" if settings.baseline.is_dir() else settings.baseline
-        before = read_card(read_text(file), str(file))
+        baseline = read_card(read_text(file), str(file))
     target = load_target(settings.target, settings.target_model, settings.timeout, os.environ)
-    # The database is opened first: whether it can be is not found out when the calls are spent.
+    # The database is opened first, so that it does not turn out to be unusable after the calls were made.
     with tempfile.TemporaryDirectory() as scratch, _record_of(settings) as store:
         folder = settings.out or Path(scratch)
         campaign = _campaign(settings, cases, target, folder)
-        comparison = _compared(settings, before, campaign.card)
+        comparison = _compared(settings, baseline, campaign.card)
         if settings.out is not None:
             keep_reports(settings.out, campaign, comparison)
         if store is not None:
@@ -70,10 +70,10 @@ def run_run(settings: RunSettings) -> bool:
                 target_version=settings.target_version or None,
                 propose=settings.propose,
             )
-    write_text(_written(settings.format, campaign, comparison), sys.stdout)
-    if good is not None and good.rate is not None:
-        write_text(f"assay: this suite's {rate_words(good)}\n", sys.stderr)
-    return _finding(settings, campaign, comparison)
+    write_text(_campaign_text(settings.format, campaign, comparison), sys.stdout)
+    if good_systems is not None and good_systems.rate is not None:
+        write_text(f"assay: this suite's {false_positive_text(good_systems)}\n", sys.stderr)
+    return _report_finding(settings, campaign, comparison)
 
 
 def _record_of(settings: RunSettings) -> "AbstractContextManager[Store | None]":
@@ -94,8 +94,8 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
     on_answer = progress(len(cases))
     task = ChunkJudgeFactory(guard.policy, knowledge_file(settings.policy, os.environ))
     with (
-        ending_gently(),
-        judging(settings.crew, task, settings.verifier) as judged,
+        interrupt_on_sigterm(),
+        worker_map(settings.worker_settings, task, settings.verifier) as map_answers,
         chat_model(settings.llm, settings.base_url) as model,
     ):
         campaign = run_campaign(
@@ -107,30 +107,32 @@ def _campaign(settings: RunSettings, cases: "Sequence[Case]", target: "Target", 
             reruns=settings.reruns,
             version=settings.target_version,
             on_answer=on_answer,
-            judged=judged,
-            again=None if model is None else partial(_asking, model, settings.llm or ""),
+            judged=map_answers,
+            again=None if model is None else partial(_ask_again, model, settings.llm or ""),
         )
-    tell_spent(campaign.spent)
+    report_spent(campaign.spent)
     unsure = sum(one.unsure for one in campaign.judgements)
     if unsure:
         write_text(f"assay: {unsure} judgements are not sure: the rules found no words to go by\n", sys.stderr)
     return campaign
 
 
-def _asking(
+def _ask_again(
     model: "ChatModel", name: str, cases: "Sequence[Case]", judgements: "Sequence[Judgement]"
 ) -> "Sequence[Judgement]":
     from assay.redteam.judging import second_look
 
-    found = second_look(cases, judgements, model, name)
-    write_text(f"assay: {clean(name)} was asked about {found.asked} answers and decided {found.settled}\n", sys.stderr)
-    if found.failure is not None:
-        write_text(f"assay: some of its verdicts were of no use, the first: {clean(found.failure)[:300]}\n", sys.stderr)
-    return found.judgements
+    second = second_look(cases, judgements, model, name)
+    write_text(
+        f"assay: {clean(name)} was asked about {second.asked} answers and decided {second.settled}\n", sys.stderr
+    )
+    if second.failed is not None:
+        write_text(f"assay: some of its verdicts were of no use, the first: {clean(second.failed)[:300]}\n", sys.stderr)
+    return second.judgements
 
 
-def tell_spent(spent: "RunUsage") -> None:
-    """Says what a run took and what it left."""
+def report_spent(spent: "Spent") -> None:
+    """Reports what a run spent, and the cases that it did not ask."""
     about = "" if spent.counted else "about "
     cost = "" if spent.cost is None else f", cost {about}{spent.cost:.4f}"
     write_text(f"assay: {spent.calls} calls; {about}{spent.tokens.total:,} tokens in this record{cost}\n", sys.stderr)
@@ -141,8 +143,8 @@ def tell_spent(spent: "RunUsage") -> None:
 
 
 @contextmanager
-def ending_gently() -> Iterator[None]:
-    """Within it a request to terminate ends a run as an interrupt does: calls under way are waited for and recorded."""
+def interrupt_on_sigterm() -> Iterator[None]:
+    """Makes SIGTERM end a run as an interrupt does: calls in flight are awaited and recorded."""
 
     def interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt(f"signal {number}")
@@ -158,12 +160,12 @@ def ending_gently() -> Iterator[None]:
 
 
 def progress(cases: int) -> "Callable[[Answer], None]":
-    """Says how far a run is: on a terminal with every answer, else with every tenth of the cases."""
+    """Reports the progress of a run: on a terminal at every answer, elsewhere at every tenth of the cases."""
     done = 0
     live = sys.stderr.isatty()
     step = max(1, cases // 10)
 
-    def told(_: "Answer") -> None:
+    def report(_: "Answer") -> None:
         nonlocal done
         done += 1
         if live:
@@ -171,13 +173,13 @@ def progress(cases: int) -> "Callable[[Answer], None]":
         elif done % step == 0:
             write_text(f"assay: {done} answers\n", sys.stderr)
 
-    return told
+    return report
 
 
-def _compared(settings: RunSettings, before: "Scorecard | None", card: "Scorecard") -> "Comparison | None":
+def _compared(settings: RunSettings, baseline: "Scorecard | None", card: "Scorecard") -> "Comparison | None":
     from assay.redteam.scores import compare
 
-    return None if before is None else compare(before, card, settings.delta, settings.alpha)
+    return None if baseline is None else compare(baseline, card, settings.delta, settings.alpha)
 
 
 def keep_reports(folder: Path, campaign: "Campaign", comparison: "Comparison | None") -> None:
@@ -185,10 +187,10 @@ def keep_reports(folder: Path, campaign: "Campaign", comparison: "Comparison | N
     from assay.evaluation.rows import write_file
 
     for name, form in (("report.html", "html"), ("report.md", "markdown"), ("junit.xml", "junit")):
-        write_file(folder / name, _written(form, campaign, comparison))
+        write_file(folder / name, _campaign_text(form, campaign, comparison))
 
 
-def _written(form: str, campaign: "Campaign", comparison: "Comparison | None") -> str:
+def _campaign_text(form: str, campaign: "Campaign", comparison: "Comparison | None") -> str:
     from assay.redteam.reports import html_report, junit, markdown, text_report
 
     card, cases, judgements = campaign.card, campaign.cases, campaign.judgements
@@ -208,15 +210,15 @@ def _written(form: str, campaign: "Campaign", comparison: "Comparison | None") -
             return text_report(card, comparison)
 
 
-def _finding(settings: RunSettings, campaign: "Campaign", comparison: "Comparison | None") -> bool:
+def _report_finding(settings: RunSettings, campaign: "Campaign", comparison: "Comparison | None") -> bool:
     card = campaign.card
     if card.ars is None:
-        first = clean(campaign.judgements[0].rule)
-        write_text(f"assay: no case could be judged; the first: {first}\n", sys.stderr)
+        first_rule = clean(campaign.judgements[0].rule)
+        write_text(f"assay: no case could be judged; the first: {first_rule}\n", sys.stderr)
         return True
     if comparison is not None and comparison.regressed:
-        broken = ", ".join(one.id for one in comparison.broken[:50])
-        write_text(f"assay: regression beyond {comparison.delta:g}; broken: {broken}\n", sys.stderr)
+        broken_cases = ", ".join(one.id for one in comparison.broken[:50])
+        write_text(f"assay: regression beyond {comparison.delta:g}; broken: {broken_cases}\n", sys.stderr)
         return True
     judged = card.cases - card.unjudged
     if settings.fail_under is not None and card.ars * judged / card.cases < settings.fail_under:

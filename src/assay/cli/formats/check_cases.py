@@ -12,7 +12,7 @@ from assay.schema.views import Problem, problems_of
 from assay.stats import shown_score
 
 SHARES: Final = ("supported", "contradicted", "unsupported", "unchecked")
-"""Shares of the checkable claims that limits may ask about."""
+"""The verdicts whose share of the checkable claims limits may name."""
 METRICS: Final = (
     "faithfulness",
     "weighted_faithfulness",
@@ -31,7 +31,7 @@ METRICS: Final = (
 )
 """The metrics of a report (docs/metrics.md)."""
 KNOWN: Final = frozenset({*METRICS, *SHARES, "overall_score"})
-"""What `--fail-under` and `--fail-over` may name."""
+"""The metrics that `--fail-under` and `--fail-over` may name."""
 
 
 def case_of(
@@ -40,10 +40,10 @@ def case_of(
     """The case of one answer.
 
     Args:
-        request: what was asked.
-        evidence: what it was checked against.
-        report: what was found.
-        harmless: the decisions with which it passes.
+        request: the request with the answer.
+        evidence: the evidence that it was checked against.
+        report: its report.
+        harmless: the decisions with which the case passes.
     """
     passed = report.action in harmless
     file = None if request.file is None else file_name(request.file)
@@ -74,12 +74,12 @@ _CHECKED: Final = frozenset({Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UN
 
 
 def metrics_of(report: HallucinationReport) -> dict[str, float | None]:
-    """The metrics that limits may ask about; without a checkable claim the shares have no value."""
+    """The metrics that limits may name; without a checkable claim the shares have no value."""
     checkable = [claim.verdict.value for claim in report.claims if claim.verdict is not Verdict.NOT_CHECKABLE]
-    found: dict[str, float | None] = dict.fromkeys(METRICS)
-    found |= {name: metric.value for name, metric in report.metrics.items()}
-    found |= {name: checkable.count(name) / len(checkable) if checkable else None for name in SHARES}
-    return found | {"overall_score": report.overall_score}
+    metrics: dict[str, float | None] = dict.fromkeys(METRICS)
+    metrics |= {name: metric.value for name, metric in report.metrics.items()}
+    metrics |= {name: checkable.count(name) / len(checkable) if checkable else None for name in SHARES}
+    return metrics | {"overall_score": report.overall_score}
 
 
 def _findings(
@@ -111,7 +111,7 @@ def _findings(
 def _place(
     problem: Problem, report: HallucinationReport, request: Request, file: str | None, lines: Lines
 ) -> Place | None:
-    """The wrong words, or the claim, where the answer is the file itself; else where the request begins."""
+    """The place of the wrong words or of the claim, if the answer is the file itself; otherwise that of the request."""
     if file is None:
         return None
     spans = problem.wrong or (() if problem.span is None else (problem.span,))

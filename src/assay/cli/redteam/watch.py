@@ -1,4 +1,4 @@
-"""`assay redteam watch`."""
+"""`assay redteam watch`: runs suites by the schedules of `assay.yaml`."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.redteam.running import ending_gently
+from assay.cli.redteam.run import interrupt_on_sigterm
 from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """What the command line said."""
+    """The options of `assay redteam watch`."""
 
     config: Path | None
     every: float
@@ -32,13 +32,13 @@ class WatchSettings:
 
 
 def run_watch(store: "Store", settings: WatchSettings) -> bool:
-    """Makes the runs that are due, once or until somebody stops it.
+    """Makes the runs that are due, once or until the process is stopped.
 
     Returns:
         Whether a run regressed or could not be made.
 
     Raises:
-        AssayError: the schedules cannot be read, or the database cannot be.
+        AssayError: the schedules or the database cannot be read.
     """
     from assay.cli.check import open_guard
     from assay.config import read_settings
@@ -49,10 +49,10 @@ def run_watch(store: "Store", settings: WatchSettings) -> bool:
     schedules = read_schedules(path)
     if not schedules:
         raise InputError("expected schedules in the section `redteam` of assay.yaml; name the file with --config")
-    holder, stopping, found = secrets.token_hex(8), threading.Event(), False
-    with ending_gently():
+    holder, stopping, has_findings = secrets.token_hex(8), threading.Event(), False
+    with interrupt_on_sigterm():
         while True:
-            made = run_due(
+            attacked = run_due(
                 store.now(),
                 store,
                 schedules,
@@ -61,16 +61,16 @@ def run_watch(store: "Store", settings: WatchSettings) -> bool:
                 os.environ,
                 stopping,
             )
-            for one in made:
-                write_text(_written(one, settings.format) + "\n", sys.stdout)
-                found = found or one.run is None or bool(one.run.regressed)
+            for attack in attacked:
+                write_text(_attack_text(attack, settings.format) + "\n", sys.stdout)
+                has_findings = has_findings or attack.run is None or bool(attack.run.regressed)
             if settings.once:
-                return found
+                return has_findings
             time.sleep(settings.every)
 
 
-def _written(one: "Attacked", form: str) -> str:
-    run = one.run
+def _attack_text(attack: "Attacked", form: str) -> str:
+    run = attack.run
     if form == "json":
         summary = (
             None
@@ -86,9 +86,9 @@ def _written(one: "Attacked", form: str) -> str:
                 "regressed": run.regressed,
             }
         )
-        return json.dumps({"schedule": one.schedule, "tenant": one.tenant, "run": summary, "error": one.error})
+        return json.dumps({"schedule": attack.schedule, "tenant": attack.tenant, "run": summary, "error": attack.error})
     if run is None:
-        return f"{one.schedule}: could not be run: {one_line(one.error or '', 300)}"
+        return f"{attack.schedule}: could not be run: {one_line(attack.error or '', 300)}"
     ars = "nothing judged" if run.ars is None else f"ARS {run.ars:.3f} ({run.low:.3f} to {run.high:.3f})"
     state = "REGRESSION" if run.regressed else "held" if run.regressed is False else "first run"
-    return f"{one.schedule}: {ars}, {run.failed:,} of {run.cases:,} failed, {run.unjudged:,} unjudged: {state}"
+    return f"{attack.schedule}: {ars}, {run.failed:,} of {run.cases:,} failed, {run.unjudged:,} unjudged: {state}"

@@ -1,7 +1,7 @@
 """Judged rows, figures and comparisons as cases.
 
-A row that was judged wrongly fails where nothing else says what is to fail. Where limits are given they decide, and
-the rows are listed as notes: no verifier is right on all rows.
+Without limits every wrongly judged row fails. With limits only these decide, and the rows are listed as notes, because
+no verifier is right on all rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,27 +10,27 @@ from typing import Final
 from assay.cli.formats.cases import Case, Finding, Level, Passage, Place, file_name
 from assay.cli.formats.limits import Limit, limit_cases
 from assay.cli.formats.markdown import escaped
-from assay.evaluation import signed, words
+from assay.evaluation import difference_text, figure_text
 from assay.evaluation.figures import FIGURES, Comparison, Flip, Summary
 from assay.evaluation.rows import Result, Row
 
 GATE: Final = ("honest_emitted", "wrong_stopped")
-"""The two rates of the policy that judged, of whole outputs."""
+"""The two rates of the policy's gate, over whole outputs."""
 KNOWN: Final = frozenset({*FIGURES, *GATE})
-"""What limits of an evaluation may name."""
+"""The metrics that limits of an evaluation may name."""
 KNOWN_COMPARED: Final = frozenset({*FIGURES, *(f"{name}.change" for name in FIGURES)})
-"""The same of a comparison: figures of the second run, and how far they moved."""
+"""The metrics that limits of a comparison may name: figures of the second run, and their changes."""
 _QUOTE: Final = 400
 
 
 def values_of(summary: Summary) -> dict[str, float | None]:
-    """The values that limits ask about."""
-    found: dict[str, float | None] = dict.fromkeys(KNOWN)
-    found |= {name: figure.value for name, figure in summary.overall.figures.items()}
+    """The values of the metrics that limits may name."""
+    values: dict[str, float | None] = dict.fromkeys(KNOWN)
+    values |= {name: figure.value for name, figure in summary.overall.figures.items()}
     for gate in summary.gates:
         if gate.policy == summary.identity.get("policy"):
-            found |= {name: getattr(gate.overall, name).value for name in GATE}
-    return found
+            values |= {name: getattr(gate.overall, name).value for name in GATE}
+    return values
 
 
 def cases_of(
@@ -40,7 +40,7 @@ def cases_of(
     limits: Sequence[Limit],
     summary: Summary,
 ) -> list[Case]:
-    """The cases of an evaluation: one of each labelled row, and one of each limit."""
+    """The cases of an evaluation: one for each labelled row, and one for each limit."""
     judged = [
         _row_case(row, result, threshold, fails=not limits)
         for row, result in zip(rows, results, strict=True)
@@ -92,7 +92,7 @@ def notes_of(summary: Summary) -> tuple[str, ...]:
         figure = summary.overall.figures.get(name)
         if figure is not None and figure.value is not None:
             between = "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"
-            lines.append(f"| {label} | {words(figure)} | {between} |")
+            lines.append(f"| {label} | {figure_text(figure)} | {between} |")
     return head, "\n".join(lines)
 
 
@@ -100,37 +100,36 @@ def notes_of(summary: Summary) -> tuple[str, ...]:
 
 
 def compared_values(comparison: Comparison) -> dict[str, float | None]:
-    """The values that limits of a comparison ask about."""
-    found: dict[str, float | None] = dict.fromkeys(KNOWN_COMPARED)
+    """The values of the metrics that limits of a comparison may name."""
+    values: dict[str, float | None] = dict.fromkeys(KNOWN_COMPARED)
     for name, change in comparison.changes.items():
-        found[name] = change.second.value
-        found[f"{name}.change"] = change.difference.value
-    return found
+        values[name] = change.second.value
+        values[f"{name}.change"] = change.difference.value
+    return values
 
 
 def compared_cases(comparison: Comparison, limits: Sequence[Limit]) -> list[Case]:
-    """One case of each row that flipped, regressions first, and one of each limit."""
+    """One case for each row that flipped, regressions first, and one for each limit."""
     flips = [*_flips(comparison.regressions, fails=not limits), *_flips(comparison.fixes, fails=False, fixed=True)]
     return [*flips, *limit_cases(limits, {comparison.second: compared_values(comparison)})]
 
 
 def _flips(flips: Sequence[Flip], *, fails: bool, fixed: bool = False) -> Iterator[Case]:
-    for one in flips:
-        place = None if one.place is None else Place(file_name(one.place[0]), one.place[1])
-        headline = (
-            f"{one.before} {_score(one.score_before)} → {one.after} {_score(one.score_after)}; labelled {one.label}"
-        )
-        what = "is right now" if fixed else "was right and is wrong now"
+    for flip in flips:
+        place = None if flip.place is None else Place(file_name(flip.place[0]), flip.place[1])
+        before, after = score_text(flip.score_before), score_text(flip.score_after)
+        headline = f"{flip.before} {before} → {flip.after} {after}; labelled {flip.label}"
+        change = "is right now" if fixed else "was right and is wrong now"
         level: Level = "error" if fails else "note"
         finding = Finding(
             "eval.fixed" if fixed else "eval.regression",
             level,
-            f"{one.set}/{one.id} {what}: {headline}",
+            f"{flip.set}/{flip.id} {change}: {headline}",
             place,
-            one.text,
+            flip.text,
         )
         yield Case(
-            f"{one.set}/{one.id}",
+            f"{flip.set}/{flip.id}",
             "fixes" if fixed else "regressions",
             passed=not fails,
             headline=headline,
@@ -139,7 +138,8 @@ def _flips(flips: Sequence[Flip], *, fails: bool, fixed: bool = False) -> Iterat
         )
 
 
-def _score(value: float | None) -> str:
+def score_text(value: float | None) -> str:
+    """A score with two decimals, or a dash."""
     return "–" if value is None else f"{value:.2f}"
 
 
@@ -151,10 +151,15 @@ def compared_notes(comparison: Comparison) -> tuple[str, ...]:
     )
     lines = ["| figure | first | second | change (95% interval, paired) | |", "|---|---|---|---|---|"]
     for name, change in comparison.changes.items():
-        cells = (FIGURES[name], words(change.first), words(change.second), signed(change.difference))
+        cells = (
+            FIGURES[name],
+            figure_text(change.first),
+            figure_text(change.second),
+            difference_text(change.difference),
+        )
         lines.append(f"| {' | '.join(cells)} | {VERDICTS[change.better]} |")
     return head, "\n".join(lines)
 
 
 VERDICTS: Final[Mapping[bool | None, str]] = {True: "better", False: "worse", None: "within chance"}
-"""What is said of a change."""
+"""The wording of a change: better, worse, or within chance."""

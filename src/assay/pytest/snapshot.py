@@ -1,8 +1,8 @@
-"""The snapshot of accepted claims: what a person has read, found not to be supported, and lets stand.
+"""The snapshot of accepted claims: those that a person has read and lets stand although they are not supported.
 
 One JSON file for each test file, `__assay__/NAME.json` beside it, made to be reviewed and committed. A claim is
 accepted for one test, with its verdict and the digest of the evidence that it was checked against: where any of these
-changes, it counts again.
+changes, it fails again.
 """
 
 import hashlib
@@ -16,28 +16,28 @@ from assay.evaluation.rows import write_file
 from assay.schema import Evidence
 from assay.schema.views import Problem
 
-FOLDER: Final = "__assay__"
+SNAPSHOT_FOLDER: Final = "__assay__"
 """The folder beside a test file."""
-FORM: Final = 1
-"""The version of the file's form."""
+FORMAT_VERSION: Final = 1
+"""The version of the file format."""
 
 Entry = tuple[str, str, str]
 """Kind, text and digest of the evidence."""
 
 
 def snapshot_path(test_file: Path) -> Path:
-    """Where the snapshot of a test file stands."""
-    return test_file.parent / FOLDER / f"{test_file.stem}.json"
+    """The path of the snapshot of a test file."""
+    return test_file.parent / SNAPSHOT_FOLDER / f"{test_file.stem}.json"
 
 
 def evidence_digest(evidence: Iterable[Evidence]) -> str:
-    """Names evidence by its ids and texts, in any order."""
+    """A digest of the ids and texts of evidence, whatever their order: 16 hexadecimal digits of SHA-256."""
     pieces = sorted([piece.id, piece.text] for piece in evidence)
     return hashlib.sha256(json.dumps(pieces, ensure_ascii=True).encode("ascii")).hexdigest()[:16]
 
 
 def entry_of(problem: Problem, digest: str) -> Entry:
-    """The entry of a problem, with white space made even."""
+    """The entry of a problem; runs of white space in its text become one blank."""
     return problem.kind, " ".join(problem.text.split()) or problem.kind, digest
 
 
@@ -55,8 +55,8 @@ def read_accepted(path: Path) -> dict[str, list[Entry]]:
         raise InputError(f"{path}: cannot be read: {error}") from error
     try:
         value = json.loads(text)
-        if value["assay_accepted"] != FORM:
-            raise ValueError(f"form {value['assay_accepted']!r}")  # noqa: TRY301 told with the file's name below
+        if value["assay_accepted"] != FORMAT_VERSION:
+            raise ValueError(f"form {value['assay_accepted']!r}")  # noqa: TRY301 reported with the file's name below
         return {
             str(test): [(str(one["verdict"]), str(one["claim"]), str(one["evidence"])) for one in entries]
             for test, entries in value["tests"].items()
@@ -68,12 +68,12 @@ def read_accepted(path: Path) -> dict[str, list[Entry]]:
         ) from error
 
 
-def write_accepted(path: Path, ran: Iterable[str], accepted: Mapping[str, Sequence[Sequence[str]]]) -> int:
+def write_accepted(path: Path, tests_run: Iterable[str], accepted: Mapping[str, Sequence[Sequence[str]]]) -> int:
     """Writes the entries of the tests that ran; those of others stay as they are.
 
     Args:
         path: the file; removed where nothing is accepted any more.
-        ran: names of the tests that ran to their end or failed for their claims.
+        tests_run: names of the tests that ran to their end or failed for their claims.
         accepted: the entries of each.
 
     Returns:
@@ -82,18 +82,20 @@ def write_accepted(path: Path, ran: Iterable[str], accepted: Mapping[str, Sequen
     Raises:
         InputError: the file is damaged or cannot be written.
     """
-    kept = {name: entries for name, entries in read_accepted(path).items() if name not in set(ran)}
+    entries_by_test = {name: entries for name, entries in read_accepted(path).items() if name not in set(tests_run)}
     for name, entries in accepted.items():
-        listed = list(dict.fromkeys((str(kind), str(text), str(digest)) for kind, text, digest in entries))
-        if listed:
-            kept[name] = listed
-    count = sum(len(entries) for entries in kept.values())
-    if not kept:
+        unique = list(dict.fromkeys((str(kind), str(text), str(digest)) for kind, text, digest in entries))
+        if unique:
+            entries_by_test[name] = unique
+    count = sum(len(entries) for entries in entries_by_test.values())
+    if not entries_by_test:
         path.unlink(missing_ok=True)
         return 0
     tests: dict[str, Any] = {
-        name: [{"claim": text, "verdict": kind, "evidence": digest} for kind, text, digest in kept[name]]
-        for name in sorted(kept)
+        name: [{"claim": text, "verdict": kind, "evidence": digest} for kind, text, digest in entries_by_test[name]]
+        for name in sorted(entries_by_test)
     }
-    write_file(path, json.dumps({"assay_accepted": FORM, "tests": tests}, indent=2, ensure_ascii=False) + "\n")
+    write_file(
+        path, json.dumps({"assay_accepted": FORMAT_VERSION, "tests": tests}, indent=2, ensure_ascii=False) + "\n"
+    )
     return count

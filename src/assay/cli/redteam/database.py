@@ -1,4 +1,4 @@
-"""The red team's verbs over the database of a server: what is recorded there, proposed there and decided there."""
+"""Verbs of the red team on the database of a server: recorded runs, proposals, and decisions on them."""
 
 import json
 import sys
@@ -11,14 +11,15 @@ from assay.cli.terminal import one_line, write_text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.cli.redteam.promoting import ReviewSettings
+    from assay.cli.redteam.promote import ReviewSettings
     from assay.redteam import Campaign
+    from assay.redteam.cases import Case
     from assay.redteam.scores import Comparison
     from assay.store.db import Store
     from assay.store.redteam import ProposedCase
 
 ACTOR: Final = "command"
-"""What the log names whoever works with the command by."""
+"""The actor that the audit log names for the command."""
 
 
 def record(
@@ -31,24 +32,24 @@ def record(
     target_version: str | None,
     propose: bool,
 ) -> None:
-    """Keeps a run, and proposes its failures where that is wanted.
+    """Records a run, and proposes its failures if `propose` is set.
 
     Raises:
-        StoreError: it cannot be stored.
+        StoreError: the run cannot be stored.
     """
     from assay.server.redteam.proposals import propose_failures
     from assay.server.redteam.rows import About, record_campaign
     from assay.store.records import micros
 
-    about = About("command", micros(store.now()), suite, target_version, ACTOR)
+    context = About("command", micros(store.now()), suite, target_version, ACTOR)
     cases, judgements, card = campaign.cases, campaign.judgements, campaign.card
     compared = None if comparison is None else {"baseline": comparison}
-    run = record_campaign(store, tenant, cases, judgements, card, about, compared)
-    said = f"assay: recorded as {run.id}"
+    run = record_campaign(store, tenant, cases, judgements, card, context, compared)
+    message = f"assay: recorded as {run.id}"
     if propose:
-        made = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, run=run.id)
-        said += f"; {len(made)} cases proposed for the approved suite"
-    write_text(f"{said}\n", sys.stderr)
+        proposed = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, run=run.id)
+        message += f"; {len(proposed)} cases proposed for the approved suite"
+    write_text(f"{message}\n", sys.stderr)
 
 
 def promote_recorded(store: "Store", tenant: str, folder: Path, form: str, *, flaky: bool) -> None:
@@ -63,39 +64,32 @@ def promote_recorded(store: "Store", tenant: str, folder: Path, form: str, *, fl
 
     cases, judgements = read_campaign(folder)
     card = read_card(read_text(folder / "summary.json"), str(folder / "summary.json"))
-    made = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, flaky_too=flaky)
+    proposed = propose_failures(store, tenant, cases, judgements, card.target, ACTOR, flaky_too=flaky)
     if form == "json":
-        write_text(json.dumps({"proposed": made}) + "\n", sys.stdout)
+        write_text(json.dumps({"proposed": proposed}) + "\n", sys.stdout)
         return
-    write_text("\n".join([f"{len(made)} proposed", *(f"  {one}" for one in made)]) + "\n", sys.stdout)
+    write_text("\n".join([f"{len(proposed)} proposed", *(f"  {one}" for one in proposed)]) + "\n", sys.stdout)
 
 
 def review_recorded(store: "Store", tenant: str, settings: "ReviewSettings") -> None:
     """Lists the proposals of a tenant, or decides on them.
 
     Raises:
-        AssayError: a decision cannot be taken; those named before it have been.
+        AssayError: a decision cannot be made; those named before it have been made.
     """
-    from assay.redteam.cases import Case, parse_case
+    from assay.cli.redteam.promote import edited_case
     from assay.server.redteam.proposals import decide_on
     from assay.store.redteam import list_proposals
 
     if not settings.by.strip() and (settings.approve or settings.reject or settings.edit):
         raise InputError("expected --by, the name of the person who decides")
-    edited: Case | None = None
-    if settings.edit is not None:
-        if settings.case is None:
-            raise InputError("expected --case, the file with the edited case")
-        given = json.loads(read_text(settings.case))
-        if not isinstance(given, dict):
-            raise InputError(f"{settings.case}: expected one case in JSON")
-        edited = parse_case(json.dumps({**given, "id": ""}), str(settings.case))
-    asked: Sequence[tuple[str, str, Case | None]] = (
+    edited = None if settings.edit is None else edited_case(settings.case)
+    decisions: Sequence[tuple[str, str, Case | None]] = (
         *((one, "reject", None) for one in settings.reject),
         *((one, "approve", None) for one in settings.approve),
         *(((settings.edit, "edit", edited),) if settings.edit is not None else ()),
     )
-    for id_, act, case in asked:
+    for id_, act, case in decisions:
         decide_on(store, tenant, id_, act, settings.by, ACTOR, settings.reason, edited=case)
     with store.reading(tenant) as connection:
         rows = list_proposals(connection, tenant, limit=500)
@@ -123,5 +117,5 @@ def _as_json(row: "ProposedCase") -> dict[str, object]:
 
 def _line(row: "ProposedCase") -> str:
     who = f" by {one_line(row.decider, 40)}" if row.decider else ""
-    said = one_line(str((row.body.get("case") or {}).get("prompt", "")), 80)
-    return f"  {row.id}  {row.state}{who}  {row.category}  {said}"
+    prompt = one_line(str((row.body.get("case") or {}).get("prompt", "")), 80)
+    return f"  {row.id}  {row.state}{who}  {row.category}  {prompt}"

@@ -1,4 +1,4 @@
-"""What `assay monitor run` and `status` do and say."""
+"""`assay monitor run` and `status`: their settings, turns, and output."""
 
 import os
 import time
@@ -19,11 +19,12 @@ MOST_BYTES: Final = 400_000
 
 
 def read_settings(path: Path | None) -> "MonitorSettings":
-    """The settings in a file: sections by themselves, or the section `monitor` of an `assay.yaml`; where none is named,
-    those of the file that `ASSAY_CONFIG` names, else the defaults.
+    """The settings in a file: sections by themselves, or the section `monitor` of an `assay.yaml`.
+
+    Without a file they are those of the file that `ASSAY_CONFIG` names, else the defaults.
 
     Raises:
-        InputError: it cannot be read, or says something else.
+        InputError: the file cannot be read, or holds no settings.
     """
     from assay.monitor import MonitorSettings, monitor_settings
     from assay.server.cadence.monitor_section import monitor_of, read_monitor
@@ -36,36 +37,36 @@ def read_settings(path: Path | None) -> "MonitorSettings":
     if len(data) > MOST_BYTES:
         raise InputError(f"{path}: expected at most {MOST_BYTES:,} bytes")
     try:
-        given = yaml.safe_load(data.decode("utf-8-sig"))
+        value = yaml.safe_load(data.decode("utf-8-sig"))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(
             f"{path}: expected settings in YAML, but they cannot be read: {type(error).__name__}"
         ) from error
-    if isinstance(given, dict) and "monitor" in given:
+    if isinstance(value, dict) and "monitor" in value:
         return monitor_of(path)
     try:
-        return monitor_settings(given, path.resolve().parent)
+        return monitor_settings(value, path.resolve().parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def moment_of(text: str) -> datetime:
-    """A moment out of a text; without a zone it is in UTC.
+def parse_moment(text: str) -> datetime:
+    """The moment that a text names; without a time zone it is in UTC.
 
-    >>> moment_of("2026-03-01T12:00:00Z").isoformat()
+    >>> parse_moment("2026-03-01T12:00:00Z").isoformat()
     '2026-03-01T12:00:00+00:00'
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not a moment.
     """
     try:
-        found = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise InputError(f"expected a moment such as 2026-03-01T12:00:00Z, got {ascii(text)[:60]}") from error
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def turns(
+def run_turns(
     store: "Store",
     settings: "MonitorSettings",
     tenant: str,
@@ -74,7 +75,7 @@ def turns(
     *,
     rebuild: bool,
 ) -> "Iterator[Turn]":
-    """Turns of the monitor: one, or one after the other until somebody stops it."""
+    """Turns of the monitor: one, or with `every` one after the other until the process is stopped."""
     from assay.server.monitoring.service import Monitor
 
     monitor = Monitor(store, settings)
@@ -85,7 +86,7 @@ def turns(
 
 
 def open_alarms(store: "Store", tenant: str) -> list[dict[str, Any]]:
-    """The alarms that nobody has seen yet."""
+    """The alarms that nobody has acknowledged yet."""
     from assay.server.monitoring.service import alarm_json
     from assay.store.monitoring import read_alarms
 
@@ -100,25 +101,25 @@ def turn_json(turn: "Turn", alarms: Sequence[Mapping[str, Any]]) -> dict[str, An
         "added": turn.added,
         "raised": turn.alarms,
         "changes": turn.changes,
-        "until": shown_moment(turn.until),
+        "until": moment_text(turn.until),
         "alarms": list(alarms),
     }
 
 
-def lines_of_turn(turn: "Turn", alarms: Sequence[Mapping[str, Any]]) -> list[str]:
+def turn_lines(turn: "Turn", alarms: Sequence[Mapping[str, Any]]) -> list[str]:
     """A turn for people."""
     lines = [
         (
             f"{turn.observed:,} outputs observed, {turn.added:,} added to the charts, {turn.alarms} alarms raised, "
-            f"{turn.changes} changes seen; up to {shown_moment(turn.until)}"
+            f"{turn.changes} changes seen; up to {moment_text(turn.until)}"
         )
     ]
     for alarm in alarms:
-        lines += ["", *lines_of_alarm(alarm)]
+        lines += ["", *alarm_lines(alarm)]
     return lines
 
 
-def lines_of_alarm(alarm: Mapping[str, Any]) -> list[str]:
+def alarm_lines(alarm: Mapping[str, Any]) -> list[str]:
     """An alarm for people."""
     from assay.cli.terminal import one_line
 
@@ -133,7 +134,7 @@ def lines_of_alarm(alarm: Mapping[str, Any]) -> list[str]:
         f"ALARM {alarm['id']} ({alarm['state']})",
         (
             f"  {one_line(name)} {rises} from {alarm['baseline']:.4g} to {_rate(rate)} since about "
-            f"{shown_moment(alarm['onset'])}"
+            f"{moment_text(alarm['onset'])}"
         ),
         (
             f"  statistic {alarm['statistic']:.3f}, threshold {alarm['threshold']:.3f}; by chance this comes once in "
@@ -144,11 +145,11 @@ def lines_of_alarm(alarm: Mapping[str, Any]) -> list[str]:
     if cause is not None:
         lines.append(
             f"  most probable cause ({cause['probability']:.0%}): {cause['kind']} {one_line(cause['ref'], 80)} at "
-            f"{shown_moment(cause['at'])}"
+            f"{moment_text(cause['at'])}"
         )
         lines += [
             f"    also changed ({one['probability']:.0%}): {one['kind']} {one_line(one['ref'], 80)} at "
-            f"{shown_moment(one['at'])}"
+            f"{moment_text(one['at'])}"
             for one in alarm["others"][:5]
         ]
     else:
@@ -160,46 +161,57 @@ def lines_of_alarm(alarm: Mapping[str, Any]) -> list[str]:
     return [*lines, *(f"  - {action}" for action in alarm["actions"])]
 
 
-def lines_of_status(status: Mapping[str, Any]) -> list[str]:
+def status_lines(status: Mapping[str, Any]) -> list[str]:
     """The status for people."""
     from assay.cli.terminal import one_line
 
     lines = [
-        f"{status['observations']:,} observations up to {shown_moment(status['until'])}"
+        f"{status['observations']:,} observations up to {moment_text(status['until'])}"
         + (f", {status['unsampled']:,} not sampled" if status["unsampled"] else "")
         + (f", {status['too_late']:,} too late for the charts" if status["too_late"] else ""),
         "",
         f"Rates of the last {status['window_hours']:g} hours",
     ]
     lines += [f"  {name:12} {_rate(rate)}" for name, rate in status["rates"].items() if rate["sampled"]]
-    corrected, known = status["corrected"], status["calibration"]
+    corrected, calibration = status["corrected"], status["calibration"]
     if corrected["outputs"]:
         lines.append(f"  {'corrected':12} {corrected['estimate']:.4f} ({corrected['count']:,} called wrong by users)")
-    if known["outputs"]:
-        said = f"OFF since decision {known['after']:,}" if known["alarm"] else "holds"
-        means = f"{known['mean_score']:.3f} in the mean, {known['share_right']:.3f} right"
-        lines += ["", f"Scores beside {known['outputs']:,} decisions of reviewers: {means}; calibration {said}"]
+    if calibration["outputs"]:
+        calibration_text = f"OFF since decision {calibration['after']:,}" if calibration["alarm"] else "holds"
+        means = f"{calibration['mean_score']:.3f} in the mean, {calibration['share_right']:.3f} right"
+        lines += [
+            "",
+            f"Scores beside {calibration['outputs']:,} decisions of reviewers: {means}; calibration {calibration_text}",
+        ]
     for cadence, rates in status["cadences"].items():
-        seen = [(name, rate) for name, rate in rates.items() if rate["sampled"]]
-        lines += ["", *(f"  {f'{cadence}: {name}':21} {_rate(rate)}" for name, rate in seen)] if seen else []
-    for name, one in status["timed"].items():
-        took = "" if one["seconds"] is None else f", took {one['seconds']:.3g} s"
-        when = "not finished" if one["finished"] is None else f"finished {shown_moment(one['finished'])}{took}"
-        lines.append(f"  {name}: due {shown_moment(one['slot'])}, {when}")
+        sampled_rates = [(name, rate) for name, rate in rates.items() if rate["sampled"]]
+        lines += (
+            ["", *(f"  {f'{cadence}: {name}':21} {_rate(rate)}" for name, rate in sampled_rates)]
+            if sampled_rates
+            else []
+        )
+    for name, entry in status["timed"].items():
+        took = "" if entry["seconds"] is None else f", took {entry['seconds']:.3g} s"
+        when = "not finished" if entry["finished"] is None else f"finished {moment_text(entry['finished'])}{took}"
+        lines.append(f"  {name}: due {moment_text(entry['slot'])}, {when}")
     lines += ["", "Charts (statistic / threshold)"]
-    for one in status["series"]:
-        name = one["metric"] if one["dimension"] == "all" else f"{one['metric']} {one['dimension']}={one['name']}"
-        if one["baseline"] is None:
-            lines.append(f"  {one_line(name, 40):40} learning, {one['observations']:,} observations")
+    for entry in status["series"]:
+        name = (
+            entry["metric"]
+            if entry["dimension"] == "all"
+            else f"{entry['metric']} {entry['dimension']}={entry['name']}"
+        )
+        if entry["baseline"] is None:
+            lines.append(f"  {one_line(name, 40):40} learning, {entry['observations']:,} observations")
             continue
         sides = " ".join(
-            f"{side} {one[side]['statistic']:.2f} / {one[side]['threshold']:.2f}"
+            f"{side} {entry[side]['statistic']:.2f} / {entry[side]['threshold']:.2f}"
             for side in ("up", "down")
-            if one[side]
+            if entry[side]
         )
-        lines.append(f"  {one_line(name, 40):40} baseline {one['baseline']:.4g}  {sides}")
+        lines.append(f"  {one_line(name, 40):40} baseline {entry['baseline']:.4g}  {sides}")
     for alarm in status["alarms"]:
-        lines += ["", *lines_of_alarm(alarm)]
+        lines += ["", *alarm_lines(alarm)]
     return lines
 
 
@@ -209,10 +221,10 @@ def _rate(rate: Mapping[str, Any]) -> str:
     return f"{rate['estimate']:.4f} ({rate['low']:.4f} to {rate['high']:.4f}, {rate['sampled']:,} outputs)"
 
 
-def shown_moment(micros: int) -> str:
+def moment_text(micros: int) -> str:
     """A moment for people and JSON, in UTC.
 
-    >>> shown_moment(0)
+    >>> moment_text(0)
     '1970-01-01T00:00:00Z'
     """
     return datetime.fromtimestamp(micros // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""`assay redteam evidence`."""
+"""`assay redteam evidence`: signs statements about runs, and verifies them."""
 
 import json
 import os
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def run_export(folders: Sequence[Path], keys: Path | None, by: str, out: Path | None) -> None:
-    """Examines runs, signs what is stated of them, and writes it.
+    """Examines runs, signs a statement about them, and writes it.
 
     Raises:
-        AssayError: a run does not agree with itself, or there is no key.
+        AssayError: a run is inconsistent, or there is no key.
     """
     from assay.evaluation.rows import write_file
     from assay.redteam.evidence import export
@@ -33,10 +33,10 @@ def run_export(folders: Sequence[Path], keys: Path | None, by: str, out: Path | 
 
 
 def run_verify(file: Path, folders: Sequence[Path], ring: Path | None, form: str) -> bool:
-    """Verifies a statement and says what it states.
+    """Verifies a statement and prints it.
 
     Returns:
-        Whether something does not hold.
+        Whether something is not valid.
 
     Raises:
         AssayError: the file or the ring cannot be read.
@@ -53,24 +53,27 @@ def run_verify(file: Path, folders: Sequence[Path], ring: Path | None, form: str
             text = stream.read(LARGEST_STATEMENT + 1)
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror or error}") from error
-    stated, problems = verify(text, open_keys(place).ring(), folders)
+    statement, problems = verify(text, open_keys(place).ring(), folders)
     if form == "json":
-        plain = None if stated is None else stated.model_dump(mode="json")
+        plain = None if statement is None else statement.model_dump(mode="json")
         result = {"valid": not problems, "problems": list(problems), "statement": plain}
         write_text(json.dumps(result) + "\n", sys.stdout)
     else:
-        write_text("\n".join(_lines(stated, problems)) + "\n", sys.stdout)
+        write_text("\n".join(_statement_lines(statement, problems)) + "\n", sys.stdout)
     return bool(problems)
 
 
-def _lines(stated: "Statement | None", problems: Sequence[str]) -> list[str]:
-    if problems or stated is None:
-        return ["not valid", *(f"  {one_line(one, 400)}" for one in problems)]
-    by = f" by {one_line(stated.by, 200)}" if stated.by else ""
-    return [f"valid: signed with the key {stated.key_id} at {stated.issued_at}{by}", *map(_line, stated.runs)]
+def _statement_lines(statement: "Statement | None", problems: Sequence[str]) -> list[str]:
+    if problems or statement is None:
+        return ["not valid", *(f"  {one_line(problem, 400)}" for problem in problems)]
+    by = f" by {one_line(statement.by, 200)}" if statement.by else ""
+    return [
+        f"valid: signed with the key {statement.key_id} at {statement.issued_at}{by}",
+        *map(_run_line, statement.runs),
+    ]
 
 
-def _line(run: "RunStatement") -> str:
+def _run_line(run: "RunStatement") -> str:
     version = f" version {one_line(run.target_version, 80)}" if run.target_version else ""
     result = f"ARS {run.ars} ({run.low} to {run.high})" if run.ars is not None else "nothing judged"
     counts = f"{run.passed} passed, {run.failed} failed, {run.unjudged} unjudged of {run.cases}"
