@@ -33,6 +33,9 @@ from assay.wire.request_options import RequestOptions
 CallChecker = Callable[[Run, Sequence[ToolCall]], Sequence[CallCheck]]
 """Checks calls that a model asked for against the run that led to them; one check for each call."""
 
+MOST_DEPTH: Final = 100
+"""Levels of nesting that a message may have by default. What walks through messages takes up to four calls a level,
+and Python allows 1,000 of them."""
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -160,11 +163,16 @@ class Exchange:
         )
 
 
-def read_object(body: bytes, what: str) -> Json:
+def read_object(body: bytes, what: str, *, most_depth: int = MOST_DEPTH) -> Json:
     """The JSON object in a body.
 
+    Args:
+        body: the body, in UTF-8.
+        what: what the body is, for the message of an error, such as "the request".
+        most_depth: the deepest level of nesting that is accepted.
+
     Raises:
-        InputError: it is no JSON object, names a member twice, or is nested too deep.
+        InputError: it is no JSON object, names a member twice, or is nested more than `most_depth` levels deep.
     """
     try:
         # Bytes in another encoding would be read by some, and as something else by others.
@@ -175,6 +183,8 @@ def read_object(body: bytes, what: str) -> Json:
         raise InputError(f"{what} must be a JSON object: {why}") from error
     if not isinstance(value, dict):
         raise InputError(f"{what} must be a JSON object, got {type(value).__name__}")
+    if body.count(b"{") + body.count(b"[") > most_depth:  # as many levels take as many brackets
+        require_depth(value, most_depth, what)
     return value
 
 
@@ -207,14 +217,14 @@ def depth_of(value: object, most: int) -> int:
     return depth
 
 
-def require_depth(value: object, most: int) -> None:
+def require_depth(value: object, most: int, what: str = "the request") -> None:
     """Refuses a value that is nested too deep.
 
     Raises:
         InputError: it is nested more than `most` levels deep.
     """
     if depth_of(value, most) > most:
-        raise InputError(f"the request is nested more than {most} levels deep")
+        raise InputError(f"{what} is nested more than {most} levels deep")
 
 
 def without_member(body: bytes, name: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 from assay.errors import InputError
 from assay.guard import Ruling
 from assay.guard.streams import STREAM, Flow, Job
-from assay.wire.exchange import members_once
+from assay.wire.exchange import MOST_DEPTH, members_once, require_depth
 from assay.wire.interface import Json, Wire
 from assay.wire.parts.reasoning import event_without_reasoning
 from assay.wire.sse import Event, SseReader, read_event
@@ -124,13 +124,17 @@ class WireFlow(Flow[bytes, Event, bytes]):
 def json_of(event: Event) -> tuple[Any, bool]:
     """The JSON of an event, and whether it can be read; an event without data says nothing and can be.
 
-    One that names a member twice cannot: readers would disagree.
+    One that names a member twice cannot, because readers would disagree, and neither can one that is nested more than
+    `MOST_DEPTH` levels deep.
     """
     if event.broken:
         return None, False
     if event.data is None or event.data.strip() in ("", "[DONE]"):
         return None, True
     try:
-        return json.loads(event.data, object_pairs_hook=members_once), True
+        value = json.loads(event.data, object_pairs_hook=members_once)
+        if event.data.count("{") + event.data.count("[") > MOST_DEPTH:
+            require_depth(value, MOST_DEPTH, "an event")
     except (InputError, ValueError, RecursionError):
         return None, False
+    return value, True

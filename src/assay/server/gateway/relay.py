@@ -64,7 +64,6 @@ from assay.wire import (
     has_answer,
     read_object,
     read_request_options,
-    require_depth,
     require_held,
     require_stakes,
     resettled,
@@ -224,8 +223,7 @@ class Gateway:
         if not checks and not (target.checked and _QUOTED_FIELD in body):
             return None, body
         try:
-            request = read_object(body, "the request")
-            require_depth(request, self._settings.limits.depth)
+            request = read_object(body, "the request", most_depth=self._settings.limits.depth)
             asked = read_request_options(
                 request.get(FIELD), header(scope, b"x-assay-policy"), header(scope, b"x-assay-stakes")
             )
