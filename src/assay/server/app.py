@@ -43,7 +43,7 @@ from assay.server.http.admission import NOBODY, OPEN, Access, KeyFileAccess, Ref
 from assay.server.http.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
 from assay.server.http.head_requests import NOBODY_READS, AsGet
 from assay.server.http.permitted_options import unknown_headers, unread_headers
-from assay.server.http.problems import MEDIA_TYPE, encoded, problem
+from assay.server.http.problems import MEDIA_TYPE, problem
 from assay.server.http.turns import Turns, takes_turn
 from assay.server.logs.request_ids import current_id, request_id_of, telling
 from assay.server.recording import Records
@@ -53,7 +53,7 @@ from assay.server.settings import ServerSettings
 from assay.server.telemetry.requests import ASKED, Observed
 from assay.server.telemetry.telemetry import Telemetry, telemetry_of
 from assay.server.verdicts import VerdictCache
-from assay.wire import CallChecker, check_new_calls
+from assay.wire import CallChecker, check_new_calls, encoded
 
 if TYPE_CHECKING:
     from assay.store.db import Store

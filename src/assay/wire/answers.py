@@ -9,6 +9,7 @@ from assay.policy import Mode, disclosure_of
 from assay.wire.exchange import Exchange, read_object
 from assay.wire.interface import FIELD, Json
 from assay.wire.parts.reasoning import without_reasoning
+from assay.wire.sse import compact_json
 
 
 def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False) -> tuple[bytes, Ruling]:
@@ -109,4 +110,4 @@ def with_member(body: bytes, summary: Json) -> bytes:
 
 def encoded(value: Json) -> bytes:
     """A JSON object as compact UTF-8."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    return compact_json(value).encode("utf-8", "backslashreplace")

@@ -4,9 +4,11 @@ An event ends at an empty line. Lines end with LF, CR or CRLF. Nothing is decode
 a chunk may end inside a character.
 """
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from assay.errors import InputError
 
@@ -120,3 +122,22 @@ def with_data(event: Event, data: str) -> Event:
 def comment(text: str) -> bytes:
     """A comment: every reader of events passes over it."""
     return f": {text}\n\n".encode()
+
+
+def json_event(data: Mapping[str, Any], *, named: bool = True) -> bytes:
+    """An event that holds a JSON object.
+
+    Args:
+        data: the object.
+        named: whether the event has the name of the object's `type`, as Messages and Responses have it.
+
+    >>> json_event({"type": "ping"}), json_event({"id": "\\ud83d"}, named=False)
+    (b'event: ping\\ndata: {"type":"ping"}\\n\\n', b'data: {"id":"\\\\ud83d"}\\n\\n')
+    """
+    name = f"event: {data['type']}\n" if named else ""
+    return f"{name}data: {compact_json(data)}\n\n".encode("utf-8", "backslashreplace")
+
+
+def compact_json(value: object) -> str:
+    """A value as JSON on one line, without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -5,12 +5,11 @@ a text wait until all of it has passed, so that the words can stand before them:
 every event that says all of the text again. Everything else goes out as it came.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from assay.wire.interface import Json, index_of, objects, text_of
-from assay.wire.sse import Event, with_data
+from assay.wire.sse import Event, compact_json, json_event, with_data
 
 GAP: Final = "\n\n"
 """What separates a text from the disclosure after it."""
@@ -49,7 +48,7 @@ class ChatTelling:
             kept.append({**choice, "delta": {}, **({"logprobs": None} if "logprobs" in choice else {})})
         if not ahead:
             return None
-        return self._chunk(ahead) + with_data(event, _written({**data, "choices": kept})).raw
+        return self._chunk(ahead) + with_data(event, compact_json({**data, "choices": kept})).raw
 
     def _words(self, number: int | None, notices: Mapping[str, str]) -> Json:
         """The disclosure in a choice that ends, by the member of its delta."""
@@ -68,7 +67,7 @@ class ChatTelling:
         return self._chunk(choices) if choices else b""
 
     def _chunk(self, choices: list[Json]) -> bytes:
-        return f"data: {_written({**self._head, 'choices': choices})}\n\n".encode()
+        return json_event({**self._head, "choices": choices}, named=False)
 
 
 class MessagesStream(Protocol):
@@ -99,7 +98,7 @@ class MessagesTelling:
             self._shown.add(self._explanation)
             words = text_of(details.get("explanation")) + GAP + notices[self._explanation]
             changed = {**data, "delta": {**delta, "stop_details": {**details, "explanation": words}}}
-            event = with_data(event, _written(changed))
+            event = with_data(event, compact_json(changed))
         elif not ahead:
             return None
         return ahead + event.raw
@@ -116,7 +115,7 @@ class MessagesTelling:
             block = {"type": "text", "text": ""}
             made.insert(0, {"type": "content_block_start", "index": place, "content_block": block})
             made.append({"type": "content_block_stop", "index": place})
-        return b"".join(map(_named, made))
+        return b"".join(map(json_event, made))
 
 
 class ResponsesStream(Protocol):
@@ -155,7 +154,7 @@ class ResponsesTelling:
         made = changed or data
         if number is not None:
             made = {**made, "sequence_number": number + self._added}
-        return ahead + with_data(event, _written(made)).raw
+        return ahead + with_data(event, compact_json(made)).raw
 
     def _ended(self, data: Json, notices: Mapping[str, str]) -> tuple[bytes, Json | None]:
         kind, place = text_of(data.get("type")), index_of(data, "output_index")
@@ -200,7 +199,7 @@ class ResponsesTelling:
         type_ = "refusal" if kind == "refusal" else "output_text"
         more: Json = {} if type_ == "refusal" else {"logprobs": []}
         names = dict(self._stream.messages)
-        return _named(
+        return json_event(
             {
                 "type": f"response.{type_}.delta",
                 "item_id": names.get(place, ""),
@@ -230,11 +229,3 @@ def grown(item: Json, words: str) -> Json:
 def _longer(part: Json, words: str) -> Json:
     name = _TEXTS.get(text_of(part.get("type")), "text")
     return {**part, name: text_of(part.get(name)) + GAP + words}
-
-
-def _written(data: Json) -> str:
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-
-
-def _named(data: Json) -> bytes:
-    return f"event: {data['type']}\ndata: {_written(data)}\n\n".encode("utf-8", "backslashreplace")

@@ -1,12 +1,13 @@
 """What the gateway needs of ASGI: reading a body within its limit, answering, and seeing that a client has gone."""
 
 import asyncio
-import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from types import TracebackType
 from typing import Any, Final, Self
+
+from assay.wire import encoded
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -127,8 +128,7 @@ class Reply:
 
     async def json(self, status: int, value: Mapping[str, Any], headers: Headers = ()) -> None:
         """Sends a value as JSON."""
-        body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-        await self.whole(status, [JSON, *headers], body)
+        await self.whole(status, [JSON, *headers], encoded(dict(value)))
 
 
 class UntilGone:

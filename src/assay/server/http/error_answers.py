@@ -10,8 +10,9 @@ from starlette.exceptions import HTTPException
 from assay.errors import BusyError, InputError, PolicyError, StoreError
 from assay.server.checking import CheckFailedError
 from assay.server.gateway.asgi import ClientGoneError, given_again, other_encoding, read_body
-from assay.server.http.problems import MEDIA_TYPE, ProblemError, encoded, problem
+from assay.server.http.problems import MEDIA_TYPE, ProblemError, problem
 from assay.server.telemetry.telemetry import Telemetry
+from assay.wire import encoded
 
 AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
 MEND: Final = "Correct the request; /openapi.json describes what is expected."

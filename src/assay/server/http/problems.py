@@ -1,6 +1,5 @@
 """Problem documents (RFC 9457): what was expected, what came and what to do, for programs and for people."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -53,11 +52,6 @@ def problem(
         "todo": todo,
     }
     return {name: value for name, value in {**made, **members}.items() if value is not None}
-
-
-def encoded(document: dict[str, Any]) -> bytes:
-    """The document as JSON."""
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
 
 
 class Problem(BaseModel):

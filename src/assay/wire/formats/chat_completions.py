@@ -1,6 +1,5 @@
 """The wire format of `POST /v1/chat/completions`."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,7 +20,7 @@ from assay.wire.interface import (
     unstreamed,
     words_of,
 )
-from assay.wire.sse import Event
+from assay.wire.sse import Event, json_event
 from assay.wire.telling import GAP, ChatTelling
 
 WITHHELD: Final = "content_filter"
@@ -58,7 +57,7 @@ class ChatCompletions:
 
     def error_event(self, message: str) -> bytes:
         """An error inside of a stream."""
-        return _event(self.error(502, message))
+        return json_event(self.error(502, message), named=False)
 
     def refused(self, request: Json) -> str | None:
         """Why a request asks for an answer that could never be checked."""
@@ -168,10 +167,6 @@ def _content(value: object) -> str | None:
 
 _WORDS: Final = {"function": "arguments", "custom": "input"}
 """Where each kind of call has its words."""
-
-
-def _event(data: Json) -> bytes:
-    return b"data: " + json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
 
 
 class _Stream:
@@ -315,12 +310,13 @@ class _Stream:
         for number, text in sorted(texts.items()):
             for delta, reason in (({"content": text}, None), ({}, why)):
                 choice = {"index": number, "delta": delta, "logprobs": None, "finish_reason": reason}
-                chunks.append(_event({**head, "choices": [choice], "assay": summary}))
+                chunks.append(json_event({**head, "choices": [choice], "assay": summary}, named=False))
         return b"".join((*chunks, b"data: [DONE]\n\n"))
 
     def failure(self, data: Any) -> bytes:
         """The error alone, whatever else the chunk says."""
-        return _event({"error": words_of(data.get("error"), ("message", "type", "param", "code"))})
+        error = words_of(data.get("error"), ("message", "type", "param", "code"))
+        return json_event({"error": error}, named=False)
 
     def telling(self) -> Telling:
         """What writes the disclosures after its texts."""
@@ -329,7 +325,7 @@ class _Stream:
     def correct(self, summary: Json) -> bytes:
         """A chunk without choices, as that of the usage is, with what was wrong."""
         head = {"id": "chatcmpl-assay", "object": "chat.completion.chunk", "created": 0, "model": "assay", **self._last}
-        return _event({**head, "choices": [], "assay": {"type": "correction", **summary}})
+        return json_event({**head, "choices": [], "assay": {"type": "correction", **summary}}, named=False)
 
 
 def _adds(choice: Json) -> bool:

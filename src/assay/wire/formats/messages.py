@@ -20,7 +20,7 @@ from assay.wire.interface import (
     unstreamed,
     words_of,
 )
-from assay.wire.sse import Event
+from assay.wire.sse import Event, json_event
 from assay.wire.telling import GAP, MessagesTelling
 
 WITHHELD: Final = "refusal"
@@ -74,7 +74,7 @@ class Messages:
 
     def error_event(self, message: str) -> bytes:
         """An error inside of a stream."""
-        return _event(self.error(502, message))
+        return json_event(self.error(502, message))
 
     def refused(self, request: Json) -> str | None:  # noqa: ARG002 every request of this format can be checked
         """Why a request asks for an answer that could never be checked."""
@@ -169,11 +169,6 @@ def _is_known(block: object) -> bool:
 
 def _explanation(details: object) -> str:
     return text_of(details.get("explanation")) if isinstance(details, dict) else ""
-
-
-def _event(data: Json) -> bytes:
-    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {data['type']}\ndata: {written}\n\n".encode()
 
 
 class _Stream:
@@ -375,13 +370,13 @@ class _Stream:
             {"type": "message_delta", "delta": stopped, "usage": self._usage},
             {"type": "message_stop"},
         ]
-        return b"".join(_event({**event, "assay": summary}) for event in made)
+        return b"".join(json_event({**event, "assay": summary}) for event in made)
 
     def failure(self, data: Any) -> bytes:
         """The error alone, whatever else the event says."""
         body = {"type": "error", "error": words_of(data.get("error"), ("type", "message"))}
         name = data.get("request_id")
-        return _event({**body, "request_id": name} if isinstance(name, str) else body)
+        return json_event({**body, "request_id": name} if isinstance(name, str) else body)
 
     @property
     def next_block(self) -> tuple[int, bool]:
@@ -396,7 +391,7 @@ class _Stream:
 
     def correct(self, summary: Json) -> bytes:
         """An event of its own type, which clients that do not know it pass over."""
-        return _event({"type": "assay_correction", "assay": {"type": "correction", **summary}})
+        return json_event({"type": "assay_correction", "assay": {"type": "correction", **summary}})
 
 
 def _message_start() -> Json:

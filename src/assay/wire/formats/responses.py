@@ -22,11 +22,11 @@ from assay.wire.parts.responses_items import (
     QUIET,
     RESULTS,
     bare_response,
-    event_bytes,
     message_item,
     text_of_message,
 )
 from assay.wire.parts.responses_stream import ResponsesStream
+from assay.wire.sse import json_event
 from assay.wire.telling import grown
 
 
@@ -41,7 +41,7 @@ class Responses:
 
     def error_event(self, message: str) -> bytes:
         """An error inside of a stream."""
-        return event_bytes(
+        return json_event(
             {"type": "error", "code": "assay_502", "message": message, "param": None, "sequence_number": 0}
         )
 

@@ -4,13 +4,12 @@ Its words are taken out of an answer and out of the events of a stream. What hol
 form that they know, and so does what no reader can read: signatures, and reasoning that the provider has encrypted.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from assay.schema.traces import anthropic_messages, openai_chat, openai_responses
 from assay.wire.interface import Json
-from assay.wire.sse import Event, with_data
+from assay.wire.sse import Event, compact_json, with_data
 
 _CHAT: Final = ("reasoning_content", "reasoning", "reasoning_details", "provider_specific_fields")
 """Members of a chat message, or of a choice, that hold reasoning, or what a proxy tells of its provider's answer."""
@@ -48,7 +47,7 @@ def event_without_reasoning(name: str, event: Event, data: Any) -> tuple[Event, 
     quiet = _EVENTS[name](data)
     if quiet is data:
         return event, data
-    return with_data(event, json.dumps(quiet, ensure_ascii=False, separators=(",", ":"))), quiet
+    return with_data(event, compact_json(quiet)), quiet
 
 
 def _quiet(value: Any) -> Any:

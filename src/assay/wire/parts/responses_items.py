@@ -1,6 +1,5 @@
 """The items of an answer of `POST /v1/responses`: their kinds, and what was told of each."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -120,12 +119,6 @@ def message_item(name: str, text: str) -> Json:
     """A message of one text."""
     part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
     return {"id": name, "type": "message", "status": "incomplete", "role": "assistant", "content": [part]}
-
-
-def event_bytes(data: Json) -> bytes:
-    """An event as it is sent."""
-    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"event: {data['type']}\ndata: {written}\n\n".encode()
 
 
 @dataclass(slots=True)

@@ -27,11 +27,10 @@ from assay.wire.parts.responses_items import (
     Item,
     bare_response,
     compared,
-    event_bytes,
     message_item,
     parts_of,
 )
-from assay.wire.sse import Event
+from assay.wire.sse import Event, json_event
 from assay.wire.telling import ResponsesTelling
 
 
@@ -366,10 +365,10 @@ class ResponsesStream:
             kept = Fields.of(openai_responses.NAME).quiet("answer", failed, QUIET)
             error = words_of(failed.get("error"), ("code", "message"))
             response = {**bare_response(), **kept, "status": "failed", "error": error}
-            return event_bytes({"type": "response.failed", "response": response, "sequence_number": number})
+            return json_event({"type": "response.failed", "response": response, "sequence_number": number})
         inner = data.get("error")
         error = words_of(inner if isinstance(inner, dict) else data, ("code", "message", "param"))
-        return event_bytes({"type": "error", **error, "sequence_number": number})
+        return json_event({"type": "error", **error, "sequence_number": number})
 
     def last_part(self, place: int) -> tuple[int, str, bool]:
         """Of a message: the index and the type of its last part, and whether its text came in pieces."""
@@ -393,7 +392,7 @@ class ResponsesStream:
 
     def _numbered(self, event: Json, summary: Json) -> bytes:
         self._sequence += 1
-        return event_bytes({**event, "sequence_number": self._sequence, "assay": summary})
+        return json_event({**event, "sequence_number": self._sequence, "assay": summary})
 
     def _begin(self) -> Json:
         self._response = bare_response()
