@@ -114,6 +114,7 @@ class Background:
         self._own = own if services.kept is not None else {}
         self._turns = turns if services.kept is not None else {}
         self._running: list[asyncio.Task[None]] = []
+        self._stopping = False
 
     def leave_turns(self) -> None:
         """The tasks of the database are another process's; before the start."""
@@ -121,11 +122,13 @@ class Background:
 
     def start(self) -> None:
         """Begin them."""
+        self._stopping = False
         tasks = {**self._own, **self._turns}
         self._running = [asyncio.create_task(self._kept_up(name, task)) for name, task in tasks.items()]
 
     async def stop(self) -> None:
         """End them; each may finish what must not be left half done."""
+        self._stopping = True
         for running in self._running:
             running.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -135,6 +138,8 @@ class Background:
         while True:
             try:
                 await task(self._services)
-            except Exception:  # noqa: BLE001 one task must not end for a fault that may pass
-                _log.exception("the task %s failed and is begun again", name)
+            except Exception:  # noqa: BLE001 whatever a task raises is logged, and must not end it for good
+                _log.exception("the task %s failed", name)
+                if self._stopping:  # what it had to finish failed in place of its cancellation
+                    return
             await asyncio.sleep(PAUSE_S)

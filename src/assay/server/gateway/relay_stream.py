@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
@@ -25,6 +26,8 @@ from assay.wire import Exchange, WireFlow, comment
 _EVENTS: Final = b"text/event-stream"
 BEAT_S: Final = 15.0
 """Seconds between two comments while a stream waits for a person: well below the minute after which proxies give up."""
+
+_log = logging.getLogger("assay.server")
 
 Later = Callable[[Coroutine[Any, Any, None]], None]
 
@@ -199,6 +202,10 @@ class StreamRelay:
                 await self._comment("assay-review", {"review": self._people.id, "state": self._people.state})
                 await asyncio.wait({waiting}, timeout=BEAT_S)
             return waiting.result()
+        except StoreError:
+            # The gate's own ruling stands, which withholds the text; the item stays in the queue.
+            _log.exception("the decision of a person could not be read: %s", self._exchange.report_id)
+            return None
         finally:
             waiting.cancel()
 

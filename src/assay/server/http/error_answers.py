@@ -84,10 +84,19 @@ OF_STORE: Final = (
     "/v1/users",
     "/v1/keys",
     "/v1/sessions",
+    "/v1/me",
+    "/v1/login",
+    "/v1/logout",
+    "/v1/setup",
+    "/v1/reset",
     "/v1/monitor",
+    "/v1/changes",
+    "/v1/datasets",
+    "/v1/experiments",
+    "/v1/redteam",
     "/console",
 )
-"""Where the paths begin that there are only with a database."""
+"""The beginnings of the paths that only a server with a database has."""
 _ROUTES: Final = "The routes are described by /openapi.json."
 
 
