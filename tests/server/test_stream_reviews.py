@@ -260,7 +260,7 @@ def test_a_whole_answer_with_a_call_waits_and_goes_out_as_the_reviewer_decides(s
 
 
 def test_comments_keep_a_stream_alive_that_waits(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_stream, "BEAT_S", 0.05)
+    monkeypatch.setattr(relay_stream, "HEARTBEAT_S", 0.05)
 
     async def scene() -> None:
         async with desk(store, 0.6) as here:

@@ -21,9 +21,9 @@ from assay.server.gateway.asgi import (
     Scope,
     Send,
     TooLargeError,
-    given_again,
     header,
     read_body,
+    replay_body,
 )
 from assay.server.http.admission import Refusal
 
@@ -90,10 +90,10 @@ async def _find_token(scope: Scope, receive: Receive) -> tuple[str | None, Recei
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
-        return None, given_again(body, receive)
+        return None, replay_body(body, receive)
     # With two of them it is unknown which one a route would read.
     tokens = [value for name, value in pairs if name == CSRF_FIELD]
-    return tokens[0] if len(tokens) == 1 else None, given_again(body, receive)
+    return tokens[0] if len(tokens) == 1 else None, replay_body(body, receive)
 
 
 _FOREIGN: Final = Refusal(
