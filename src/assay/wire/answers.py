@@ -1,4 +1,4 @@
-"""A whole answer on its way to its reader: as it came, with what was found of it, or with a notice in its place."""
+"""A whole answer on its way to its reader: unchanged, with the decision added, or replaced by a notice."""
 
 import json
 import re
@@ -17,9 +17,9 @@ def settled(exchange: Exchange, body: bytes, mode: Mode, *, hides: bool = False)
 
     Args:
         exchange: the request.
-        body: the answer as it came.
-        mode: what becomes of one that does not pass.
-        hides: whether the words of the model's reasoning are taken out (`assay.wire.parts.reasoning`).
+        body: the answer as the model sent it.
+        mode: what happens to an answer that does not pass.
+        hides: whether the text of the model's reasoning is removed (`assay.wire.parts.reasoning`).
 
     Raises:
         InputError: the answer is no JSON object.
@@ -89,7 +89,7 @@ def has_answer(name: str, body: bytes) -> bool:
 
 
 def resettled(exchange: Exchange, answer: Json, ruling: Ruling, disclosures: Json) -> bytes:
-    """An answer as its reader gets it after the model was asked again, with what that came to."""
+    """An answer as its reader gets it after the model was asked again; `disclosures` sums up the revision."""
     summary = {**ruling.summary(exchange.report_id), "revision": disclosures}
     if not ruling.passes:
         return encoded(exchange.wire.withhold(answer, ruling.notice or "", summary))
