@@ -180,7 +180,7 @@ def text_of(value: object) -> str:
 def quotable(value: object) -> str:
     """A name from a message, in the form in which a reason may quote it: reasons reach readers, so no text does.
 
-    >>> sayable("web_search_call"), sayable("Leave is 4 weeks")
+    >>> quotable("web_search_call"), quotable("Leave is 4 weeks")
     ("'web_search_call'", '(no name)')
     """
     return repr(value) if isinstance(value, str) and _QUOTABLE.fullmatch(value) else "(no name)"
@@ -195,7 +195,7 @@ def index_of(item: Json, name: str = "index", default: int | None = None) -> int
 def error_members(error: object, names: Sequence[str]) -> Json:
     """The members of an error with these names that are texts or numbers.
 
-    >>> words_of({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
+    >>> error_members({"message": "no", "code": 7, "choices": [{}]}, ("message", "code", "param"))
     {'message': 'no', 'code': 7}
     """
     described = error if isinstance(error, dict) else {"message": str(error)}

@@ -223,7 +223,7 @@ def _structure_message(ruling: Ruling) -> str:
 def sum_usage(one: Json, other: object) -> Json:
     """The sum of two usages, member by member; values that are no numbers are left out.
 
-    >>> added({"tokens": 3, "of": {"cached": 1}}, {"tokens": 4, "of": {"cached": 2}, "tier": "x"})
+    >>> sum_usage({"tokens": 3, "of": {"cached": 1}}, {"tokens": 4, "of": {"cached": 2}, "tier": "x"})
     {'tokens': 7, 'of': {'cached': 3}}
     """
     made: dict[str, Any] = dict(one)

@@ -230,7 +230,7 @@ def _window_hours(settings: BudgetSettings) -> list[float]:
 def _window_label(hours: float) -> str:
     """The label of a window, in Prometheus's notation of durations.
 
-    >>> _window(1 / 12), _window(0.5), _window(6), _window(72)
+    >>> _window_label(1 / 12), _window_label(0.5), _window_label(6), _window_label(72)
     ('5m', '30m', '6h', '3d')
     """
     minutes = round(hours * 60)

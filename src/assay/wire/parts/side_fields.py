@@ -22,10 +22,10 @@ def side_field_fault(message: Json) -> str | None:
     Args:
         message: an answer or an event of a stream, all of whose fields are known.
 
-    >>> fault_beside({"status": "completed", "error": {"code": "x", "message": "It is free."}})
+    >>> side_field_fault({"status": "completed", "error": {"code": "x", "message": "It is free."}})
     'an error beside an answer'
     >>> token = {"token": "It is free.", "logprob": 0.0, "bytes": None, "top_logprobs": []}
-    >>> fault_beside({"choices": [{"message": {"content": "No."}, "logprobs": {"content": [token]}}]})
+    >>> side_field_fault({"choices": [{"message": {"content": "No."}, "logprobs": {"content": [token]}}]})
     'tokens that are not those of the text beside them'
     """
     inner = message.get("response")
