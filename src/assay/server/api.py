@@ -18,14 +18,14 @@ from assay.schema import Evidence, HallucinationReport, Permission, coerce_evide
 from assay.server.caller import Caller, called
 from assay.server.checking import CheckFailedError
 from assay.server.checks.bodies import BatchAnswer, BatchBody, BatchItem, CheckBody, RunBody
-from assay.server.checks.repeats import About, IdempotencyKey, Repeats, Step
+from assay.server.checks.repeats import ContentOf, IdempotencyKey, KeyedCheck, KeyedRequests
 from assay.server.consensus import make_consensus_router
 from assay.server.console.router import make_console_router
 from assay.server.gateway.asgi import header
-from assay.server.http.error_answers import AGAIN, MEND, OneEncoding, answer_errors
+from assay.server.http.error_answers import CORRECT_REQUEST, TRY_AGAIN, Utf8Only, answer_errors
 from assay.server.http.permitted_options import named_policy, require_claims, require_permitted
 from assay.server.http.problems import Problem, documented, problem
-from assay.server.recording import Kept, Records
+from assay.server.recording import RecordedCheck, Recorder
 from assay.server.reviews.held_answers import Callback, Held, Wait
 from assay.server.screening import make_screening_router
 from assay.server.services import Services, allowed
@@ -56,7 +56,7 @@ class Api:
     def __init__(self, services: Services, ready: Callable[[], bool], held: Held, verdicts: VerdictCache) -> None:
         """Routes over a server's services; `held` waits for reviewers, `verdicts` runs checks or finds equal ones."""
         self._settings, self._guard_of, self._checker = services.settings, services.guard_of, services.checker
-        self._records, self._verdicts, self._repeats = Records(services), verdicts, Repeats(services)
+        self._records, self._verdicts, self._repeats = Recorder(services), verdicts, KeyedRequests(services)
         self._held = held
         self._ready = ready
         self._kept = services.kept
@@ -150,19 +150,19 @@ class Api:
         return _json(BatchAnswer(results=results).model_dump_json(exclude_none=False))
 
     async def _batch_item(
-        self, body: CheckBody, number: int, size: int, caller: Caller, request: Request, step: Step
+        self, body: CheckBody, number: int, size: int, caller: Caller, request: Request, step: KeyedCheck
     ) -> BatchItem:
         pointer = f"#/requests/{number}"
         try:
             guard, body = self._permitted(body, request, caller)
             report, kept = await self._checked(guard, body, caller, step, size=size)
         except (InputError, PolicyError) as error:
-            document = problem(422, str(error), code="input.invalid", instance=pointer, todo=MEND)
+            document = problem(422, str(error), code="input.invalid", instance=pointer, todo=CORRECT_REQUEST)
         except CheckFailedError as error:
             self._records.telemetry.unchecked("check")
-            document = problem(503, str(error), code="check.failed", instance=pointer, todo=AGAIN)
+            document = problem(503, str(error), code="check.failed", instance=pointer, todo=TRY_AGAIN)
         except StoreError as error:
-            document = problem(503, str(error), code="store.failed", instance=pointer, todo=AGAIN)
+            document = problem(503, str(error), code="store.failed", instance=pointer, todo=TRY_AGAIN)
         else:
             receipt = kept.receipt.to_text() if kept.receipt is not None else None
             return BatchItem(report=report, id=kept.id, receipt=receipt)
@@ -173,11 +173,11 @@ class Api:
         guard: Guard,
         body: CheckBody,
         caller: Caller,
-        step: Step,
+        step: KeyedCheck,
         *,
         size: int | None = None,
         callback: str | None = None,
-    ) -> tuple[HallucinationReport, Kept]:
+    ) -> tuple[HallucinationReport, RecordedCheck]:
         """The report of a check and its record: made now, or found under the key of an earlier request."""
         if step.run is not None:
             set_by_server = ("stakes",) if body.as_of is not None else ("stakes", "as_of")
@@ -217,7 +217,7 @@ class _DocumentedApi(FastAPI):
     """An application whose OpenAPI document adds to every operation with a body that it may be too slow (408) or in
     another encoding (415), and marks `if-match` as required where a version is needed.
 
-    The application and `OneEncoding` refuse such bodies before any route runs, so no route has to document it.
+    The application and `Utf8Only` refuse such bodies before any route runs, so no route has to document it.
     """
 
     def openapi(self) -> dict[str, Any]:
@@ -263,7 +263,7 @@ def make_api(
     app.include_router(make_console_router(services))
     app.include_router(make_metrics_router(services))
     answer_errors(app, services.telemetry, has_store=services.kept is not None)
-    app.add_middleware(OneEncoding)
+    app.add_middleware(Utf8Only)
     return app
 
 
@@ -304,13 +304,13 @@ def _dated(guard: Guard, body: CheckBody) -> CheckBody:
     return body.model_copy(update={"as_of": datetime.now(UTC).date()})
 
 
-def _content_of(route: str, body: BaseModel, request: Request, callback: str | None = None) -> About:
+def _content_of(route: str, body: BaseModel, request: Request, callback: str | None = None) -> ContentOf:
     """Everything that the answer to a request depends on; the body is dumped only where there is a key."""
     policy = header(request.scope, b"x-assay-policy")
     return lambda: {"route": route, "policy": policy, "callback": callback, "body": body.model_dump()}
 
 
-def _report_response(report: HallucinationReport, kept: Kept, step: Step) -> Response:
+def _report_response(report: HallucinationReport, kept: RecordedCheck, step: KeyedCheck) -> Response:
     """The report as an answer, with the id of its record and its receipt, where there is one, in headers."""
     answer = _json(report.model_dump_json())
     if step.run is not None:

@@ -17,7 +17,7 @@ from assay.receipt import Keys, open_keys
 from assay.server.access.addresses import address_of, is_encrypted
 from assay.server.access.key_file import KeyFile
 from assay.server.access.middleware import SAFE_METHODS, AccessMiddleware, with_headers
-from assay.server.access.refusals import Refusals
+from assay.server.access.refusals import RefusalCounter
 from assay.server.api import make_api
 from assay.server.background import Background
 from assay.server.cadence.overlays import Overlays
@@ -39,18 +39,18 @@ from assay.server.gateway.relay import Gateway
 from assay.server.gateway.targets import is_gateway, wire_of
 from assay.server.gateway.upstream import UpstreamClient
 from assay.server.guards import Guards, require_model
-from assay.server.http.admission import NOBODY, OPEN, Access, KeyFileAccess, Refusal, key_of
-from assay.server.http.bodies import STRANGER_BYTES, Bodies, FullError, Room, Shares, has_body
-from assay.server.http.head_requests import NOBODY_READS, AsGet
+from assay.server.http.admission import NOBODY, OPEN_PATHS, Access, KeyFileAccess, Refusal, key_of
+from assay.server.http.bodies import STRANGER_BYTES, Bodies, NoRoomError, Room, Shares, has_body
+from assay.server.http.head_requests import CLIENT_GONE_ERRORS, AsGet
 from assay.server.http.permitted_options import unknown_headers, unread_headers
 from assay.server.http.problems import MEDIA_TYPE, problem
 from assay.server.http.turns import Turns, takes_turn
 from assay.server.logs.request_ids import current_id, request_id_of, with_request_id
-from assay.server.recording import Records
+from assay.server.recording import Recorder
 from assay.server.reviews.held_answers import Held
 from assay.server.services import Services
 from assay.server.settings import ServerSettings
-from assay.server.telemetry.requests import ASKED, Observed
+from assay.server.telemetry.requests import CLIENT_METHOD, ObservedRequest
 from assay.server.telemetry.telemetry import Telemetry, telemetry_of
 from assay.server.verdicts import VerdictCache
 from assay.wire import CallChecker, check_new_calls, encoded
@@ -105,7 +105,7 @@ class Application:
         self._own_store = open_store(settings) if store is None else None
         kept = store or self._own_store
         self._access = access or _access_of(settings, kept)
-        self._refusals = None if kept is None else Refusals(kept.now)
+        self._refusals = None if kept is None else RefusalCounter(kept.now)
         self.services = Services(
             settings,
             self._guard_of,
@@ -130,7 +130,7 @@ class Application:
             self._guard_of,
             self.checker,
             self._client,
-            Records(self.services),
+            Recorder(self.services),
             check_calls,
             held,
             self.services.overlays,
@@ -155,15 +155,15 @@ class Application:
         elif scope["type"] == "http" and scope["method"] == "HEAD":
             head = AsGet(receive, send)
             try:
-                await self({**head.scope(scope), ASKED: "HEAD"}, head.receive, head.send)
-            except NOBODY_READS:
+                await self({**head.scope(scope), CLIENT_METHOD: "HEAD"}, head.receive, head.send)
+            except CLIENT_GONE_ERRORS:
                 if not head.ended:
                     raise
         elif scope["type"] == "http":
             forwards = is_gateway(scope["path"])
             if not forwards:
                 send = with_headers(send, encrypted=is_encrypted(scope, self._settings.access))
-            observed = Observed(self._telemetry, scope, send)
+            observed = ObservedRequest(self._telemetry, scope, send)
             try:
                 await self._admit(scope, receive, observed.send, forwards=forwards)
             finally:
@@ -185,7 +185,7 @@ class Application:
             send = self._counting_refusals(scope, send)
         address = address_of(scope, self._settings.access)
         active = ActiveRequest(owner_of(caller, address))
-        if scope["path"] not in OPEN and not self._in_flight.take(active.owner):
+        if scope["path"] not in OPEN_PATHS and not self._in_flight.take(active.owner):
             await _refuse(scope, send, Refusal(503, "you have as many requests open as one caller may; end some first"))
             return
         try:
@@ -201,7 +201,7 @@ class Application:
         except ClientGoneError:
             return
         finally:
-            if scope["path"] not in OPEN:
+            if scope["path"] not in OPEN_PATHS:
                 self._in_flight.give_back(active.owner)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, owner: str, *, forwards: bool) -> None:
@@ -233,7 +233,7 @@ class Application:
             return Refusal(413, f"a request has at most {most:,} bytes; this one has more", _CLOSE_CONNECTION)
         except SlowBodyError as error:
             return Refusal(408, str(error), _CLOSE_CONNECTION)
-        except FullError:
+        except NoRoomError:
             return Refusal(
                 503, "the server holds as much of requests as it may; try again in a moment", _CLOSE_CONNECTION
             )
@@ -265,7 +265,7 @@ class Application:
 
     async def _caller(self, scope: Scope) -> Caller | Refusal:
         """Who a request comes from, or why it is not admitted."""
-        if scope["path"] in OPEN:
+        if scope["path"] in OPEN_PATHS:
             return NOBODY
         if self._in_flight.total >= self._settings.limits.in_flight:
             return Refusal(503, "the server handles as many requests as it may; try again in a moment")

@@ -33,15 +33,15 @@ async def _checkpoints(services: Services) -> None:
 
 
 async def _retention(services: Services) -> None:
-    from assay.server.audit.timers import keep_rules
+    from assay.server.audit.timers import apply_retention
 
-    await keep_rules(services)
+    await apply_retention(services)
 
 
 async def _refusals(services: Services) -> None:
-    from assay.server.audit.refusals import tell_refusals
+    from assay.server.audit.refusals import write_refusal_counts
 
-    await tell_refusals(services)
+    await write_refusal_counts(services)
 
 
 async def _watch(services: Services) -> None:
@@ -81,7 +81,7 @@ async def _redteam(services: Services) -> None:
 
 
 async def _experiments(services: Services) -> None:
-    from assay.server.datasets.running import keep_experiments
+    from assay.server.datasets.experiments import keep_experiments
 
     await keep_experiments(services)
 

@@ -19,9 +19,9 @@ from assay.policy import Mode
 from assay.receipt import Receipt, refusal, report_digest
 from assay.schema import Evidence, HallucinationReport
 from assay.server.caller import Caller
-from assay.server.checks.repeats import ALONE, Step
+from assay.server.checks.repeats import ALONE, KeyedCheck
 from assay.server.services import Services
-from assay.server.telemetry.telemetry import Answered
+from assay.server.telemetry.telemetry import ModelAnswer
 from assay.store.records import CheckRecord, new_id
 from assay.verify.tools import CallCheck
 from assay.wire import Exchange, Json, Part, parts_of_answer, parts_of_job, unchecked_part
@@ -38,7 +38,7 @@ _log = logging.getLogger("assay.server")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RecordedCheck:
     """The record of a check."""
 
     id: str | None
@@ -47,7 +47,7 @@ class Kept:
     """Its receipt; none where the gate does not emit, or the guard has no keys."""
 
 
-class Records:
+class Recorder:
     """Records checks and signs receipts, in this order."""
 
     def __init__(self, services: Services) -> None:
@@ -72,8 +72,8 @@ class Records:
         caller: Caller,
         kind: str = "check",
         callback: str | None = None,
-        step: Step = ALONE,
-    ) -> Kept:
+        step: KeyedCheck = ALONE,
+    ) -> RecordedCheck:
         """Record a check, and sign a receipt where the gate emits and the guard has keys.
 
         Args:
@@ -99,9 +99,9 @@ class Records:
         ids = await self.remember(guard, [part], caller, kind, first, callback=callback, act=act)
         id_ = ids[0] if ids else None
         receipt = await self.sign(lambda: guard.issue(report), id_, caller, step) if signs else None
-        return Kept(id_, receipt)
+        return RecordedCheck(id_, receipt)
 
-    async def again(self, guard: Guard, report: HallucinationReport, step: Step, caller: Caller) -> Kept:
+    async def again(self, guard: Guard, report: HallucinationReport, step: KeyedCheck, caller: Caller) -> RecordedCheck:
         """The record of an earlier request with its receipt, which is signed now where that request did not get to it.
 
         Raises:
@@ -110,8 +110,8 @@ class Records:
         known = step.known
         if known is None or known.settled or not _signs(guard, report):
             text = None if known is None else known.receipt
-            return Kept(step.run, None if text is None else _receipt_of(report, text))
-        return Kept(step.run, await self.sign(lambda: guard.issue(report), step.run, caller, step))
+            return RecordedCheck(step.run, None if text is None else _receipt_of(report, text))
+        return RecordedCheck(step.run, await self.sign(lambda: guard.issue(report), step.run, caller, step))
 
     async def remember(
         self,
@@ -169,7 +169,9 @@ class Records:
             raise InputError(f"it cannot be recorded: {error}") from error
         return tuple(record.id for record in records)
 
-    async def sign(self, issue: Callable[[], Signed], id_: str | None, caller: Caller, step: Step = ALONE) -> Signed:
+    async def sign(
+        self, issue: Callable[[], Signed], id_: str | None, caller: Caller, step: KeyedCheck = ALONE
+    ) -> Signed:
         """Sign a receipt off the event loop, and add it to the log before it may go out.
 
         Args:
@@ -191,10 +193,10 @@ class Records:
         return receipt
 
 
-class Keeping:
+class AnswerRecorder:
     """Records the decisions on one answer of the gateway, and signs receipts for what may go out."""
 
-    def __init__(self, records: Records, exchange: Exchange, caller: Caller, mode: Mode) -> None:
+    def __init__(self, records: Recorder, exchange: Exchange, caller: Caller, mode: Mode) -> None:
         """For one request in a mode."""
         self._records, self._exchange, self._caller, self._mode = records, exchange, caller, mode
         self._signs = exchange.guard.has_keys and mode is not Mode.SHADOW
@@ -203,7 +205,7 @@ class Keeping:
         self._last_job: tuple[Job, Mapping[str, Ruling]] | None = None
         self.caller = caller
         """The caller."""
-        self.answered = Answered()
+        self.answered = ModelAnswer()
         """The traced call of the model whose answer is checked."""
         self.kept = False
         """Whether something was recorded."""

@@ -8,7 +8,7 @@ from assay.errors import StoreError
 from assay.guard import Guard
 from assay.receipt import Keys
 from assay.schema import Permission
-from assay.server.access.refusals import Refusals
+from assay.server.access.refusals import RefusalCounter
 from assay.server.cadence.overlays import Overlays
 from assay.server.cadence.passing import Passing
 from assay.server.caller import Caller, caller_of
@@ -39,7 +39,7 @@ class Services:
     """The store; none where the server has no database."""
     keys: Keys | None = None
     """The keys that sign receipts and checkpoints; none where the server has none."""
-    refusals: Refusals | None = None
+    refusals: RefusalCounter | None = None
     """Counts refusals for the audit log; none where the server has no database."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     """Metrics and traces."""

@@ -22,7 +22,7 @@ from assay.server.access.rate_limits import Buckets, retry_after
 from assay.server.caller import LOCAL, Caller
 from assay.server.gateway.asgi import Scope
 from assay.server.gateway.targets import is_gateway
-from assay.server.http.admission import NOBODY, OF_SCOPE, Refusal, foreign, key_of
+from assay.server.http.admission import NOBODY, Refusal, key_of, permissions_of_scopes, refuse_foreign
 from assay.server.settings import ServerSettings, is_loopback
 from assay.store.access import (
     SEEN_EVERY,
@@ -117,8 +117,7 @@ class StoreAccess:
         found = None if self._key_file is None else self._key_file.find(key)
         if found is None:
             return None
-        permissions = frozenset().union(*(OF_SCOPE[name] for name in found.scopes if name in OF_SCOPE))
-        return Caller(found.name, permissions, kind="key", id=found.id)
+        return Caller(found.name, permissions_of_scopes(found.scopes), kind="key", id=found.id)
 
     def _find_in_store(self, key: str) -> Caller | None:
         found = find_key(self.store, key)
@@ -151,9 +150,7 @@ class StoreAccess:
             self._stranger_limits.take(address)
             return None
         session, user = found
-        caller = Caller(
-            user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise, session.id
-        )
+        caller = caller_of_session(session, user)
         if wait := self._people_limits.take(user.id):
             return _too_many(wait, "you asked too often", caller)
         scope[CSRF_KEY] = csrf_token(secret)
@@ -174,7 +171,7 @@ class StoreAccess:
             return NOBODY
         if self._may_serve_local:
             if not await self._read(lambda: has_people(self.store)):
-                return foreign(scope) or LOCAL
+                return refuse_foreign(scope) or LOCAL
             self._may_serve_local = False  # There are users or keys now, and they are never all removed again.
         if wait := self._stranger_limits.wait(address):
             return _too_many(wait, "this address asked too often without a key or a session")
@@ -193,6 +190,13 @@ class StoreAccess:
     def address(self, scope: Scope) -> str:
         """The client's address for rate limits."""
         return address_of(scope, self.settings)
+
+
+def caller_of_session(session: Session, user: User) -> Caller:
+    """The user of a session as a caller."""
+    return Caller(
+        user.name or "", user.permissions, user.tenant, "user", user.id, user.roles, user.expertise, session.id
+    )
 
 
 def _require_reachable(scope: Scope, caller: Caller) -> Caller | Refusal:

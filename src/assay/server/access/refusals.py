@@ -41,7 +41,7 @@ class _CountKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class RefusalCount:
     """Refusals of one kind by one actor from one source."""
 
     tenant: str
@@ -59,14 +59,14 @@ class Counted:
     last: datetime
 
 
-class Refusals:
+class RefusalCounter:
     """Counts refusals in bounded memory; may be used from several threads."""
 
     def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Nothing was refused yet."""
         self._clock = clock
         self._lock = threading.Lock()
-        self._counts: dict[_CountKey, Counted] = {}
+        self._counts: dict[_CountKey, RefusalCount] = {}
         self._entries_of_tenant: dict[str, int] = {}
         self._key_of_day: tuple[date, bytes] | None = None
 
@@ -89,7 +89,7 @@ class Refusals:
             if found is not None:
                 self._counts[key] = replace(found, count=found.count + 1, last=max(found.last, now))
                 return
-            self._counts[key] = Counted(*key, 1, now, now)
+            self._counts[key] = RefusalCount(*key, 1, now, now)
             self._entries_of_tenant[tenant] = self._entries_of_tenant.get(tenant, 0) + 1
         if key.source != MANY:
             # One line for each entry, so that a flood does not fill this log either.
@@ -136,7 +136,7 @@ class Refusals:
             self._key_of_day = now.date(), secrets.token_bytes(32)
         return hmac.digest(self._key_of_day[1], address.encode("utf-8", "surrogatepass"), "sha256").hex()[:16]
 
-    def take(self) -> list[Counted]:
+    def take(self) -> list[RefusalCount]:
         """Take what was counted since the last call, in order of the first refusal of each."""
         with self._lock:
             taken, self._counts, self._entries_of_tenant = list(self._counts.values()), {}, {}

@@ -8,7 +8,7 @@ from typing import Annotated, Final, TypeVar
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from assay.schema import PERMISSIONS, Permission, Role
-from assay.server.access.authentication import StoreAccess
+from assay.server.access.authentication import StoreAccess, caller_of_session
 from assay.server.access.cookies import CSRF_KEY, csrf_token, secret_of, session_cookie
 from assay.server.access.rate_limits import retry_after
 from assay.server.access.rest_bodies import (
@@ -100,23 +100,14 @@ class _SignInRoutes:
     def login(self, request: Request, response: Response, body: LoginBody) -> MeOut:
         """Begin a session of the console; the cookie holds it."""
         address = address_of_request(self._services, request)
-        found = in_time(lambda: self._signing.sign_in(body.name, body.password, tenant=body.tenant, address=address))
+        found = errors_as_problems(
+            lambda: self._signing.sign_in(body.name, body.password, tenant=body.tenant, address=address)
+        )
         if found is None:
             raise ProblemError(401, WRONG, code="login.refused", todo="Try again, or ask an administrator for a token.")
         former_session(self._signing, request)
         response.raw_headers.append(cookie_for(self._services, request, found))
-        user = found.user
-        caller = Caller(
-            user.name or "",
-            user.permissions,
-            user.tenant,
-            "user",
-            user.id,
-            user.roles,
-            user.expertise,
-            found.session.id,
-        )
-        return me_of(caller, csrf_token(found.secret))
+        return me_of(caller_of_session(found.session, found.user), csrf_token(found.secret))
 
     def logout(self, request: Request) -> Response:
         """End the session that asks."""
@@ -130,14 +121,14 @@ class _SignInRoutes:
     def set_up(self, request: Request, body: SetupBody) -> Response:
         """Make the first administrator with the token that was shown at the start."""
         address = address_of_request(self._services, request)
-        if not in_time(lambda: self._signing.set_up(body.token, body.name, body.password, address)):
+        if not errors_as_problems(lambda: self._signing.set_up(body.token, body.name, body.password, address)):
             raise ProblemError(401, TOKEN, code="token.refused", todo="`assay users create` makes users too.")
         return Response(status_code=204)
 
     def reset(self, request: Request, body: ResetBody) -> Response:
         """Set a password with a token that an administrator has made."""
         address = address_of_request(self._services, request)
-        if not in_time(lambda: self._signing.reset(body.token, body.password, address)):
+        if not errors_as_problems(lambda: self._signing.reset(body.token, body.password, address)):
             raise ProblemError(401, TOKEN, code="token.refused", todo="Ask an administrator for another.")
         return Response(status_code=204)
 
@@ -147,7 +138,7 @@ class _SignInRoutes:
         if caller.kind != "user":
             raise ProblemError(403, "expected a person with a session; keys have no password", code="user.needed")
         address = address_of_request(self._services, request)
-        done = in_time(
+        done = errors_as_problems(
             lambda: self._signing.change_password(
                 caller.id, caller.tenant, body.old, body.new, keep=caller.session, address=address
             )
@@ -170,7 +161,7 @@ def _signing_routes(router: APIRouter, routes: _SignInRoutes) -> None:
     router.post("/v1/me/password", status_code=204, responses=errors)(routes.password)
 
 
-def in_time(work: Callable[[], T]) -> T:
+def errors_as_problems(work: Callable[[], T]) -> T:
     """The result of the work, with errors of access turned into problem documents.
 
     Raises:
@@ -239,7 +230,7 @@ class _UserRoutes:
         """Make a user."""
         caller = allowed(request.scope, Permission.ADMINISTER)
         _require_grantable(caller, _permissions_of_roles(body.roles))
-        user = in_time(
+        user = errors_as_problems(
             lambda: self._signing.make_user(
                 body.name,
                 tuple(body.roles),
@@ -284,7 +275,7 @@ class _UserRoutes:
                 todo="Read it again, and send what you want changed with its new ETag.",
             )
         _require_grantable(caller, _permissions_of_roles(body.roles or ()))
-        changed = in_time(
+        changed = errors_as_problems(
             lambda: access_users.change_user(
                 self._store,
                 user.id,
@@ -304,7 +295,7 @@ class _UserRoutes:
     def forget(self, request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
         """Remove a user: name and password go, sessions end; the id stays in the log."""
         caller = allowed(request.scope, Permission.ADMINISTER)
-        done = in_time(
+        done = errors_as_problems(
             lambda: access_users.forget_user(self._store, _require_id(id_, "user"), caller.tenant, actor=caller.actor)
         )
         if not done:
@@ -318,7 +309,7 @@ class _UserRoutes:
         if user is None or user.name is None:
             raise unknown("user")
         _require_grantable(caller, user.permissions)
-        token = in_time(lambda: self._signing.make_reset(user.id, caller.tenant, caller.actor))
+        token = errors_as_problems(lambda: self._signing.make_reset(user.id, caller.tenant, caller.actor))
         return ResetOut(token=token)
 
 
@@ -377,7 +368,7 @@ class _KeyRoutes:
         caller = allowed(request.scope, Permission.ADMINISTER)
         _require_grantable(caller, frozenset(body.permissions))
         lifetime = None if body.days is None else timedelta(days=body.days)
-        key, kept = in_time(
+        key, kept = errors_as_problems(
             lambda: api_keys.create_key(
                 self._store, body.name, body.permissions, tenant=caller.tenant, actor=caller.actor, lasts=lifetime
             )
@@ -400,7 +391,7 @@ class _KeyRoutes:
         if old is None:
             raise unknown("key")
         _require_grantable(caller, frozenset(old.permissions))
-        found = in_time(
+        found = errors_as_problems(
             lambda: api_keys.rotate_key(
                 self._store, old.id, caller.tenant, actor=caller.actor, overlap=timedelta(hours=body.hours)
             )

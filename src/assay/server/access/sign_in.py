@@ -11,7 +11,7 @@ from assay.errors import StoreError
 from assay.schema import Role
 from assay.server.access.passwords import Passwords, checked_password
 from assay.server.access.rate_limits import Buckets
-from assay.server.access.refusals import Refusals
+from assay.server.access.refusals import RefusalCounter
 from assay.server.access.settings import AccessSettings
 from assay.store.access import (
     RESET,
@@ -68,11 +68,11 @@ class SigningIn:
         passwords: Passwords,
         settings: AccessSettings,
         tries: Buckets,
-        refusals: Refusals | None = None,
+        refusals: RefusalCounter | None = None,
     ) -> None:
         """Sessions over a store; `tries` limits the attempts of an address, `refusals` counts what is refused."""
         self._store, self._passwords, self._settings, self._attempts = store, passwords, settings, tries
-        self._refusals = refusals or Refusals()
+        self._refusals = refusals or RefusalCounter()
 
     def sign_in(self, name: str, password: str, *, tenant: str = DEFAULT_TENANT, address: str) -> SignedIn | None:
         """Begin a session with a new secret.

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.errors import AssayError
 from assay.receipt import instant
-from assay.server.access.refusals import MANY, Counted
+from assay.server.access.refusals import MANY, RefusalCount
 from assay.server.services import Services
 from assay.store.access import access_entry, list_tenants
 from assay.store.audit import Entry
@@ -22,7 +22,7 @@ REFUSED: Final = "refused"
 _log = logging.getLogger("assay.server")
 
 
-async def tell_refusals(services: Services) -> None:
+async def write_refusal_counts(services: Services) -> None:
     """Write the counts every `WRITE_EVERY_S` seconds, and once more when the server stops."""
     refusals = services.refusals
     if refusals is None:
@@ -36,7 +36,7 @@ async def tell_refusals(services: Services) -> None:
         await asyncio.to_thread(_write_or_log, services.store, refusals.take())
 
 
-def _write_or_log(store: Store, counted: list[Counted]) -> None:
+def _write_or_log(store: Store, counted: list[RefusalCount]) -> None:
     try:
         write_refusals(store, counted)
     except AssayError:
@@ -44,7 +44,7 @@ def _write_or_log(store: Store, counted: list[Counted]) -> None:
         _log.exception("refusals could not be written to the audit log: %s", [(one.code, one.count) for one in counted])
 
 
-def write_refusals(store: Store, counted: Iterable[Counted]) -> None:
+def write_refusals(store: Store, counted: Iterable[RefusalCount]) -> None:
     """Write each count to the log of its tenant.
 
     A caller who is not signed in may name a tenant that does not exist, or none: the log of the default tenant gets
@@ -65,7 +65,7 @@ def write_refusals(store: Store, counted: Iterable[Counted]) -> None:
         store.apply(Change(tenant, entries=tuple(own)))
 
 
-def entry_of(counted: Counted) -> Entry:
+def entry_of(counted: RefusalCount) -> Entry:
     """The log entry of one count of refusals."""
     return access_entry(
         REFUSED,

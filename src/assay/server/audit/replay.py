@@ -165,7 +165,7 @@ def replay(
         raise InputError("expected the policy that decided, and it was not recorded; name one with --policy")
     if policy is None and in_force.digest != then.policy.digest:
         raise InputError("expected the policy that decided; this version of assay reads the recorded one otherwise")
-    models = heard_in(then)
+    models = chat_models_in(then)
     # Another policy may ask no chat model and no source.
     knowledge = None if tape is None else tape.pop("knowledge", None)
     if tape is not None and "model" not in tape:
@@ -221,7 +221,7 @@ def check_again(content: Mapping[str, Any], guard: "Guard") -> HallucinationRepo
     return _check_recorded(guard, asked, evidence)
 
 
-def heard_in(report: HallucinationReport) -> tuple[str, ...]:
+def chat_models_in(report: HallucinationReport) -> tuple[str, ...]:
     """The chat models that took part in a check, so that a replay needs their completions.
 
     Models that wrote or revised the text are not among them where only the text was checked: the text is recorded.

@@ -46,10 +46,10 @@ async def sign_logs(services: Services) -> None:
     await _repeat(work, every, last=True)
 
 
-async def keep_rules(services: Services) -> None:
+async def apply_retention(services: Services) -> None:
     """Apply the retention rules of all tenants every `audit.retention_minutes`."""
     holder, every = secrets.token_hex(8), services.settings.audit.retention_minutes * 60
-    await _repeat(lambda: erase_all(services.store, holder, every), every, last=False)
+    await _repeat(lambda: apply_all_rules(services.store, holder, every), every, last=False)
 
 
 async def _repeat(work: Callable[[], None], every: float, *, last: bool) -> None:
@@ -84,12 +84,12 @@ def sign_all(store: Store, keys: Keys, settings: AuditSettings, holder: str, eve
     for tenant in sorted(grown):
         try:
             if take_lease(store, tenant, SIGNING_LEASE, holder, every * LEASE_SHARE):
-                take_out(store, tenant, make_checkpoint(store, keys, tenant), settings)
+                publish_checkpoint(store, tenant, make_checkpoint(store, keys, tenant), settings)
         except AssayError:
             _log.exception("the log of the tenant %s could not be signed; verify it with `assay audit verify`", tenant)
 
 
-def take_out(store: Store, tenant: str, note: str, settings: AuditSettings) -> None:
+def publish_checkpoint(store: Store, tenant: str, note: str, settings: AuditSettings) -> None:
     """Publish a checkpoint at every anchor and witness that does not have it yet; a failure is logged and skipped."""
     size = read_checkpoint(note).size
     for path in settings.anchors:
@@ -129,7 +129,7 @@ def anchor_of(path: Path, tenant: str) -> Path:
     return path if tenant == DEFAULT_TENANT else path.with_name(f"{path.stem}.{tenant}{path.suffix}")
 
 
-def erase_all(store: Store, holder: str, every: float) -> None:
+def apply_all_rules(store: Store, holder: str, every: float) -> None:
     """Apply the retention rules of each tenant whose lease this holder gets."""
     with store.reading_across() as connection:
         tenants = tenants_with_rules(connection)

@@ -54,12 +54,12 @@ IdempotencyKey = Annotated[
     ),
 ]
 
-About = Callable[[], Mapping[str, Any]]
+ContentOf = Callable[[], Mapping[str, Any]]
 """Returns everything that the answer to a request depends on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class KeyedCheck:
     """One check of a request: to be made, or on record under the request's key."""
 
     store: "Store | None" = None
@@ -122,11 +122,11 @@ class Step:
         return note_issued(self.asked, self.position, self.holder, run, receipt)
 
 
-ALONE: Final = Step()
+ALONE: Final = KeyedCheck()
 """A check of a request without a key."""
 
 
-class Repeats:
+class KeyedRequests:
     """The requests of a server that have idempotency keys."""
 
     def __init__(self, services: Services) -> None:
@@ -140,8 +140,8 @@ class Repeats:
 
     @asynccontextmanager
     async def claimed(
-        self, key: str | None, scope: Scope, caller: Caller, content: About, checks: int = 1
-    ) -> AsyncIterator[Sequence[Step]]:
+        self, key: str | None, scope: Scope, caller: Caller, content: ContentOf, checks: int = 1
+    ) -> AsyncIterator[Sequence[KeyedCheck]]:
         """The checks of a request, each to be made or on record, claimed until the block ends.
 
         Args:
@@ -189,7 +189,7 @@ class Repeats:
             except StoreError:
                 _log.warning("a request cannot be let go of; it can be sent again when its time is up", exc_info=True)
 
-    async def _claim(self, store: "Store", asked: "RequestKey", holder: str) -> Sequence[Step]:
+    async def _claim(self, store: "Store", asked: "RequestKey", holder: str) -> Sequence[KeyedCheck]:
         from assay.store.records import Claiming, claim_request
 
         adds = await self._has_room(store, asked)
@@ -220,7 +220,7 @@ class Repeats:
                     todo="Leave the header out, or wait until older keys are dropped.",
                     headers={"retry-after": f"{FULL_REMEMBERED_S:.0f}"},
                 )
-        return [Step(store, asked, number, holder, known) for number, known in enumerate(found.checks)]
+        return [KeyedCheck(store, asked, number, holder, known) for number, known in enumerate(found.checks)]
 
     async def _has_room(self, store: "Store", asked: "RequestKey") -> bool:
         """Whether a caller may have one more key; old keys are dropped on the way."""
@@ -243,7 +243,7 @@ class Repeats:
         return True
 
 
-def _digest(content: About) -> str:
+def _digest(content: ContentOf) -> str:
     return hashlib.sha256(json.dumps(content(), sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from assay.errors import DatasetError
 from assay.schema import Permission
 from assay.server.caller import Caller
-from assay.server.datasets.comparing import compare
+from assay.server.datasets.comparison import compare
+from assay.server.datasets.experiments import policy_called
 from assay.server.datasets.rows import export_rows
-from assay.server.datasets.running import policy_called
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.services import Services, allowed
 from assay.store.datasets import (

@@ -10,16 +10,16 @@ from dataclasses import replace
 
 from assay.guard import Ruling
 from assay.schema import Action, HallucinationReport
-from assay.server.recording import Keeping
+from assay.server.recording import AnswerRecorder
 from assay.server.reviews.held_answers import Held
 from assay.server.settings import Mode, Route
 from assay.wire import Exchange, encoded, read_object
 
 
-class People:
+class ReviewWait:
     """Waits for reviewers on behalf of one request, in all no longer than its route allows."""
 
-    def __init__(self, held: Held | None, route: Route, kept: Keeping) -> None:
+    def __init__(self, held: Held | None, route: Route, kept: AnswerRecorder) -> None:
         """For a request to a route; `held` waits for decisions, and is none where the server has no reviews."""
         self._held, self._kept, self._seconds = held, kept, float(route.review_s)
         self._can_ask = held is not None and held.waiting is not None and route.mode is Mode.ENFORCE

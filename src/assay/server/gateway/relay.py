@@ -32,7 +32,7 @@ from assay.server.gateway.asgi import (
     other_encoding,
     read_body,
 )
-from assay.server.gateway.escalated_answers import People, released
+from assay.server.gateway.escalated_answers import ReviewWait, released
 from assay.server.gateway.relay_stream import StreamRelay
 from assay.server.gateway.request_context import RequestContext
 from assay.server.gateway.targets import target_of, wire_of
@@ -45,11 +45,11 @@ from assay.server.gateway.upstream import (
     response_headers,
 )
 from assay.server.http.permitted_options import require_permitted
-from assay.server.recording import Keeping, Records, failed_to_keep
+from assay.server.recording import AnswerRecorder, Recorder, failed_to_keep
 from assay.server.reviews.held_answers import Held
 from assay.server.settings import Mode, Route, ServerSettings
-from assay.server.telemetry.requests import LOGGED
-from assay.server.telemetry.telemetry import Answered
+from assay.server.telemetry.requests import LINE_WRITTEN
+from assay.server.telemetry.telemetry import ModelAnswer
 from assay.store.records import new_id
 from assay.wire import (
     FIELD,
@@ -101,7 +101,7 @@ class Gateway:
         guard_of: Callable[[str | None], Guard],
         checker: Checker,
         client: UpstreamClient,
-        records: Records,
+        records: Recorder,
         check_calls: CallChecker = check_new_calls,
         held: Held | None = None,
         overlays: Overlays | None = None,
@@ -168,13 +168,13 @@ class Gateway:
                 telemetry.answered(span, None)
                 raise
             context.upstream_s += time.perf_counter() - sent_at
-            scope[LOGGED] = True
+            scope[LINE_WRITTEN] = True
             ask_again = self._ask_again(context, scope["method"], target, headers)
             try:
                 kept = None
                 if exchange is not None:
-                    kept = Keeping(self._records, exchange, caller_of(scope), context.route.mode)
-                    kept.answered = Answered(span)
+                    kept = AnswerRecorder(self._records, exchange, caller_of(scope), context.route.mode)
+                    kept.answered = ModelAnswer(span)
                 await self._answer(response, context, exchange, kept, reply, ask_again)
             finally:
                 # The rest of a body that was not read to its end cannot be skipped: closing the connection also tells
@@ -264,7 +264,7 @@ class Gateway:
         response: aiohttp.ClientResponse,
         context: RequestContext,
         exchange: Exchange | None,
-        kept: Keeping | None,
+        kept: AnswerRecorder | None,
         reply: Reply,
         ask_again: Ask,
     ) -> None:
@@ -274,7 +274,7 @@ class Gateway:
             action = "unchecked" if context.target.checked and response.status < 300 else "none"
             await self._pass_on(response, context, reply, action)
         elif response.content_type == _EVENTS and exchange.request.get("stream"):
-            people = People(self._held, context.route, kept)
+            people = ReviewWait(self._held, context.route, kept)
             relay = StreamRelay(response, context, exchange, kept, reply, self._checker, self._settings.limits, people)
             await relay.run(self._run_later)
         elif context.route.mode is Mode.SHADOW:
@@ -333,7 +333,7 @@ class Gateway:
         response: aiohttp.ClientResponse,
         context: RequestContext,
         exchange: Exchange,
-        kept: Keeping,
+        kept: AnswerRecorder,
         reply: Reply,
         ask_again: Ask,
     ) -> None:
@@ -373,7 +373,7 @@ class Gateway:
             headers = [*(pair for pair in headers if pair[0] not in body_headers), JSON]
         await reply.whole(response.status, [*headers, *context.headers(ruling.action)], outgoing)
 
-    def _with_response_id(self, answered: Answered, status: int, body: bytes) -> Answered:
+    def _with_response_id(self, answered: ModelAnswer, status: int, body: bytes) -> ModelAnswer:
         """The traced call with the id of the model's answer; unchanged without tracing or a readable answer."""
         if answered.asked is None:
             return answered
@@ -383,10 +383,15 @@ class Gateway:
             return answered
 
     async def _after_review(
-        self, exchange: Exchange, body: bytes, withheld: tuple[bytes, Ruling], context: RequestContext, kept: Keeping
+        self,
+        exchange: Exchange,
+        body: bytes,
+        withheld: tuple[bytes, Ruling],
+        context: RequestContext,
+        kept: AnswerRecorder,
     ) -> tuple[bytes, Ruling]:
         """The answer as a reviewer decided, where the route waits for reviewers; else the withheld one."""
-        people = People(self._held, context.route, kept)
+        people = ReviewWait(self._held, context.route, kept)
         waits = people.can_decide(withheld[1])
         # A blocked answer may have a review item too; it is not waited for, because no reviewer can release it.
         ruling = await people.decide(withheld[1]) if waits else None
@@ -454,7 +459,9 @@ class Gateway:
         called().read += len(body)
         return bytes(body)
 
-    async def _check_in_shadow(self, exchange: Exchange, kept: Keeping, body: bytes, context: RequestContext) -> None:
+    async def _check_in_shadow(
+        self, exchange: Exchange, kept: AnswerRecorder, body: bytes, context: RequestContext
+    ) -> None:
         """Checks an answer that has already gone out, for the record and the log."""
         try:
             _, ruling = await self._checker.run(lambda: settled(exchange, body, Mode.SHADOW))

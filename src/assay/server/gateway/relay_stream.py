@@ -16,10 +16,10 @@ from assay.guard.streams import Job
 from assay.schema import Action
 from assay.server.checking import Checker, CheckFailedError
 from assay.server.gateway.asgi import Reply
-from assay.server.gateway.escalated_answers import People
+from assay.server.gateway.escalated_answers import ReviewWait
 from assay.server.gateway.request_context import RequestContext
 from assay.server.gateway.upstream import require_plain, response_headers
-from assay.server.recording import Keeping, failed_to_keep
+from assay.server.recording import AnswerRecorder, failed_to_keep
 from assay.server.settings import Limits, Mode
 from assay.wire import Exchange, WireFlow, comment
 
@@ -40,11 +40,11 @@ class StreamRelay:
         response: aiohttp.ClientResponse,
         context: RequestContext,
         exchange: Exchange,
-        kept: Keeping,
+        kept: AnswerRecorder,
         reply: Reply,
         checker: Checker,
         limits: Limits,
-        people: People,
+        people: ReviewWait,
     ) -> None:
         """A relay from `response` to `reply`; `people` waits for reviewers of what the gate escalates."""
         self._people = people

@@ -1,6 +1,6 @@
 """Admission: whether a request's caller is let in, decided once, before any route runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
@@ -13,12 +13,12 @@ from assay.server.gateway.asgi import Scope, header
 from assay.server.gateway.targets import is_gateway
 from assay.server.settings import is_loopback
 
-OPEN: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/docs"})
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/docs"})
 """Paths that need no caller."""
 NOBODY: Final = Caller("nobody", frozenset(), kind="none")
 """The caller of a request to such a path."""
 
-OF_SCOPE: Final = {
+SCOPE_PERMISSIONS: Final = {
     "check": frozenset({Permission.CHECK, Permission.READ, Permission.FEEDBACK}),
     "gateway": frozenset({Permission.GATEWAY}),
     "metrics": frozenset({Permission.METRICS}),
@@ -46,7 +46,7 @@ class Access(Protocol):
     """Authenticates the caller of a request."""
 
     async def caller(self, scope: Scope) -> Caller | Refusal:
-        """The caller of a request, or why it is not let in; it is not called for paths in `OPEN`.
+        """The caller of a request, or why it is not let in; it is not called for paths in `OPEN_PATHS`.
 
         Raises:
             AssayError: it cannot be decided now; the request is answered with 503.
@@ -64,7 +64,7 @@ class KeyFileAccess:
     async def caller(self, scope: Scope) -> Caller | Refusal:
         """The key's name with the permissions of its scopes; `LOCAL` where no keys are needed."""
         if self._keys is None:
-            return foreign(scope) or LOCAL
+            return refuse_foreign(scope) or LOCAL
         key = key_of(scope)
         if key is None:
             return Refusal(401, "expected an API key of this server in x-assay-key or as a bearer token; got none")
@@ -73,8 +73,12 @@ class KeyFileAccess:
         found = self._keys.find(key)
         if found is None or scope_name not in found.scopes:
             return Refusal(401, f"the API key is unknown, has ended, or is not good for the scope {scope_name!r}")
-        permissions = frozenset().union(*(OF_SCOPE[name] for name in found.scopes if name in OF_SCOPE))
-        return Caller(found.name, permissions, kind="key")
+        return Caller(found.name, permissions_of_scopes(found.scopes), kind="key")
+
+
+def permissions_of_scopes(scopes: Iterable[str]) -> frozenset[Permission]:
+    """The permissions that the scopes of a key in the file allow; an unknown scope allows nothing."""
+    return frozenset().union(*(SCOPE_PERMISSIONS[name] for name in scopes if name in SCOPE_PERMISSIONS))
 
 
 def key_of(scope: Scope) -> str | None:
@@ -90,7 +94,7 @@ def key_of(scope: Scope) -> str | None:
     return None
 
 
-def foreign(scope: Scope) -> Refusal | None:
+def refuse_foreign(scope: Scope) -> Refusal | None:
     """Why a request without a key is refused; none where it comes from this machine.
 
     A page in a browser may reach a loopback address too, and so may a proxy that passes on requests from elsewhere.

@@ -21,7 +21,7 @@ STRANGER_BYTES: Final = 64 * 1024
 """The largest body of an unknown caller, which holds names, passwords and tokens."""
 
 
-class FullError(Exception):
+class NoRoomError(Exception):
     """This caller, or all callers together, hold as many bytes as they may."""
 
 
@@ -147,13 +147,13 @@ class Room:
         self._shares, self._owner, self._held = shares, owner, 0
 
     def counted(self, receive: Receive) -> Receive:
-        """A `receive` that counts the bytes of each piece; it raises `FullError` where there is no room for one."""
+        """A `receive` that counts the bytes of each piece; it raises `NoRoomError` where there is no room for one."""
 
         async def receive_and_count() -> Message:
             message = await receive()
             amount = len(message.get("body", b"")) if message["type"] == "http.request" else 0
             if amount and not self._shares.take(self._owner, amount):
-                raise FullError
+                raise NoRoomError
             self._held += amount
             return message
 

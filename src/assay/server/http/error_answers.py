@@ -14,8 +14,8 @@ from assay.server.http.problems import MEDIA_TYPE, ProblemError, problem
 from assay.server.telemetry.telemetry import Telemetry
 from assay.wire import encoded
 
-AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
-MEND: Final = "Correct the request; /openapi.json describes what is expected."
+TRY_AGAIN: Final = "Try again; an output that was not checked must not be used as if it had been."
+CORRECT_REQUEST: Final = "Correct the request; /openapi.json describes what is expected."
 
 
 def answer_errors(app: FastAPI, telemetry: Telemetry, *, has_store: bool) -> None:
@@ -28,11 +28,11 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, has_store: bool) -> Non
     """
 
     async def on_input(request: Request, error: Exception) -> Response:
-        return _problem_response(request, 422, str(error), "input.invalid", MEND)
+        return _problem_response(request, 422, str(error), "input.invalid", CORRECT_REQUEST)
 
     async def on_check(request: Request, error: Exception) -> Response:
         telemetry.unchecked("check")
-        return _problem_response(request, 503, str(error), "check.failed", AGAIN, {"retry-after": "1"})
+        return _problem_response(request, 503, str(error), "check.failed", TRY_AGAIN, {"retry-after": "1"})
 
     async def on_validation(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # noqa: S101 what the handler is registered for
@@ -41,14 +41,14 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, has_store: bool) -> Non
         ]
         first = found[0] if found else {"pointer": "", "detail": "it cannot be read"}
         detail = f"at {first['pointer'] or 'the root'}: {first['detail']}"
-        return _problem_response(request, 422, detail, "input.invalid", MEND, errors=found[:50])
+        return _problem_response(request, 422, detail, "input.invalid", CORRECT_REQUEST, errors=found[:50])
 
     async def on_problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, ProblemError)  # noqa: S101 what the handler is registered for
         return _problem_response(request, error.status, error.detail, error.code, error.todo, error.headers)
 
     async def on_busy(request: Request, error: Exception) -> Response:
-        return _problem_response(request, 503, str(error), "store.busy", AGAIN, {"retry-after": "1"})
+        return _problem_response(request, 503, str(error), "store.busy", TRY_AGAIN, {"retry-after": "1"})
 
     async def on_store(request: Request, error: Exception) -> Response:
         return _problem_response(request, 503, str(error), "store.failed", _TELL_OPERATOR)
@@ -59,7 +59,9 @@ def answer_errors(app: FastAPI, telemetry: Telemetry, *, has_store: bool) -> Non
         headers = getattr(error, "headers", None)
         if status == 400:
             # A body that cannot be decoded is an invalid body like any other.
-            return _problem_response(request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", MEND)
+            return _problem_response(
+                request, 422, f"the body is no JSON in UTF-8: {detail}", "input.invalid", CORRECT_REQUEST
+            )
         if status == 404 and not has_store and request.url.path.startswith(STORE_PATHS):
             return _problem_response(request, 404, "this server keeps no record", "store.absent", _START_WITH_DATABASE)
         return _problem_response(
@@ -117,7 +119,7 @@ def _problem_response(
     return Response(encoded(document), status, headers, MEDIA_TYPE)
 
 
-class OneEncoding:
+class Utf8Only:
     """Middleware that refuses a body in an encoding other than UTF-8 before any route reads it.
 
     The application has already read the body within its limits (`assay.server.http.bodies`).

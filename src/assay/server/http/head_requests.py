@@ -6,7 +6,7 @@ from starlette.requests import ClientDisconnect
 
 from assay.server.gateway.asgi import Message, Receive, Scope, Send
 
-NOBODY_READS: Final = (OSError, ClientDisconnect)
+CLIENT_GONE_ERRORS: Final = (OSError, ClientDisconnect)
 """The errors of an application that goes on sending when the client has gone."""
 
 

@@ -17,7 +17,7 @@ DESCRIPTORS: Final = 65_536
 """Open files that a server asks the system for; it gets at most its hard limit."""
 
 
-class Heads:
+class PendingHeads:
     """The connections of one process whose next head is not complete, oldest first."""
 
     def __init__(self, most: int) -> None:
@@ -47,7 +47,7 @@ class _PickledByLimits(type):
 class TimedHeads(HttpToolsProtocol, metaclass=_PickledByLimits):
     """uvicorn's HTTP/1.1, with a time limit for the head of each request."""
 
-    heads: Heads
+    heads: PendingHeads
     head_s: float
     _timer: asyncio.TimerHandle | None = None
 
@@ -113,7 +113,7 @@ def timed_heads(head_s: float, most: int) -> type[TimedHeads]:
         head_s: seconds for the head of a request.
         most: connections of a process that may wait for one at a time.
     """
-    members = {"heads": Heads(most), "head_s": head_s, "made_of": (head_s, most)}
+    members = {"heads": PendingHeads(most), "head_s": head_s, "made_of": (head_s, most)}
     return cast("type[TimedHeads]", _PickledByLimits("TimedHeads", (TimedHeads,), members))
 
 

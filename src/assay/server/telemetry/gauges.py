@@ -12,7 +12,7 @@ from assay.errors import AssayError
 from assay.schema.report_parts import Tier
 from assay.server.panels.calibration import METRICS, bins_of, calibration_error
 from assay.server.panels.six import RULES
-from assay.server.telemetry.watched import Watched
+from assay.server.telemetry.monitor_metrics import MonitorMetrics
 from assay.store.db import Store, alerts, outbox, review_items
 from assay.store.records import micros
 from assay.store.sketches import COMPOSITE, Sketch, Stretch, added, lagging, read_measured
@@ -40,7 +40,7 @@ class Gauges:
     ) -> None:
         """Over a store, whose monitor has these settings."""
         self._store, self._clock = store, clock
-        self._watched = Watched(store, settings, clock)
+        self._watched = MonitorMetrics(store, settings, clock)
         self._lock = threading.Lock()
         self._reused_until = float("-inf")
         self._last_read: list[Metric] = []

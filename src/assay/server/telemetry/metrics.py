@@ -142,7 +142,7 @@ class _JoinedCollector:
             yield from self._read()
 
 
-def mark_gone(pid: int) -> None:
+def drop_worker_gauges(pid: int) -> None:
     """Drop the gauges of a worker process that has ended."""
     if FOLDER not in os.environ:
         return

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from assay.server.gateway.asgi import Message, Scope, Send
 from assay.server.gateway.targets import is_gateway, target_of
-from assay.server.http.admission import OPEN
+from assay.server.http.admission import OPEN_PATHS
 from assay.server.telemetry.telemetry import Telemetry
 
-LOGGED: Final = "assay.logged"
+LINE_WRITTEN: Final = "assay.logged"
 """Set in the scope of a request whose line is written elsewhere."""
-ASKED: Final = "assay.asked"
+CLIENT_METHOD: Final = "assay.asked"
 """The key, in a request's scope, of the method that the client used where the routes see another one."""
 POLLED_ROUTES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Routes that machines poll: their lines are written at the level `debug`."""
@@ -28,7 +28,7 @@ _IDS: Final = {b"x-assay-report-id": "report_id", b"x-assay-action": "action"}
 _log = logging.getLogger("assay.server.access")
 
 
-class Observed:
+class ObservedRequest:
     """Observes one request from its head to the end of its answer."""
 
     __slots__ = ("_begun", "_bytes", "_own_headers", "_scope", "_send", "_span", "_status", "_telemetry", "_token")
@@ -50,7 +50,7 @@ class Observed:
 
     @property
     def _method(self) -> str:
-        method = str(self._scope.get(ASKED, self._scope["method"]))
+        method = str(self._scope.get(CLIENT_METHOD, self._scope["method"]))
         return method if method in METHODS else "OTHER"
 
     async def send(self, message: Message) -> None:
@@ -90,14 +90,14 @@ class Observed:
             if target is None:
                 return OTHER_ROUTE
             return "/v1/models/{id}" if target.path.startswith("/v1/models/") else target.path
-        if path in OPEN:
+        if path in OPEN_PATHS:
             return str(path)
         found = getattr(self._scope.get("route"), "path", None)
         return found if isinstance(found, str) else OTHER_ROUTE
 
     def _write(self, route: str, spent: float, trace_id: str | None) -> None:
         level = logging.DEBUG if route in POLLED_ROUTES and (self._status or 0) < _LEAST_ERROR else logging.INFO
-        if self._scope.get(LOGGED) or not _log.isEnabledFor(level):
+        if self._scope.get(LINE_WRITTEN) or not _log.isEnabledFor(level):
             return
         line = {
             "event": "request",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.errors import MissingPackageError
 from assay.schema import HallucinationReport
-from assay.server.telemetry.tracing import Asked, Pairs, Tracing, tracing_of
+from assay.server.telemetry.tracing import HeaderPairs, ModelCall, Tracing, tracing_of
 
 if TYPE_CHECKING:
     from assay.server.checking import Checker
@@ -21,10 +21,10 @@ _log = logging.getLogger("assay.server")
 
 
 @dataclass(slots=True)
-class Answered:
+class ModelAnswer:
     """The model's answer that is being checked, as far as its call is traced."""
 
-    asked: Asked | None = None
+    asked: ModelCall | None = None
     response_id: str | None = None
 
 
@@ -65,7 +65,7 @@ class Telemetry:
             self.metrics.queue.set(checks)
             self.metrics.store.set(changes)
 
-    def checked(self, report: HallucinationReport, kind: str, answered: Answered | None = None) -> None:
+    def checked(self, report: HallucinationReport, kind: str, answered: ModelAnswer | None = None) -> None:
         """Report a check. A failure must not end the request: it is logged."""
         ended = time.time_ns()
         try:
@@ -93,18 +93,22 @@ class Telemetry:
         if self.metrics is not None:
             self.metrics.checks.labels(kind, UNCHECKED).inc()
 
-    def ask(self, wire: str, model: str | None, upstream: str, headers: Pairs) -> tuple[Asked | None, Pairs]:
+    def ask(
+        self, wire: str, model: str | None, upstream: str, headers: HeaderPairs
+    ) -> tuple[ModelCall | None, HeaderPairs]:
         """Begin the span of a call of a model; returns it with the headers for the upstream, which are unchanged
         without tracing, `traceparent` included."""
         if self.tracing is None:
             return None, headers
         return self.tracing.ask(wire, model, upstream, headers)
 
-    def answered(self, asked: Asked | None, status: int | None, answer: Mapping[str, Any] | None = None) -> Answered:
+    def answered(
+        self, asked: ModelCall | None, status: int | None, answer: Mapping[str, Any] | None = None
+    ) -> ModelAnswer:
         """End the span of a call; `status` is none where the model did not answer."""
         if asked is None or self.tracing is None:
-            return Answered()
-        return Answered(asked, self.tracing.answered(asked, status, answer))
+            return ModelAnswer()
+        return ModelAnswer(asked, self.tracing.answered(asked, status, answer))
 
     def close(self) -> None:
         """Export what is buffered, and stop."""

@@ -20,11 +20,11 @@ _PROVIDERS: Final = {"chat_completions": "openai", "responses": "openai", "messa
 _ERROR: Final = 500
 _log = logging.getLogger("assay.server")
 
-Pairs = list[tuple[bytes, bytes]]
+HeaderPairs = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelCall:
     """A call of a model that is in progress."""
 
     span: "Span"
@@ -81,7 +81,7 @@ class Tracing:
 
     # Calls of models
 
-    def ask(self, wire: str, model: str | None, upstream: str, headers: Pairs) -> tuple[Asked, Pairs]:
+    def ask(self, wire: str, model: str | None, upstream: str, headers: HeaderPairs) -> tuple[ModelCall, HeaderPairs]:
         """Begin the span of a call of a model; returns it with the headers that continue the trace at the upstream."""
         from opentelemetry import propagate, trace
 
@@ -98,12 +98,12 @@ class Tracing:
         carrier: dict[str, str] = {}
         propagate.inject(carrier, inside)
         if not carrier:
-            return Asked(span, inside), headers
+            return ModelCall(span, inside), headers
         kept = [pair for pair in headers if pair[0].lower().decode("latin-1") not in carrier]
         kept += [(name.encode(), value.encode("latin-1")) for name, value in carrier.items()]
-        return Asked(span, inside), kept
+        return ModelCall(span, inside), kept
 
-    def answered(self, asked: Asked, status: int | None, answer: Mapping[str, Any] | None = None) -> str | None:
+    def answered(self, asked: ModelCall, status: int | None, answer: Mapping[str, Any] | None = None) -> str | None:
         """End the span of a call of a model; returns the id of its answer, where it was read."""
         from opentelemetry import trace
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from assay.server.telemetry.metrics import mark_gone
+from assay.server.telemetry.metrics import drop_worker_gauges
 
 _log = logging.getLogger("assay.server")
 
@@ -126,7 +126,7 @@ class Workers:
         for pid in list(self._started):
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
-                mark_gone(pid)
+                drop_worker_gauges(pid)
                 found.append((pid, status))
         return found
 

@@ -40,8 +40,8 @@ from assay.server.console.parts import (
     table,
     text_input,
 )
+from assay.server.datasets.experiments import policy_called
 from assay.server.datasets.rows import export_rows
-from assay.server.datasets.running import policy_called
 from assay.server.services import Services
 from assay.store.datasets import (
     LONGEST_NAME,

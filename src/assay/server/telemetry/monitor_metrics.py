@@ -33,7 +33,7 @@ _DAY: Final = 24 * _HOUR
 _CHART_LABELS: Final = ("metric", "dimension", "name", "direction")
 
 
-class Watched:
+class MonitorMetrics:
     """The metrics of the monitor over a store."""
 
     def __init__(
