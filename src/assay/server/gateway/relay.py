@@ -484,21 +484,7 @@ class Gateway:
             metrics.upstream.labels(context.target.route).observe(context.upstream_s)
         if not _log.isEnabledFor(logging.INFO):
             return
-        ruling = context.ruling
-        line = {
-            "event": "answer" if reply is not None else "shadow",
-            "report_id": context.report_id,
-            "route": context.target.route,
-            "upstream": context.upstream.name,
-            "mode": context.route.mode.value,
-            "status": reply.status if reply is not None else None,
-            "action": ruling.action if ruling is not None else None,
-            "score": ruling.score if ruling is not None else None,
-            "reasons": list(ruling.reasons) if ruling is not None else [],
-            "ms": round((time.perf_counter() - context.begun) * 1000, 2),
-            "overhead_ms": round(context.overhead_ms(), 2),
-            **context.extra,
-        }
+        line = context.log_line(None if reply is None else reply.status)
         _log.info("%s %s", line["event"], context.report_id, extra={"line": line})
 
 

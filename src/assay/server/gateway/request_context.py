@@ -68,3 +68,21 @@ class RequestContext:
         if self.ruling is not None:
             headers += [(b"x-assay-receipt", receipt.encode()) for receipt in self.ruling.receipts]
         return headers
+
+    def log_line(self, status: int | None) -> dict[str, Any]:
+        """The fields of the access log's line about the answer; `status` is none for a check in shadow mode."""
+        ruling = self.ruling
+        return {
+            "event": "answer" if status is not None else "shadow",
+            "report_id": self.report_id,
+            "route": self.target.route,
+            "upstream": self.upstream.name,
+            "mode": self.route.mode.value,
+            "status": status,
+            "action": ruling.action if ruling is not None else None,
+            "score": ruling.score if ruling is not None else None,
+            "reasons": list(ruling.reasons) if ruling is not None else [],
+            "ms": round((time.perf_counter() - self.begun) * 1000, 2),
+            "overhead_ms": round(self.overhead_ms(), 2),
+            **self.extra,
+        }
