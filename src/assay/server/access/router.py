@@ -30,7 +30,7 @@ from assay.server.access.rest_bodies import (
     UserOut,
     UsersOut,
 )
-from assay.server.access.sign_in import SignedIn, SigningIn, TooOftenError
+from assay.server.access.sign_in import NewSession, SignInService, TooOftenError
 from assay.server.caller import Caller, caller_of
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.services import Services, allowed
@@ -53,7 +53,7 @@ IfMatch = Annotated[str | None, Header(description="The ETag of what is to be ch
 def make_access_router(services: Services) -> APIRouter:
     """The routes over the database by which a server authenticates its callers."""
     router = APIRouter(tags=["access"])
-    signing = signing_of(services)
+    signing = sign_in_service_of(services)
     if signing is not None:
         _signing_routes(router, _SignInRoutes(services, signing))
         _user_routes(router, _UserRoutes(services, signing))
@@ -63,12 +63,12 @@ def make_access_router(services: Services) -> APIRouter:
     return router
 
 
-def signing_of(services: Services) -> SigningIn | None:
+def sign_in_service_of(services: Services) -> SignInService | None:
     """The sign-in of a server with a database; none for one without."""
     access = services.access
     if not isinstance(access, StoreAccess):
         return None
-    return SigningIn(access.store, access.passwords, access.settings, access.sign_ins, services.refusals)
+    return SignInService(access.store, access.passwords, access.settings, access.sign_ins, services.refusals)
 
 
 def _me(request: Request) -> MeOut:
@@ -94,7 +94,7 @@ def me_of(caller: Caller, csrf: str | None) -> MeOut:
 
 
 class _SignInRoutes:
-    def __init__(self, services: Services, signing: SigningIn) -> None:
+    def __init__(self, services: Services, signing: SignInService) -> None:
         self._services, self._signing = services, signing
 
     def login(self, request: Request, response: Response, body: LoginBody) -> MeOut:
@@ -104,8 +104,10 @@ class _SignInRoutes:
             lambda: self._signing.sign_in(body.name, body.password, tenant=body.tenant, address=address)
         )
         if found is None:
-            raise ProblemError(401, WRONG, code="login.refused", todo="Try again, or ask an administrator for a token.")
-        former_session(self._signing, request)
+            raise ProblemError(
+                401, WRONG_CREDENTIALS, code="login.refused", todo="Try again, or ask an administrator for a token."
+            )
+        end_former_session(self._signing, request)
         response.raw_headers.append(cookie_for(self._services, request, found))
         return me_of(caller_of_session(found.session, found.user), csrf_token(found.secret))
 
@@ -115,21 +117,21 @@ class _SignInRoutes:
         if caller.session:
             self._signing.sign_out(caller.session, caller.tenant, caller.actor)
         answer = Response(status_code=204)
-        answer.raw_headers += farewell(self._services, request)
+        answer.raw_headers += sign_out_headers(self._services, request)
         return answer
 
     def set_up(self, request: Request, body: SetupBody) -> Response:
         """Make the first administrator with the token that was shown at the start."""
         address = address_of_request(self._services, request)
         if not errors_as_problems(lambda: self._signing.set_up(body.token, body.name, body.password, address)):
-            raise ProblemError(401, TOKEN, code="token.refused", todo="`assay users create` makes users too.")
+            raise ProblemError(401, INVALID_TOKEN, code="token.refused", todo="`assay users create` makes users too.")
         return Response(status_code=204)
 
     def reset(self, request: Request, body: ResetBody) -> Response:
         """Set a password with a token that an administrator has made."""
         address = address_of_request(self._services, request)
         if not errors_as_problems(lambda: self._signing.reset(body.token, body.password, address)):
-            raise ProblemError(401, TOKEN, code="token.refused", todo="Ask an administrator for another.")
+            raise ProblemError(401, INVALID_TOKEN, code="token.refused", todo="Ask an administrator for another.")
         return Response(status_code=204)
 
     def password(self, request: Request, body: PasswordBody) -> Response:
@@ -148,8 +150,8 @@ class _SignInRoutes:
         return Response(status_code=204)
 
 
-WRONG: Final = "the name or the password is not right, or there were too many tries; then wait a while"
-TOKEN: Final = "the token is not good: it was used, has ended, or never was one"  # noqa: S105 no secret
+WRONG_CREDENTIALS: Final = "the name or the password is not right, or there were too many tries; then wait a while"
+INVALID_TOKEN: Final = "the token is not good: it was used, has ended, or never was one"  # noqa: S105 no secret
 
 
 def _signing_routes(router: APIRouter, routes: _SignInRoutes) -> None:
@@ -191,21 +193,21 @@ def address_of_request(services: Services, request: Request) -> str:
     return access.address(request.scope) if isinstance(access, StoreAccess) else "unknown"
 
 
-def cookie_for(services: Services, request: Request, found: SignedIn) -> tuple[bytes, bytes]:
+def cookie_for(services: Services, request: Request, found: NewSession) -> tuple[bytes, bytes]:
     """The header that gives the browser its session."""
     encrypted = isinstance(services.access, StoreAccess) and services.access.encrypted(request.scope)
     seconds = int((found.session.ends - found.session.created).total_seconds())
     return session_cookie(found.secret, encrypted=encrypted, seconds=seconds)
 
 
-def former_session(signing: SigningIn, request: Request) -> None:
+def end_former_session(signing: SignInService, request: Request) -> None:
     """End the session that the browser already had, so that signing in again leaves no old one behind."""
     secret = secret_of(request.scope)
     if secret is not None:
         signing.sign_out_secret(secret)
 
 
-def farewell(services: Services, request: Request) -> list[tuple[bytes, bytes]]:
+def sign_out_headers(services: Services, request: Request) -> list[tuple[bytes, bytes]]:
     """The headers that remove the session from the browser."""
     encrypted = isinstance(services.access, StoreAccess) and services.access.encrypted(request.scope)
     return [session_cookie("", encrypted=encrypted, seconds=0), (b"clear-site-data", b'"cache"')]
@@ -215,7 +217,7 @@ def farewell(services: Services, request: Request) -> list[tuple[bytes, bytes]]:
 
 
 class _UserRoutes:
-    def __init__(self, services: Services, signing: SigningIn) -> None:
+    def __init__(self, services: Services, signing: SignInService) -> None:
         self._store, self._signing = services.store, signing
 
     def all_users(self, request: Request, cursor: Cursor = None, limit: Limit = 50) -> UsersOut:

@@ -41,7 +41,7 @@ from assay.store.records import DEFAULT_TENANT, checked_tenant
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
+class NewSession:
     """A session that has just begun."""
 
     secret: str
@@ -59,7 +59,7 @@ class TooOftenError(StoreError):
         """Seconds until the address may try again."""
 
 
-class SigningIn:
+class SignInService:
     """Starts and ends sessions, and sets passwords."""
 
     def __init__(
@@ -74,7 +74,7 @@ class SigningIn:
         self._store, self._passwords, self._settings, self._attempts = store, passwords, settings, tries
         self._refusals = refusals or RefusalCounter()
 
-    def sign_in(self, name: str, password: str, *, tenant: str = DEFAULT_TENANT, address: str) -> SignedIn | None:
+    def sign_in(self, name: str, password: str, *, tenant: str = DEFAULT_TENANT, address: str) -> NewSession | None:
         """Begin a session with a new secret.
 
         Returns:
@@ -107,7 +107,7 @@ class SigningIn:
             return None
         if usable.password is not None and self._passwords.is_old(usable.password):
             rehash_password(self._store, usable, self._passwords.make(password))
-        return SignedIn(secret, session, usable)
+        return NewSession(secret, session, usable)
 
     def _find_user(self, name: str, tenant: str) -> User | None:
         try:

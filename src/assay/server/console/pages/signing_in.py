@@ -13,15 +13,15 @@ from assay.reporting import Child, Markup, tag
 from assay.server.access.passwords import SHORTEST
 from assay.server.access.rate_limits import retry_after
 from assay.server.access.router import (
-    TOKEN,
-    WRONG,
+    INVALID_TOKEN,
+    WRONG_CREDENTIALS,
     address_of_request,
     cookie_for,
-    farewell,
-    former_session,
-    signing_of,
+    end_former_session,
+    sign_in_service_of,
+    sign_out_headers,
 )
-from assay.server.access.sign_in import SigningIn, TooOftenError
+from assay.server.access.sign_in import SignInService, TooOftenError
 from assay.server.caller import caller_of
 from assay.server.console.errors import error_page, page_router
 from assay.server.console.layout import form, form_of, inside, redirect, render
@@ -36,7 +36,7 @@ _HINT: Final = f"At least {SHORTEST} characters."
 def make_signing_in_pages(services: Services) -> APIRouter:
     """The pages for who is not signed in yet; none where access is decided without a database."""
     router = page_router()
-    signing = signing_of(services)
+    signing = sign_in_service_of(services)
     if signing is None:
         return router
     pages = _Pages(services, signing)
@@ -53,7 +53,7 @@ def make_signing_in_pages(services: Services) -> APIRouter:
 
 
 class _Pages:
-    def __init__(self, services: Services, signing: SigningIn) -> None:
+    def __init__(self, services: Services, signing: SignInService) -> None:
         self._services, self._signing = services, signing
 
     # Signing in and out
@@ -115,8 +115,8 @@ class _Pages:
         except TooOftenError as error:
             return _too_often(request, error)
         if found is None:
-            return self._login(request, back, note("bad", f"{WRONG.capitalize()}."), 401, name[:200])
-        former_session(self._signing, request)
+            return self._login(request, back, note("bad", f"{WRONG_CREDENTIALS.capitalize()}."), 401, name[:200])
+        end_former_session(self._signing, request)
         made = redirect(back)
         made.raw_headers.append(cookie_for(self._services, request, found))
         return made
@@ -127,7 +127,7 @@ class _Pages:
         if caller.session:
             self._signing.sign_out(caller.session, caller.tenant, caller.actor)
         made = redirect("/console/login")
-        made.raw_headers += farewell(self._services, request)
+        made.raw_headers += sign_out_headers(self._services, request)
         return made
 
     # The first administrator
@@ -266,7 +266,7 @@ def _decided(request: Request, work: Callable[[], bool], again: Callable[[Child,
     except (InputError, MalformedError) as error:
         return again(note("bad", str(error)), 422)
     if not done:
-        return again(note("bad", f"{TOKEN.capitalize()}."), 401)
+        return again(note("bad", f"{INVALID_TOKEN.capitalize()}."), 401)
     return redirect("/console/login", done="password.set")
 
 
