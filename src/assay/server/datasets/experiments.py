@@ -111,7 +111,7 @@ def _run(store: Store, tenant: str, id_: str, guard: Guard, holder: str, runs: R
 
 def guard_for(store: Store, tenant: str, guard: Guard, experiment: Experiment) -> Guard | None:
     """The guard of an experiment: the server's under the experiment's policy; none where that policy is unknown now."""
-    policy = policy_called(store, tenant, experiment.policy)
+    policy = policy_by_name(store, tenant, experiment.policy)
     if policy is None:
         return None
     if experiment.judge == "all":
@@ -119,7 +119,7 @@ def guard_for(store: Store, tenant: str, guard: Guard, experiment: Experiment) -
     return guard.under(policy).for_tenant(tenant)
 
 
-def policy_called(store: Store, tenant: str, name: str) -> Policy | None:
+def policy_by_name(store: Store, tenant: str, name: str) -> Policy | None:
     """The policy with the name of a preset or the digest of a recorded policy; none where there is none."""
     if name in PRESETS:
         return PRESETS[name]

@@ -14,7 +14,7 @@ from assay.errors import DatasetError
 from assay.schema import Permission
 from assay.server.caller import Caller
 from assay.server.datasets.comparison import compare
-from assay.server.datasets.experiments import policy_called
+from assay.server.datasets.experiments import policy_by_name
 from assay.server.datasets.rows import export_rows
 from assay.server.http.problems import ProblemError, documented, unknown
 from assay.server.services import Services, allowed
@@ -341,7 +341,7 @@ class _Routes:
         """Check the runs of a dataset again under a policy, beside the server's requests."""
         caller = allowed(request.scope, Permission.CHECK)
         self._require_dataset(caller, id_)
-        policy = policy_called(self._store, caller.tenant, body.policy)
+        policy = policy_by_name(self._store, caller.tenant, body.policy)
         if policy is None:
             raise ProblemError(
                 422,

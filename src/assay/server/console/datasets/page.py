@@ -40,7 +40,7 @@ from assay.server.console.parts import (
     table,
     text_input,
 )
-from assay.server.datasets.experiments import policy_called
+from assay.server.datasets.experiments import policy_by_name
 from assay.server.datasets.rows import export_rows
 from assay.server.services import Services
 from assay.store.datasets import (
@@ -250,7 +250,7 @@ class _Pages:
         caller = allowed(request, Permission.CHECK)
         fields = await form_of(request)
         chosen, judge = fields.get("policy", ""), fields.get("judge", "policy")
-        policy = await run_in_threadpool(policy_called, self._store, caller.tenant, chosen)
+        policy = await run_in_threadpool(policy_by_name, self._store, caller.tenant, chosen)
         if policy is None or judge not in ("policy", "all"):
             raise HTTPException(422, "expected a policy that is known here")
         name = fields.get("name", "").strip() or f"{policy.name}, judge of all claims" * (judge == "all") or policy.name
