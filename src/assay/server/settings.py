@@ -123,34 +123,34 @@ class Limits:
     check_threads: int = 2
     """Checks that run at once."""
     check_queue: int = 256
-    """Checks that wait or run; one more is not made, and its answer counts as unchecked."""
+    """Checks that wait or run; beyond it none is made, and the answer counts as unchecked."""
     in_flight: int = 1024
-    """Requests that a worker handles at once; half of them at most of one caller."""
+    """Requests that a worker handles at a time, at most half of them from one caller."""
     answers: int = 10
-    """Requests that are neither checks nor the gateway's and that a worker answers at once, two of them at most of one
-    caller; others wait for their turn. Fewer than it has connections to its database."""
+    """Requests, other than checks and those of the gateway, that a worker answers at a time, at most two of them from
+    one caller; others wait for their turn. Fewer than the worker's connections to its database."""
     head_s: float = 20.0
-    """Seconds in which the head of a request has to come in."""
+    """Seconds in which the head of a request has to arrive."""
     heads: int = 2048
     """Connections of a worker on which no request is being answered; beyond it the one that waits longest is closed."""
     body_s: float = 60.0
-    """Seconds in which a request's body has to come in."""
+    """Seconds in which a request's body has to arrive."""
     bodies_bytes: int = 512 * 1024 * 1024
-    """Bytes of bodies that a worker holds at once; half of them at most of one caller."""
+    """Bytes of bodies that a worker holds at a time, at most half of them from one caller."""
     stranger_bodies: int = 64
-    """Bodies of callers who are not known, at the pages where people sign in, that may be on their way at once; beyond
-    it the oldest gives way."""
+    """Bodies of unknown callers, at the pages where people sign in, that are received at a time; beyond it the oldest is
+    ended."""
     stranger_body_s: float = 10.0
-    """Seconds in which such a body has to come in."""
+    """Seconds in which such a body has to arrive."""
     keep_alive_s: float = 75.0
-    """Seconds for which a connection of a client is kept that says nothing. Longer than clients and balancers of load
-    keep theirs: whoever closes second may close one on which a request is on its way, and that is lost."""
+    """Seconds for which an idle connection of a client is kept. It is longer than clients and load balancers keep
+    theirs, so that the server never closes a connection on which a request is just being sent."""
     retries: int = 2
-    """How often a request is sent again that an upstream did not take."""
+    """Retries of a request that an upstream did not serve."""
     revise_s: float = 60.0
     """Seconds after which an answer that did not pass is not asked for again."""
     shutdown_s: float = 60.0
-    """Seconds that accepted requests get to finish in when the server stops."""
+    """Seconds that accepted requests have to finish when the server stops."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -178,11 +178,11 @@ class ServerSettings:
     tasks: tuple[str, ...] = ()
     """Of the tasks that a policy holds to no evidence, those that a request to the REST API may declare."""
     stakes: Stakes = Stakes.MEDIUM
-    """The stakes of a request to the REST API that names none; one that names some may raise them."""
+    """The stakes of a request to the REST API that names none; a request may raise them."""
     skip: tuple[str, ...] = ()
     """Of the values of a structured output, as JSON Pointers, those that a request to the REST API may declare to be no
-    claims. What stands inside of one that is listed may be declared too, `*` is any key or index, and the empty pointer
-    the whole output."""
+    claims. Values inside a listed one may be declared too; `*` is any key or index, and the empty pointer is the whole
+    output."""
     model: Path | None = None
     """The directory of another cross-encoder."""
     keys: Path | None = None
@@ -194,15 +194,15 @@ class ServerSettings:
     audit: AuditSettings = field(default_factory=AuditSettings)
     """How often its log is signed, and how long content is kept."""
     access: AccessSettings = field(default_factory=AccessSettings)
-    """How people and programs are let in."""
+    """Sessions, rate limits, and the proxies in front of the server."""
     notify: NotifySettings = field(default_factory=NotifySettings)
-    """Who is told of reviews."""
+    """Who is notified of reviews."""
     judge: JudgeSettings | None = None
-    """The chat model that checks ask; none where nobody is asked."""
+    """The chat model that checks ask as a judge; none where there is none."""
     monitor: MonitorSettings | None = None
-    """What is watched, and what is done by the clock; none where the server does nothing of it by itself."""
+    """What the server monitors, and its timed work; none where it does neither by itself."""
     cache: CacheSettings | None = None
-    """How verdicts are kept in the database for equal requests; none are where this is not given."""
+    """The cache of verdicts in the database; none where verdicts are not cached."""
 
     def __post_init__(self) -> None:
         if self.judge is not None and self.judge.seconds >= self.limits.check_s:

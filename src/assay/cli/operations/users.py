@@ -11,6 +11,7 @@ from assay.cli.exit_status import reporting_errors
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.server.access.sign_in import SignInService
     from assay.store.access import User
     from assay.store.db import Store
 

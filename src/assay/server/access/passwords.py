@@ -46,7 +46,7 @@ class Passwords:
         self._waiting = 0
         self._lock = threading.Lock()
 
-    def make(self, password: str) -> str:
+    def hash(self, password: str) -> str:
         """The hash of a new password, with a salt of its own.
 
         Raises:
@@ -55,7 +55,7 @@ class Passwords:
         with self._slot():
             return self._hasher.hash(_normalized(password))
 
-    def fits(self, password: str, stored: str | None) -> bool:
+    def matches(self, password: str, stored: str | None) -> bool:
         """Whether a password matches a stored hash; without one it never does, and takes as much time.
 
         Raises:
@@ -68,7 +68,7 @@ class Passwords:
                 return False
         return stored is not None and len(password) <= LONGEST
 
-    def is_old(self, stored: str) -> bool:
+    def needs_rehash(self, stored: str) -> bool:
         """Whether a hash was computed with other parameters than the current ones."""
         return self._hasher.check_needs_rehash(stored)
 

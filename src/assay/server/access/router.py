@@ -64,7 +64,7 @@ def make_access_router(services: Services) -> APIRouter:
 
 
 def sign_in_service_of(services: Services) -> SignInService | None:
-    """The sign-in of a server with a database; none for one without."""
+    """The sign-in service of a server with a database; none for one without."""
     access = services.access
     if not isinstance(access, StoreAccess):
         return None

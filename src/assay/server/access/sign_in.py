@@ -90,8 +90,8 @@ class SignInService:
         user = self._find_user(name, tenant)
         waits = waits_until(self._store, key) is not None
         usable = user if user is not None and user.disabled is None and user.password is not None else None
-        fits = self._passwords.fits(password, None if usable is None else usable.password)
-        if not fits or usable is None or waits:
+        matches = self._passwords.matches(password, None if usable is None else usable.password)
+        if not matches or usable is None or waits:
             note_failure(self._store, key)
             # The log has the id of the user whose password was wrong, never a name that a stranger made up.
             self._refusals.note(
@@ -105,8 +105,8 @@ class SignInService:
             secret, session = open_session(self._store, usable, self._session_lifetime, tries=key)
         except StaleError:
             return None
-        if usable.password is not None and self._passwords.is_old(usable.password):
-            rehash_password(self._store, usable, self._passwords.make(password))
+        if usable.password is not None and self._passwords.needs_rehash(usable.password):
+            rehash_password(self._store, usable, self._passwords.hash(password))
         return NewSession(secret, session, usable)
 
     def _find_user(self, name: str, tenant: str) -> User | None:
@@ -145,11 +145,11 @@ class SignInService:
             raise TooOftenError(wait)
         found = get_user(self._store, user, tenant)
         stored = None if found is None else found.password
-        if not self._passwords.fits(old, stored) or found is None:
+        if not self._passwords.matches(old, stored) or found is None:
             self._refusals.note("password.refused", address=address, tenant=tenant, actor=user, subject=user)
             return False
         checked_password(new, found.name or "")
-        set_password(self._store, user, tenant, self._passwords.make(new), actor=user, keep=keep, old=stored)
+        set_password(self._store, user, tenant, self._passwords.hash(new), actor=user, keep=keep, old=stored)
         return True
 
     def make_user(
@@ -168,7 +168,7 @@ class SignInService:
             InputError: the password breaks a rule.
             TakenError: there is a user of this name.
         """
-        hashed = None if password is None else self._passwords.make(checked_password(password, name))
+        hashed = None if password is None else self._passwords.hash(checked_password(password, name))
         return create_user(self._store, name, roles, tenant=tenant, password=hashed, expertise=expertise, actor=actor)
 
     def make_reset(self, user: str, tenant: str, actor: str) -> str:
@@ -196,7 +196,7 @@ class SignInService:
         if find_token(self._store, token, RESET) is None:
             self._refusals.note("token.refused", address=address, tenant=DEFAULT_TENANT)
             return False
-        return reset_with_token(self._store, token, self._passwords.make(password))
+        return reset_with_token(self._store, token, self._passwords.hash(password))
 
     def set_up(self, token: str, name: str, password: str, address: str) -> bool:
         """Create the first administrator with the token that was shown when the server started.
@@ -215,7 +215,7 @@ class SignInService:
         if find_token(self._store, token, SETUP) is None:
             self._refusals.note("token.refused", address=address, tenant=DEFAULT_TENANT)
             return False
-        return setup_with_token(self._store, token, name, self._passwords.make(password)) is not None
+        return setup_with_token(self._store, token, name, self._passwords.hash(password)) is not None
 
 
 def setup_token(store: Store, settings: AccessSettings, tenant: str = DEFAULT_TENANT) -> str | None:

@@ -139,7 +139,7 @@ class VerdictCache:
     def _read(self, tenant: str, key: str) -> dict[str, Any] | None:
         from assay.store.records import find_verdict
 
-        assert self._store is not None  # noqa: S101 whoever asks has looked
+        assert self._store is not None  # noqa: S101 `check` has looked
         row = find_verdict(self._store, tenant, key, self._oldest())
         if row is None:
             return None
